@@ -1,0 +1,220 @@
+"""The protocol of every game: asks, replies, events, outcome.
+
+A game's rules are a generator that yields a batch of simultaneous asks and is sent the batch of replies, one for
+each ask in the same order. A game is thus a function of (spec, seed, replies), which gives replay, resume and fork
+(`games.session`). Seats are named by the player's name, unique within a game.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from random import Random
+from typing import Any, ClassVar
+
+
+class AskKind(StrEnum):
+    """What a seat is asked for."""
+
+    KILL = "kill"
+    INVESTIGATE = "investigate"
+    SPEAK = "speak"
+    VOTE = "vote"
+    SELF_ASSESSMENT = "self_assessment"
+    PEER_ASSESSMENT = "peer_assessment"
+
+
+ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
+CHOICES = frozenset({AskKind.KILL, AskKind.INVESTIGATE, AskKind.VOTE})
+
+
+class EventKind(StrEnum):
+    """What happened. `text` of STATEMENT is what was said; every other event is read from its fields."""
+
+    SETUP = "setup"  # everyone; data: names, composition {role: count}, rounds
+    ROLE = "role"  # the seat itself; data: role
+    PARTNERS = "partners"  # the mafiosos, where there are several; data: names
+    NIGHT = "night"  # everyone; a night begins
+    KILLER = "killer"  # the mafiosos; actor makes the kill decision
+    KILL = "kill"  # the mafiosos; actor killed target
+    INVESTIGATION = "investigation"  # the actor; target was investigated; data: role
+    DEATH = "death"  # everyone; target was found dead
+    DAY = "day"  # everyone; a day begins
+    STATEMENT = "statement"  # everyone; actor said text; data may hold cut (characters before the cut)
+    SILENCE = "silence"  # everyone; actor remained silent
+    VOTE = "vote"  # everyone, once all are cast; actor voted for target
+    ARREST = "arrest"  # everyone; target was arrested; data: tied (names), where a tie was drawn
+    SELF_REPORT = "self_report"  # the actor; about a statement
+    RATING = "rating"  # the actor; about a statement by target
+    END = "end"  # everyone; data: winner
+
+
+class Phase(StrEnum):
+    SETUP = "setup"
+    NIGHT = "night"
+    DISCUSSION = "discussion"
+    VOTING = "voting"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to one seat.
+
+    game: id of the game; step: index of the batch within the game, from 0; options: the legal choices (names), empty
+    for texts and assessments; about: index of the event that an assessment is about; limit: the most characters that
+    a message keeps.
+    """
+
+    game: str
+    step: int
+    seat: str
+    kind: AskKind
+    day: int
+    phase: Phase
+    round: int = 0
+    rounds: int = 0
+    options: tuple[str, ...] = ()
+    about: int | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a speaker says of its own statement, or a peer of another's.
+
+    deceptive: the flag; type: one of the eight names of `labeling.taxonomy`; confidence in the flag and suspicion
+    toward the speaker in [0, 1] (suspicion for peers only). A field that could not be read is None.
+    """
+
+    deceptive: bool | None = None
+    type: str | None = None
+    confidence: float | None = None
+    suspicion: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back for one ask: a choice, a text or an assessment; or nothing, with the problem named.
+
+    text "" without a problem is a chosen silence. notes: the leniencies that reading the raw response needed.
+    private: what the speaker keeps from the others (reasoning, planted_type).
+    """
+
+    choice: str | None = None
+    text: str | None = None
+    assessment: Assessment | None = None
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    raw: str = ""
+    private: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened. audience None is everyone, else the seats that saw it.
+
+    fallback: empty, or why the rules had to decide in the seat's place (an unusable reply). data: facts of this kind
+    of event; `data["private"]` (never shown to any seat) keeps what a speaker meant by a statement.
+    """
+
+    index: int
+    kind: EventKind
+    day: int
+    phase: Phase
+    round: int = 0
+    actor: str | None = None
+    target: str | None = None
+    text: str = ""
+    about: int | None = None
+    audience: tuple[str, ...] | None = None
+    fallback: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def seen_by(self, seat: str) -> bool:
+        return self.audience is None or seat in self.audience
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: the winning team, the seats that won, and the rule that ended it."""
+
+    winner: str
+    winners: tuple[str, ...]
+    reason: str
+    days: int
+
+
+Asks = tuple[Ask, ...]
+Replies = tuple[Reply, ...]
+Play = Generator[Asks, Replies, Outcome]
+
+
+class Game(ABC):
+    """Rules of one game with one seed. `play` may be called once; `events` grows as it runs.
+
+    Subclasses draw every random number from `self.random`, seeded here, and nothing else. They write events with
+    `log`, and yield batches made with `ask` and `batch`, which keep the day and the step.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, seed: int, game_id: str, names: Sequence[str]) -> None:
+        self.seed = seed
+        self.game_id = game_id
+        self.names = tuple(names)
+        self.random = Random(seed)
+        self.events: list[Event] = []
+        self.roles: dict[str, str] = {}
+        self.alive = list(self.names)
+        self.day = 0
+        self.step = 0
+
+    @abstractmethod
+    def play(self) -> Play:
+        """The rules."""
+
+    @abstractmethod
+    def team(self, role: str) -> str:
+        """The team that a role wins with."""
+
+    @abstractmethod
+    def deceives(self, role: str) -> bool:
+        """Whether the role wants the table deceived (`label_role`)."""
+
+    def view(self, seat: str) -> tuple[Event, ...]:
+        """The events that a seat has seen, in order, without what nobody may see."""
+        return tuple(public(event) for event in self.events if event.seen_by(seat))
+
+    def others(self, seat: str) -> tuple[str, ...]:
+        """Everyone alive but the seat itself."""
+        return tuple(name for name in self.alive if name != seat)
+
+    def log(self, kind: EventKind, phase: Phase, round: int = 0, **facts: Any) -> Event:
+        """Append an event of today."""
+        event = Event(len(self.events), kind, self.day, phase, round, **facts)
+        self.events.append(event)
+        return event
+
+    def ask(self, seat: str, kind: AskKind, phase: Phase, round: int = 0, **details: Any) -> Ask:
+        """An ask of the batch that comes next."""
+        return Ask(self.game_id, self.step, seat, kind, self.day, phase, round, **details)
+
+    def batch(self, asks: Sequence[Ask]) -> Asks:
+        """Close the batch; asks made after it belong to the next."""
+        self.step += 1
+        return tuple(asks)
+
+
+UNSHOWN = frozenset({"private", "notes"})
+
+
+def public(event: Event) -> Event:
+    """The event as seats see it: what a speaker meant is removed, and of a fallback only that there was one."""
+    if not event.fallback and UNSHOWN.isdisjoint(event.data):
+        return event
+    data = {key: value for key, value in event.data.items() if key not in UNSHOWN}
+    return replace(event, fallback="unusable reply" if event.fallback else "", data=data)

@@ -1,0 +1,73 @@
+"""The one tree of exceptions. Every message says what was wrong and what to do next.
+
+LiescopeError
+├── UsageError            the user asked for something that cannot be; the commands print it as one line and exit 1
+│   ├── UnknownName       a name outside a known set; lists the choices
+│   ├── MissingExtra      a package that an extra installs; names the pip command
+│   ├── MissingKey        a secret that must come from the environment; names the variable
+│   ├── PlanChanged       a run folder that holds another plan; shows the difference
+│   └── BadData           a file, log line, journal or corpus that cannot be read or used
+├── RuleViolation         a program drove a game wrongly (a reply too few, a send after the end)
+├── PlayerFailed          a player could not answer at all; the game is recorded as failed with this reason
+├── BudgetSpent           the run's budget of tokens or money is used up; the run pauses and can be resumed
+└── NotConverged          a sampler whose diagnostics fail; the fit is not shown
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class LiescopeError(Exception):
+    """Root of every error that Liescope raises on purpose."""
+
+
+class UsageError(LiescopeError):
+    """Something a user can mend; the message says how."""
+
+
+class UnknownName(UsageError):
+    """A name outside a known set."""
+
+    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+        known = sorted(choices)
+        near = get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"unknown {kind} {name!r}; the choices are: {', '.join(known) or '(none)'}.{hint}")
+
+
+class MissingExtra(UsageError):
+    """A package that one of Liescope's extras installs is not here."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs the package {package!r}; install it with: pip install 'liescope[{extra}]'")
+
+
+class MissingKey(UsageError):
+    """A secret that must stand in the environment does not."""
+
+    def __init__(self, variable: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the environment variable {variable}; set it and run the command again")
+
+
+class PlanChanged(UsageError):
+    """A run folder already holds a run with another plan."""
+
+
+class BadData(UsageError):
+    """A file that cannot be read or used as asked."""
+
+
+class RuleViolation(LiescopeError):
+    """A game was driven wrongly by a program."""
+
+
+class PlayerFailed(LiescopeError):
+    """A player could not answer; the game that asked ends as failed, with this reason."""
+
+
+class BudgetSpent(LiescopeError):
+    """The run's budget is used up; finished games stay, the run can be resumed with a larger one."""
+
+
+class NotConverged(LiescopeError):
+    """A posterior sample whose diagnostics fail."""

@@ -1,0 +1,210 @@
+"""A finished (or failed) game as plain data: what every label, corpus row and count is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from games.core import Assessment, Event, EventKind, Game, Outcome, Phase, Reply
+
+
+class Source(StrEnum):
+    """Where a seat's words come from."""
+
+    SCRIPTED = "scripted"
+    MODEL = "model"
+    HUMAN = "human"
+    IMPORTED = "imported"
+
+
+class Status(StrEnum):
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One player of a recorded game. deceives: the role wants the table deceived. model: the name shown in tables."""
+
+    name: str
+    role: str
+    team: str
+    deceives: bool
+    model: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """Everything that is known of one game. failure: why a failed game could not go on, empty otherwise."""
+
+    game_id: str
+    game: str
+    seed: int | None
+    cell: str
+    seats: tuple[Seat, ...]
+    events: tuple[Event, ...]
+    status: Status
+    outcome: Outcome | None = None
+    failure: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def seat(self, name: str) -> Seat:
+        return next(seat for seat in self.seats if seat.name == name)
+
+    def by_role(self, role: str) -> tuple[Seat, ...]:
+        return tuple(seat for seat in self.seats if seat.role == role)
+
+
+def record(
+    game: Game,
+    outcome: Outcome | None,
+    players: Mapping[str, tuple[str, Source]],
+    cell: str = "",
+    failure: str = "",
+    meta: Mapping[str, Any] | None = None,
+) -> GameRecord:
+    """The record of a game as it stands. players: seat name to (model name, source)."""
+    seats = tuple(
+        Seat(name, role, game.team(role), game.deceives(role), *players[name])
+        for name, role in ((name, game.roles[name]) for name in game.names)
+    )
+    status = Status.FAILED if failure else Status.DONE
+    return GameRecord(
+        game.game_id, game.name, game.seed, cell, seats, tuple(game.events), status, outcome, failure, meta or {}
+    )
+
+
+def record_to_json(game: GameRecord) -> dict[str, Any]:
+    """Plain JSON data; `record_from_json` reads it back to an equal record."""
+    return {
+        "game_id": game.game_id,
+        "game": game.game,
+        "seed": game.seed,
+        "cell": game.cell,
+        "seats": [
+            {
+                "name": s.name,
+                "role": s.role,
+                "team": s.team,
+                "deceives": s.deceives,
+                "model": s.model,
+                "source": s.source.value,
+            }
+            for s in game.seats
+        ],
+        "events": [event_to_json(event) for event in game.events],
+        "status": game.status.value,
+        "outcome": None
+        if game.outcome is None
+        else {
+            "winner": game.outcome.winner,
+            "winners": list(game.outcome.winners),
+            "reason": game.outcome.reason,
+            "days": game.outcome.days,
+        },
+        "failure": game.failure,
+        "meta": dict(game.meta),
+    }
+
+
+def record_from_json(data: Mapping[str, Any]) -> GameRecord:
+    """Read what `record_to_json` wrote. Raises KeyError or ValueError on anything else."""
+    outcome = data["outcome"]
+    return GameRecord(
+        data["game_id"],
+        data["game"],
+        data["seed"],
+        data["cell"],
+        tuple(
+            Seat(s["name"], s["role"], s["team"], s["deceives"], s["model"], Source(s["source"])) for s in data["seats"]
+        ),
+        tuple(event_from_json(event) for event in data["events"]),
+        Status(data["status"]),
+        None
+        if outcome is None
+        else Outcome(outcome["winner"], tuple(outcome["winners"]), outcome["reason"], outcome["days"]),
+        data["failure"],
+        data["meta"],
+    )
+
+
+_DEFAULTS: dict[str, Any] = {
+    "round": 0,
+    "actor": None,
+    "target": None,
+    "text": "",
+    "about": None,
+    "audience": None,
+    "fallback": "",
+    "data": {},
+}
+
+
+def event_to_json(event: Event) -> dict[str, Any]:
+    """An event as plain data; fields at their default are left out."""
+    data: dict[str, Any] = {
+        "index": event.index,
+        "kind": event.kind.value,
+        "day": event.day,
+        "phase": event.phase.value,
+    }
+    for name, default in _DEFAULTS.items():
+        value = getattr(event, name)
+        if value != default:
+            data[name] = list(value) if isinstance(value, tuple) else value
+    return data
+
+
+def event_from_json(data: Mapping[str, Any]) -> Event:
+    audience = data.get("audience")
+    return Event(
+        data["index"],
+        EventKind(data["kind"]),
+        data["day"],
+        Phase(data["phase"]),
+        data.get("round", 0),
+        data.get("actor"),
+        data.get("target"),
+        data.get("text", ""),
+        data.get("about"),
+        None if audience is None else tuple(audience),
+        data.get("fallback", ""),
+        data.get("data", {}),
+    )
+
+
+def reply_to_json(reply: Reply) -> dict[str, Any]:
+    """A reply as plain data, without its raw response (the journal keeps that in a column of its own)."""
+    a = reply.assessment
+    return {
+        "choice": reply.choice,
+        "text": reply.text,
+        "assessment": None
+        if a is None
+        else {
+            "deceptive": a.deceptive,
+            "type": a.type,
+            "confidence": a.confidence,
+            "suspicion": a.suspicion,
+            "reason": a.reason,
+        },
+        "problem": reply.problem,
+        "notes": list(reply.notes),
+        "private": dict(reply.private),
+    }
+
+
+def reply_from_json(data: Mapping[str, Any], raw: str = "") -> Reply:
+    assessment = data["assessment"]
+    return Reply(
+        data["choice"],
+        data["text"],
+        None if assessment is None else Assessment(**assessment),
+        data["problem"],
+        tuple(data["notes"]),
+        raw,
+        data["private"],
+    )

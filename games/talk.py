@@ -1,0 +1,30 @@
+"""What becomes of a reply to a SPEAK ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games.assessing import notes
+from games.core import Ask, EventKind, Reply
+
+
+def speech(ask: Ask, reply: Reply) -> dict[str, Any]:
+    """The facts of the event, for `Game.log`: a statement, or a silence.
+
+    A text longer than the ask's limit is cut there and ends in "…"; `data["cut"]` holds its full length in
+    characters. An unusable reply is a silence with `fallback` set; an empty text is a chosen silence.
+    """
+    facts: dict[str, Any] = {"phase": ask.phase, "round": ask.round, "actor": ask.seat}
+    text = (reply.text or "").strip()
+    if reply.problem or reply.text is None:
+        why = reply.problem or "no text in the reply"
+        return {**facts, "kind": EventKind.SILENCE, "fallback": why, "data": notes(reply)}
+    if not text:
+        return {**facts, "kind": EventKind.SILENCE, "data": notes(reply)}
+    data = notes(reply)
+    if ask.limit is not None and len(text) > ask.limit:
+        data["cut"] = len(text)
+        text = text[: max(ask.limit - 1, 0)].rstrip() + "…"
+    if reply.private:
+        data["private"] = dict(reply.private)
+    return {**facts, "kind": EventKind.STATEMENT, "text": text, "data": data}

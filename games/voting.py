@@ -1,0 +1,30 @@
+"""Choices and votes: what an illegal choice becomes, and who a plurality names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+from games.core import Ask, Reply
+
+
+def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:
+    """The chosen option and, where the reply held no legal one, the reason why a random option stands in its place."""
+    if not reply.problem and reply.choice in ask.options:
+        return str(reply.choice), ""
+    if reply.problem:
+        why = reply.problem
+    elif reply.choice is None:
+        why = "no choice in the reply"
+    else:
+        why = f"{reply.choice!r} is not one of the options"
+    return random.choice(ask.options), why
+
+
+def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...]]:
+    """Who got the most votes, a tie drawn at random; and everyone who shared the top, in the order first voted for."""
+    counts = Counter(votes)
+    most = max(counts.values())
+    top = tuple(name for name, count in counts.items() if count == most)
+    return (top[0] if len(top) == 1 else random.choice(top)), top

@@ -1,0 +1,1 @@
+"""Players, prompts, the runner and its journal, tournaments, importers, the corpus, publishing."""
