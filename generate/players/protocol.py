@@ -1,0 +1,74 @@
+"""What a player is, and what it is given when it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from games.core import Ask, Event, Reply
+from games.record import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request that a player made for an ask, successful or not. attempt counts from 1; cost is in the currency
+    of the prices given; what an endpoint does not report is None. problem: "" or why this attempt gave no reply.
+    """
+
+    game: str
+    step: int
+    seat: str
+    attempt: int
+    raw: str
+    problem: str
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+    latency_ms: float | None = None
+
+
+class Player(Protocol):
+    """Answers asks from a seat's own view. One object serves every game and seat that its spec string plays.
+
+    model: the name shown in tables and in the corpus. `answer` raises PlayerFailed when no answer can be had at all
+    and BudgetSpent when the run may spend no more; a reply that came but cannot be used is a Reply with `problem`.
+    """
+
+    model: str
+    source: Source
+
+    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Money for a million tokens."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a run gives its players. log: called with every attempt as it ends (the journal's); prompts: "full",
+    "minimal" or a folder of templates; concurrency: the most requests under way at once; timeout: seconds for one
+    request; retries: attempts after the first; prices: by model name; max_tokens, max_cost: the run's budget, already
+    spent included in spent_tokens and spent_cost.
+    """
+
+    log: Callable[[Attempt], None]
+    prompts: str | Path = "full"
+    concurrency: int = 16
+    timeout: float = 120.0
+    retries: int = 6
+    prices: dict[str, Price] | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    spent_tokens: int = 0
+    spent_cost: float = 0.0

@@ -1,0 +1,33 @@
+"""From a spec string to a player: `KIND:ARGUMENT`, for example `scripted:bold?m=1.5` or `openai:gpt-4.1-mini`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from games.errors import UnknownName
+from generate.players.protocol import Player, Table
+
+Opener = Callable[[str, Table], Player]
+
+
+def _scripted(argument: str, table: Table) -> Player:
+    from generate.players.scripted import open_scripted
+
+    return open_scripted(argument, table)
+
+
+def _openai(argument: str, table: Table) -> Player:
+    from generate.players.openai import open_openai
+
+    return open_openai(argument, table)
+
+
+PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai}
+
+
+def open_player(spec: str, table: Table) -> Player:
+    """The player that a spec string names. Raises UsageError where the spec, a key or a package is missing."""
+    kind, _, argument = spec.partition(":")
+    if kind not in PLAYERS:
+        raise UnknownName("player", spec, [f"{name}:…" for name in PLAYERS])
+    return PLAYERS[kind](argument, table)
