@@ -27,7 +27,7 @@ NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", 
 class MafiaSpec:
     """The table. names: as many as there are roles. rounds: discussion rounds a day. message_limit: characters kept of
     a message, None for no limit. scripted_night: the night's targets are drawn, nobody is asked (a random villager
-    dies, each detective learns a mafioso). days: voting days until mafia wins by survival, 0 for no end. roles: fixed
+    dies, any of the town once no villager is left, and each detective learns a mafioso). days: voting days until mafia wins by survival, 0 for no end. roles: fixed
     roles in the order of names, empty to draw them. assess: after each statement its speaker reports on it and every
     other living player rates it.
     """
@@ -57,8 +57,6 @@ class MafiaSpec:
             raise UsageError("Mafia needs at least one mafioso and one round; no count may be negative")
         if self.detectives + self.villagers < 1:
             raise UsageError("Mafia needs at least one player who is not a mafioso")
-        if self.scripted_night and self.villagers < 1:
-            raise UsageError("a scripted night kills a villager; the table has none")
         names = self.seats()
         if len(names) != count:
             raise UsageError(f"{count} roles need {count} names; {len(names)} are given")
@@ -127,13 +125,13 @@ class Mafia(Game):
         detectives = [name for name in self.alive if self.roles[name] == DETECTIVE]
         killer = self.random.choice([name for name in self.alive if self.roles[name] == MAFIOSO])
         if self.spec.scripted_night:
-            victim = self.random.choice([name for name in self.alive if self.roles[name] == VILLAGER])
+            prey = [name for name in self.alive if self.roles[name] == VILLAGER] or self._town()
+            victim = self.random.choice(prey)
             found = [(name, self.random.choice(self._mafia(alive=True)), "") for name in detectives]
             self._kill(killer, victim, "")
         else:
             self.log(EventKind.KILLER, Phase.NIGHT, actor=killer, audience=self._mafia())
-            prey = tuple(name for name in self.alive if self.roles[name] != MAFIOSO)
-            asks = [self.ask(killer, AskKind.KILL, Phase.NIGHT, options=prey)]
+            asks = [self.ask(killer, AskKind.KILL, Phase.NIGHT, options=tuple(self._town()))]
             asks += [self.ask(name, AskKind.INVESTIGATE, Phase.NIGHT, options=self.others(name)) for name in detectives]
             replies = yield self.batch(asks)
             chosen = [legal_choice(ask, reply, self.random) for ask, reply in zip(asks, replies, strict=True)]
@@ -193,6 +191,9 @@ class Mafia(Game):
         self.log(EventKind.END, Phase.END, data={"winner": winner})
         winners = tuple(name for name in self.names if self.team(self.roles[name]) == winner)
         return Outcome(winner, winners, reason, self.day)
+
+    def _town(self) -> list[str]:
+        return [name for name in self.alive if self.roles[name] != MAFIOSO]
 
     def _mafia(self, alive: bool = False) -> tuple[str, ...]:
         names = self.alive if alive else self.names
