@@ -25,11 +25,13 @@ NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", 
 
 @dataclass(frozen=True, slots=True)
 class MafiaSpec:
-    """The table. names: as many as there are roles. rounds: discussion rounds a day. message_limit: characters kept of
-    a message, None for no limit. scripted_night: the night's targets are drawn, nobody is asked (a random villager
-    dies, any of the town once no villager is left, and each detective learns a mafioso). days: voting days until mafia wins by survival, 0 for no end. roles: fixed
-    roles in the order of names, empty to draw them. assess: after each statement its speaker reports on it and every
-    other living player rates it.
+    """The table.
+
+    names: as many as there are roles. rounds: discussion rounds a day. message_limit: characters kept of a message,
+    None for no limit. scripted_night: the night's targets are drawn and nobody is asked: a random villager dies (any of
+    the town once no villager is left), each detective learns a mafioso. days: voting days until mafia wins by
+    survival, 0 for no end. roles: fixed roles in the order of names, empty to draw them. assess: after each statement
+    its speaker reports on it and every other living player rates it.
     """
 
     mafiosos: int = 2
