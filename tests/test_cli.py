@@ -1,0 +1,55 @@
+"""The command line as a program sees it: exit codes, one clear line, help with an example."""
+
+from __future__ import annotations
+
+import pytest
+
+import liescope
+
+COMMANDS = ["play", "import", "build", "train", "evaluate", "fit", "publish", "show", "demo"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert liescope.main([command, "--help"]) == 0
+    assert f"liescope {command}" in capsys.readouterr().out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["plya"], "plya"),
+        (["play", "chess", "--out", "{tmp}/r"], "mini-mafia"),
+        (["play", "mini-mafia", "--player", "scripted:timid", "--out", "{tmp}/r"], "novice"),
+        (["play", "mini-mafia", "--player", "robot:x", "--out", "{tmp}/r"], "scripted"),
+        (["play", "mini-mafia", "--games", "many", "--out", "{tmp}/r"], "games"),
+        (["play", "mini-mafia", "--games", "0", "--out", "{tmp}/r"], "games"),
+        (["play", "mini-mafia"], "--out"),
+        (["show", "{tmp}/none"], "none"),
+        (["build", "{tmp}/none", "--out", "{tmp}/c"], "none"),
+        (["import", "mini-mafia", "{tmp}/none.jsonl", "--out", "{tmp}/r"], "none.jsonl"),
+        (["train", "oracle", "--corpus", "{tmp}/c", "--out", "{tmp}/m"], "tfidf"),
+        (["train", "tfidf", "--corpus", "{tmp}/c", "--out", "{tmp}/m"], "{tmp}/c"),
+        (["evaluate", "{tmp}/m", "--corpus", "{tmp}/c", "--out", "{tmp}/e"], "{tmp}"),
+        (["fit", "{tmp}/none.csv", "--out", "{tmp}/f"], "none.csv"),
+        (["publish", "{tmp}/c", "--repo", "a/b"], "{tmp}/c"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_it_and_exit_code_1(
+    words: list[str], names: str, tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert liescope.main([word.replace("{tmp}", str(tmp_path)) for word in words]) == 1
+    said = capsys.readouterr()
+    (line,) = said.err.strip().splitlines()
+    assert line.startswith("error: ")
+    assert names.replace("{tmp}", str(tmp_path)) in line
+    assert said.out == ""
+
+
+def test_an_openai_player_without_a_key_names_the_variable(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    words = ["play", "mini-mafia", "--player", "openai:gpt-4.1-mini", "--games", "1", "--out", f"{tmp_path}/r"]
+    assert liescope.main(words) == 1
+    assert "OPENAI_API_KEY" in capsys.readouterr().err
