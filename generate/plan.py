@@ -1,0 +1,240 @@
+"""The plan of a run: which games, between whom, from which seed. The same plan always means the same games.
+
+Everything that changes a game is in the plan; what does not (how many games at once, budgets, timeouts, prices) is
+not, so that a run can go on with other limits. A game's id is made of the plan's hash and its number, and its seed of
+the plan's seed, the cell and its number in the cell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from games.core import Game
+from games.errors import BadData, PlanChanged, UnknownName, UsageError
+from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from generate.tournament import SEATINGS, Cell, seating
+
+PROMPTS = ("full", "minimal")
+
+
+@dataclass(frozen=True, slots=True)
+class Playable:
+    """A game that can be played by name. spec: its options with their defaults, a dataclass with `composition`,
+    `seats`, `deck` and `check` as `MafiaSpec` has them; fixed: options that this game does not let anyone change.
+    """
+
+    spec: MafiaSpec
+    make: Callable[[MafiaSpec, int, str], Game]
+    fixed: frozenset[str] = frozenset()
+
+    def resolve(self, options: Mapping[str, Any]) -> MafiaSpec:
+        """The spec with these options. Raises UsageError for a table that cannot be played."""
+        known = {field.name for field in fields(self.spec)} - self.fixed - {"roles"}
+        for name in options:
+            if name not in known:
+                raise UnknownName("option of this game", name.replace("_", "-"), [n.replace("_", "-") for n in known])
+        spec = replace(self.spec, **options)
+        spec.check()
+        return spec
+
+
+GAMES: dict[str, Playable] = {
+    "mini-mafia": Playable(
+        MINI_MAFIA, MiniMafia, frozenset({"mafiosos", "detectives", "villagers", "scripted_night", "days"})
+    ),
+    "mafia": Playable(MafiaSpec(), Mafia, frozenset({"scripted_night"})),
+}
+
+
+def playable(game: str) -> Playable:
+    """The game of that name. Raises UnknownName with the names there are."""
+    if game not in GAMES:
+        raise UnknownName("game", game, GAMES)
+    return GAMES[game]
+
+
+def roles_of(spec: MafiaSpec) -> tuple[str, ...]:
+    """The roles that somebody plays, in the game's order."""
+    return tuple(role for role, count in spec.composition().items() if count)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGame:
+    """One game of a plan. seats: its names in the order of the table; roles: theirs, empty where the game deals."""
+
+    number: int
+    game_id: str
+    cell: Cell
+    seed: int
+    seats: tuple[str, ...]
+    roles: tuple[str, ...]
+
+
+class Plan(BaseModel):
+    """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: how many
+    in each cell; seating: how roles are dealt (`generate.tournament.SEATINGS`); templates: hash of the prompts' files.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    game: str
+    options: dict[str, Any]
+    players: tuple[str, ...]
+    design: str
+    cells: tuple[Cell, ...] = Field(min_length=1)
+    games: int = Field(ge=1)
+    seed: int
+    seating: str
+    prompts: str
+    templates: str
+
+    @cached_property
+    def hash(self) -> str:
+        """A hash of everything in the plan, 64 hexadecimal digits."""
+        return sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def spec(self) -> MafiaSpec:
+        """The table, with its roles not dealt yet."""
+        options: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in self.options.items()
+        }
+        return replace(playable(self.game).spec, **options)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        return roles_of(self.spec)
+
+    def __len__(self) -> int:
+        return self.games * len(self.cells)
+
+    def schedule(self) -> Iterator[PlannedGame]:
+        """Every game in the order of play. Cells take turns, so that a run cut short has played some of each."""
+        return (self.planned(number) for number in range(len(self)))
+
+    def planned(self, number: int) -> PlannedGame:
+        """The game with this number, from 0."""
+        turn, place = divmod(number, len(self.cells))
+        cell = self.cells[place]
+        seats, roles = self._seated(cell, turn)
+        seed = _draw(self.seed, *cell, turn)
+        return PlannedGame(number, f"{self.hash[:8]}-{number:06d}", cell, seed, seats, roles)
+
+    def make(self, game: PlannedGame) -> Game:
+        """The game itself, not begun."""
+        spec = replace(self.spec, names=game.seats, roles=game.roles)
+        return playable(self.game).make(spec, game.seed, game.game_id)
+
+    def _seated(self, cell: Cell, turn: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        names = self.spec.seats()
+        if self.seating == "balanced":
+            block, place = divmod(turn, len(names))
+            return _block(self.spec, _draw(self.seed, *cell, "seats", block))[place]
+        if self.seating == "fixed":
+            return names, tuple(self.spec.deck())
+        return tuple(Random(_draw(self.seed, *cell, "seats", turn)).sample(names, len(names))), ()
+
+
+@lru_cache(maxsize=4096)
+def _block(spec: MafiaSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    return [(tuple(names), tuple(roles)) for names, roles in seating(spec.deck(), spec.seats(), Random(seed))]
+
+
+def _draw(*parts: object) -> int:
+    """A number below 2**48 that depends on nothing but the parts."""
+    return int.from_bytes(sha256(json.dumps([str(part) for part in parts]).encode()).digest()[:6], "big")
+
+
+def make_plan(
+    game: str,
+    options: Mapping[str, Any],
+    players: Sequence[str],
+    design: str,
+    cells: Sequence[Cell],
+    games: int,
+    seed: int,
+    seating: str = "balanced",
+    prompts: str = "full",
+) -> Plan:
+    """A plan with everything resolved. Raises UsageError (UnknownName) for what cannot be played."""
+    spec = playable(game).resolve(options)
+    if seating not in SEATINGS:
+        raise UnknownName("way to deal roles", seating, SEATINGS)
+    if games < 1:
+        raise UsageError("a cell needs at least one game")
+    settled = {name: value for name, value in asdict(replace(spec, names=spec.seats())).items() if name != "roles"}
+    return Plan(
+        game=game,
+        options=settled,
+        players=tuple(players),
+        design=design,
+        cells=tuple(cells),
+        games=games,
+        seed=seed,
+        seating=seating,
+        prompts=prompts if prompts in PROMPTS else Path(prompts).name,
+        templates=hash_templates(prompts),
+    )
+
+
+def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
+    """The plan in a run folder. Raises BadData where it is none, for example that of imported games."""
+    try:
+        return Plan.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadData(
+            f"{where} holds no plan of played games ({place}: {first['msg']}); choose another --out"
+        ) from None
+
+
+def check_unchanged(old: Mapping[str, Any], new: Plan, where: Path) -> None:
+    """Raises PlanChanged, naming each difference, where a run folder holds another plan."""
+    now = new.model_dump(mode="json")
+    changes = [
+        f"{name} {_short(before)} -> {_short(after)}"
+        for name, before, after in _differences(json.loads(json.dumps(old)), now)
+    ]
+    if changes:
+        raise PlanChanged(
+            f"{where} holds a run with another plan (in the folder -> asked for now): {'; '.join(changes)}. "
+            "Give the old options to go on with it, or another --out for a new run"
+        )
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+    for name in dict.fromkeys([*old, *new]):
+        before, after = old.get(name), new.get(name)
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from _differences(before, after, f"{prefix}{name}.")
+        elif before != after:
+            yield f"{prefix}{name}", before, after
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 4:
+        return f"({len(value)} of them, {sha256(json.dumps(value).encode()).hexdigest()[:6]})"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def hash_templates(prompts: str) -> str:
+    """A hash over the names and bytes of the prompt templates. Raises UsageError for a folder that is not there."""
+    folder = Path(__file__).with_name("prompts") / prompts if prompts in PROMPTS else Path(prompts)
+    if not folder.is_dir():
+        raise UsageError(f"--prompts takes {', '.join(PROMPTS)} or a folder of templates; {prompts!r} is none")
+    digest = sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
+        digest.update(sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
