@@ -1,0 +1,170 @@
+"""croissant.json: the dataset in the Croissant vocabulary (MLCommons, version 1.0) with its responsible-AI terms.
+
+Written as plain JSON-LD, so that a build needs no package for it; the tests read it with mlcroissant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from data_cards.columns import COLUMNS, CONFIGS
+from data_cards.words import SOURCES, citation, licence
+
+_TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
+_PARQUET = "application/x-parquet"
+# fmt: off
+_TERMS = (
+    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",
+    "fileSet", "format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path",
+    "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "separator", "source",
+    "subField", "transform",
+)
+# fmt: on
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in _TERMS},
+}
+_LICENCES = {"apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0"}
+
+
+def croissant(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """The JSON-LD of a corpus, for a file beside its configs. facts and columns as for `render_dataset_card`."""
+    licence_id, _, licence_words = licence(facts["seat_sources"])
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": facts["name"],
+        "description": _description(facts),
+        "license": _LICENCES.get(licence_id, licence_words),
+        "citeAs": citation(facts["liescope"]),
+        "creator": {"@type": "sc:Organization", "name": "The Liescope authors"},
+        "datePublished": facts["built"],
+        "version": "1.0.0",
+        "inLanguage": "en",
+        "keywords": ["deception", "lie detection", "social deduction games", "Mafia"],
+        **_responsible(facts),
+        "distribution": [_file(file) for file in facts["files"]] + [_file_set(name) for name in columns],
+        "recordSet": [_record_set(config, described) for config, described in columns.items()],
+    }
+
+
+def _description(facts: Mapping[str, Any]) -> str:
+    words = " ".join(f"{name.capitalize()}: {SOURCES[name]}" for name in facts["seat_sources"])
+    statements = sum(facts["rows"]["statements"].values())
+    return (
+        f"{statements:,} statements of {facts['games']:,} social-deduction games, each labelled for deception four "
+        f"ways: by the speaker's role, by claims checked against the log, by the speaker's own report and by the other "
+        f"players. {words}"
+    )
+
+
+def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "rai:dataCollection": "Games played under fixed rules, every event logged; the words are as the table heard "
+        f"them. {facts['failed']:,} games broke off; they are listed with their reason, and their words left out.",
+        "rai:dataCollectionType": ["Simulation" if facts["seat_sources"] == ["scripted"] else "Played games"],
+        "rai:dataCollectionMissingData": "A label that could not be had is null, with its reason in the column beside "
+        "it. A reply that could not be read is never counted as honest.",
+        "rai:dataImputationProtocol": "No label is filled in. A vote that could not be read was drawn by the rules at "
+        "random and says so in its column 'fallback'.",
+        "rai:dataAnnotationProtocol": [
+            "label_role: the speaker's role wants the table deceived, from the log.",
+            "label_claim: a checkable claim contradicts what the log says and the speaker knows.",
+            "label_self: the speaker's own report right after speaking.",
+            "label_peer: the majority of the other players' ratings.",
+        ],
+        "rai:machineAnnotationTools": [f"Liescope {facts['liescope']}"],
+        "rai:dataBiases": [
+            "Deceiving roles are rarer than others and speak under the same rules, so prevalence is the game's and not "
+            "that of any talk outside it.",
+            "Rules that find claims miss unusual wordings; a claim that was not found is not a truth.",
+        ],
+        "rai:dataUseCases": [
+            "Training and testing detectors of deception on games held out whole, within social-deduction games."
+        ],
+        "rai:dataLimitations": [
+            "Deception in a game is asked for by its rules; a detector trained here says nothing reliable about people "
+            "or about talk outside such games.",
+            *(SOURCES[name] for name in facts["seat_sources"] if name == "scripted"),
+        ],
+        "rai:dataSocialImpact": "Lie detectors harm people when they are believed beyond their evidence. This corpus "
+        "must not be used to judge the honesty of a person.",
+        "rai:personalSensitiveInformation": [
+            "Players go by names of the game. Words that people typed may still hold something personal."
+            if {"human", "imported"} & set(facts["seat_sources"])
+            else "None: players go by names of the game, and no person typed any of the words."
+        ],
+    }
+
+
+def _file(file: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": file["path"],
+        "name": file["path"],
+        "contentUrl": file["path"],
+        "contentSize": f"{file['bytes']} B",
+        "encodingFormat": _PARQUET,
+        "sha256": file["sha256"],
+    }
+
+
+def _file_set(config: str) -> dict[str, Any]:
+    """All splits of a config, as one set of files."""
+    return {
+        "@type": "cr:FileSet",
+        "@id": f"{config}-files",
+        "name": f"{config}-files",
+        "encodingFormat": _PARQUET,
+        "includes": f"{config}/*.parquet",
+    }
+
+
+def _record_set(config: str, columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": config,
+        "name": config,
+        "description": CONFIGS[config],
+        "field": [_field(config, column) for column in columns],
+    }
+
+
+def _field(config: str, column: Mapping[str, Any]) -> dict[str, Any]:
+    name = column["name"]
+    field: dict[str, Any] = {
+        "@type": "cr:Field",
+        "@id": f"{config}/{name}",
+        "name": f"{config}/{name}",
+        "description": COLUMNS[config][name],
+        **({"repeated": True} if column["repeated"] else {}),
+    }
+    if not column["fields"]:
+        return {**field, "dataType": _TYPES[column["type"]], "source": _source(config, name)}
+    inner = [
+        {
+            "@type": "cr:Field",
+            "@id": f"{config}/{name}/{part['name']}",
+            "name": f"{config}/{name}/{part['name']}",
+            "description": f"{part['name']} of each of {name}",
+            "dataType": _TYPES[part["type"]],
+            "source": {**_source(config, name), "transform": {"jsonPath": part["name"]}},
+        }
+        for part in column["fields"]
+    ]
+    return {**field, "subField": inner}
+
+
+def _source(config: str, column: str) -> dict[str, Any]:
+    return {"fileSet": {"@id": f"{config}-files"}, "extract": {"column": column}}

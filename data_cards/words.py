@@ -1,0 +1,46 @@
+"""Sentences that follow from where a corpus's words come from: what it is, its licence, who may not read it as what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+SOURCES = {
+    "scripted": "text from Liescope's own rule-based players. It is not model text and not people's: nothing computed "
+    "on it is a finding about models or about people. It serves to test tools and to teach.",
+    "model": "text that language models wrote while they played.",
+    "human": "text that people wrote while they played.",
+    "imported": "text from games that others played and published; Liescope read their logs.",
+}
+
+NO_LICENCE = "none stated: not redistributed"
+
+
+def licence(sources: Collection[str]) -> tuple[str, str, str]:
+    """(Hub licence id, its name where the id is "other", a sentence) for the sources of all seats of a corpus."""
+    if {"imported", "human"} & set(sources):
+        return (
+            "other",
+            "none-stated",
+            f"Licence of the games' words, {NO_LICENCE}. The people who played or published them have granted none "
+            "that Liescope knows of; keep this corpus to yourself unless they do. Labels and layout are Apache-2.0.",
+        )
+    if "model" in sources:
+        return (
+            "other",
+            "terms-of-the-models",
+            "The words were written by the models listed above, under the terms of those who serve them; check these "
+            "before passing the corpus on. Labels and layout are Apache-2.0.",
+        )
+    return ("apache-2.0", "Apache-2.0", "Apache-2.0, words and labels alike: all of it was made by Liescope.")
+
+
+def citation(version: str) -> str:
+    """A BibTeX entry for Liescope."""
+    return (
+        "@software{liescope,\n"
+        "  title = {Liescope: deception datasets from social-deduction games and the lie detectors trained on them},\n"
+        "  author = {The {Liescope} authors},\n"
+        f"  version = {{{version}}},\n"
+        "  year = {2026}\n"
+        "}"
+    )

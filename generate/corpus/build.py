@@ -1,0 +1,128 @@
+"""Runs to a corpus folder: stream the games, label them, write Parquet, count, write card and croissant.json."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from games.errors import UnknownName, UsageError
+from games.record import GameRecord
+from generate.corpus.facts import CorpusFacts, count_facts
+from generate.corpus.papers import write_papers
+from generate.corpus.read import is_corpus
+from generate.corpus.rows import game_rows
+from generate.corpus.splits import split_game
+from generate.corpus.write import CorpusWriter
+from generate.journal import Journal, read_runs
+
+Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
+
+
+def build(
+    runs: Sequence[Path],
+    out: Path,
+    hold_out: Sequence[str] = (),
+    progress: Callable[[int], None] = lambda _: None,
+) -> CorpusFacts:
+    """Build the corpus folder `out` from run folders and return its facts.
+
+    hold_out: models all of whose games go to the test split. progress is told the games packed so far. The folder
+    appears when it is complete; a corpus that stands there already is replaced then. Memory does not grow with the
+    runs but for the ids of the games. The same runs in the same order give the same Parquet, byte for byte.
+
+    Raises UsageError where a game id occurs twice or `out` holds something else, UnknownName for a held-out model that
+    plays nowhere in the runs, BadData for a run that cannot be read.
+    """
+    if not runs:
+        raise UsageError("name at least one run folder to build a corpus from")
+    if hold_out:
+        _check_models(runs, hold_out)
+    return pack(read_runs(runs), out, hold_out, progress)
+
+
+def pack(
+    games: Games,
+    out: Path,
+    hold_out: Sequence[str] = (),
+    progress: Callable[[int], None] = lambda _: None,
+) -> CorpusFacts:
+    """`build` from any stream of (run name, game, calls)."""
+    with _replacing(out) as folder:
+        runs = _write(games, folder, frozenset(hold_out), progress)
+        facts = count_facts(
+            folder,
+            out.resolve().name,
+            version("liescope"),
+            datetime.now(UTC).date().isoformat(),
+            runs,
+            sorted(set(hold_out)),
+        )
+        write_papers(folder, facts.to_json())
+    return facts
+
+
+def _write(games: Games, folder: Path, hold_out: frozenset[str], progress: Callable[[int], None]) -> tuple[str, ...]:
+    """Write every row of every game; returns the names of the runs, in order."""
+    seen: dict[str, str] = {}
+    runs: dict[str, None] = {}
+    with CorpusWriter(folder) as writer:
+        for run, game, calls in games:
+            runs[run] = None
+            if game.game_id in seen:
+                raise UsageError(
+                    f"game {game.game_id!r} is in {_both(seen[game.game_id], run)}, and would be counted twice; "
+                    "build from runs that share no game (play with another --seed to add games)"
+                )
+            seen[game.game_id] = run
+            split = split_game(game, hold_out)
+            for config, row in game_rows(run, game, calls):
+                writer.add(config, split, row)
+            progress(len(seen))
+    if not seen:
+        raise UsageError("the runs hold no game that has ended; play some first, then build again")
+    return tuple(runs)
+
+
+def _both(first: str, second: str) -> str:
+    return f"run {first!r} twice" if first == second else f"the runs {first!r} and {second!r}"
+
+
+def _check_models(runs: Sequence[Path], hold_out: Sequence[str]) -> None:
+    models: set[str] = set()
+    for path in runs:
+        with Journal.open(path) as journal:
+            models.update(seat.model for game in journal.records() for seat in game.seats)
+    for name in hold_out:
+        if name not in models:
+            raise UnknownName("model", name, models)
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    """A folder beside `out` to build in, which takes its place at the end of the block; gone if the block raises.
+
+    Only a corpus or an empty folder is replaced. What a killed build left behind is cleared first.
+    """
+    out = out.resolve()
+    partial, old = out.with_name(f".{out.name}.partial"), out.with_name(f".{out.name}.replaced")
+    if old.exists() and not out.exists():
+        old.rename(out)
+    if out.exists() and not (out.is_dir() and (is_corpus(out) or not any(out.iterdir()))):
+        raise UsageError(f"{out} exists and is not a corpus; choose another --out, or move it away")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    try:
+        yield partial
+        shutil.rmtree(old, ignore_errors=True)
+        if out.exists():
+            out.rename(old)
+        partial.rename(out)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,177 @@
+"""The facts of a corpus, counted by scanning its Parquet: what the card, croissant.json and corpus.json tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from generate.corpus.read import FORMAT
+from generate.corpus.write import data_file
+from generate.schema import CONFIGS, SPLITS
+
+TARGETS = ("role", "claim", "self", "peer")
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One Parquet file: its path in the corpus, rows, size in bytes, and SHA-256 in hexadecimal."""
+
+    path: str
+    config: str
+    split: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFacts:
+    """One label over all statements: how many have it, in how many it is true, and why it is null in the others."""
+
+    target: str
+    labelled: int
+    positive: int
+    nulls: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """One model: games in which it holds a seat, its statements, and how many of them come from a deceiving role."""
+
+    model: str
+    games: int
+    statements: int
+    deceiving: int
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFacts:
+    """What is so of one corpus.
+
+    liescope: the version that built it; built: the day, in UTC; rows: config to split to count; games, failed: games
+    played to the end and games that broke off (failures: reason to count);
+    kinds: game to count; sources: source to statements; seat_sources: the sources of all seats; role_by_split: split to
+    statements whose speaker's role deceives; silences, fallbacks, truncated: how often, over all games.
+    """
+
+    name: str
+    liescope: str
+    built: str
+    runs: tuple[str, ...]
+    hold_out: tuple[str, ...]
+    rows: Mapping[str, Mapping[str, int]]
+    games: int
+    failed: int
+    failures: Mapping[str, int]
+    kinds: Mapping[str, int]
+    sources: Mapping[str, int]
+    seat_sources: tuple[str, ...]
+    models: tuple[ModelFacts, ...]
+    labels: tuple[LabelFacts, ...]
+    role_by_split: Mapping[str, int]
+    silences: int
+    fallbacks: int
+    truncated: int
+    files: tuple[DataFile, ...]
+
+    @property
+    def statements(self) -> int:
+        return sum(self.rows["statements"].values())
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data, as corpus.json keeps it."""
+        return {"format": FORMAT, **asdict(self)}
+
+
+def count_facts(
+    folder: Path, name: str, version: str, built: str, runs: Sequence[str], hold_out: Sequence[str]
+) -> CorpusFacts:
+    """Count the facts of the Parquet files in a folder."""
+    files = tuple(_file(folder, config, split) for config in CONFIGS for split in SPLITS)
+    rows = {config: {file.split: file.rows for file in files if file.config == config} for config in CONFIGS}
+    games = _scan(folder, "games")
+    statements = _scan(folder, "statements")
+    status = _counts(games, "status")
+    seats = _seats(games)
+    return CorpusFacts(
+        name=name,
+        liescope=version,
+        built=built,
+        runs=tuple(runs),
+        hold_out=tuple(hold_out),
+        rows=rows,
+        games=status.get("done", 0),
+        failed=status.get("failed", 0),
+        failures=_counts(games.filter(pl.col("status") == "failed"), "failure"),
+        kinds=_counts(games, "game"),
+        sources=_counts(statements, "source"),
+        seat_sources=tuple(sorted(seats.select(pl.col("source").unique()).collect(engine="streaming").to_series())),
+        models=_models(seats, statements),
+        labels=tuple(_label(statements, target) for target in TARGETS),
+        role_by_split=_counts(statements.filter("label_role"), "split"),
+        silences=_sum(games, "silences"),
+        fallbacks=_sum(games, "fallbacks"),
+        truncated=_sum(statements, "truncated"),
+        files=files,
+    )
+
+
+def _scan(folder: Path, config: str) -> pl.LazyFrame:
+    return pl.scan_parquet([folder / data_file(config, split) for split in SPLITS], glob=False)
+
+
+def _file(folder: Path, config: str, split: str) -> DataFile:
+    path = folder / data_file(config, split)
+    with path.open("rb") as stream:
+        digest = file_digest(stream, "sha256").hexdigest()
+    return DataFile(
+        data_file(config, split), config, split, pq.read_metadata(path).num_rows, path.stat().st_size, digest
+    )
+
+
+def _counts(frame: pl.LazyFrame, column: str) -> dict[str, int]:
+    """How often each value of a text column occurs, the commonest first."""
+    table = frame.group_by(column).len().sort("len", column, descending=[True, False]).collect(engine="streaming")
+    return dict(table.iter_rows())
+
+
+def _sum(frame: pl.LazyFrame, column: str) -> int:
+    return int(frame.select(pl.col(column).sum()).collect(engine="streaming").item())
+
+
+def _seats(games: pl.LazyFrame) -> pl.LazyFrame:
+    """One row a seat: game_id, model, source."""
+    seat = pl.col("seats").struct
+    return games.select("game_id", "seats").explode("seats").select("game_id", seat.field("model", "source"))
+
+
+def _models(seats: pl.LazyFrame, statements: pl.LazyFrame) -> tuple[ModelFacts, ...]:
+    played = seats.group_by("model").agg(pl.col("game_id").n_unique().alias("games"))
+    said = statements.group_by("speaker_model").agg(
+        pl.len().alias("statements"), pl.col("label_role").sum().alias("deceiving")
+    )
+    table = (
+        played.join(said, left_on="model", right_on="speaker_model", how="left")
+        .with_columns(pl.col("statements", "deceiving").fill_null(0))
+        .sort("model")
+        .collect(engine="streaming")
+    )
+    return tuple(ModelFacts(*row) for row in table.select("model", "games", "statements", "deceiving").iter_rows())
+
+
+def _label(statements: pl.LazyFrame, target: str) -> LabelFacts:
+    label = f"label_{target}"
+    labelled, positive = (
+        statements.select(pl.col(label).count(), pl.col(label).sum().alias("positive"))
+        .collect(engine="streaming")
+        .row(0)
+    )
+    reason = f"{label}_null"
+    missing = {} if target == "role" else _counts(statements.filter(pl.col(label).is_null()), reason)
+    return LabelFacts(target, labelled, positive, missing)

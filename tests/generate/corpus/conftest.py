@@ -1,0 +1,107 @@
+"""Games and runs for the tests of the corpus: really played by hashed answers, really journaled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from games.core import Ask, AskKind, Assessment, Event, Reply
+from games.mafia import MINI_MAFIA, MiniMafia
+from games.record import GameRecord, Source, record
+from games.session import drive, start
+from generate.journal import Journal
+from labeling.taxonomy import DeceptionType
+
+TEXTS = (
+    "I investigated Bob and he is the mafioso.",
+    "I am the detective, believe me.",
+    "I am innocent; I am just a villager.",
+    "Charlie is innocent.",
+    "I will vote for Diana.",
+    "Who knows? Let us hear everyone out.",
+    "",
+)
+MODELS = ("model-a", "model-b", "model-c")
+
+
+def _answer(ask: Ask, view: Sequence[Event]) -> Reply:
+    """A reply that depends on the ask alone; one in nine cannot be used."""
+    draw = int.from_bytes(sha256(f"{ask.game} {ask.step} {ask.seat}".encode()).digest()[:4])
+    if draw % 9 == 0:
+        return Reply(problem="unreadable", raw="???")
+    if ask.kind in (AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT):
+        types = list(DeceptionType)
+        flag = bool(draw % 2)
+        kind = types[1 + draw % 7] if flag else types[0]
+        suspicion = draw % 100 / 100 if ask.kind is AskKind.PEER_ASSESSMENT else None
+        return Reply(assessment=Assessment(flag, kind.value, draw % 50 / 50, suspicion, "it seemed so"))
+    if ask.kind is AskKind.SPEAK:
+        return Reply(text=TEXTS[draw % len(TEXTS)])
+    return Reply(choice=ask.options[draw % len(ask.options)])
+
+
+def play(number: int, assess: bool = True, models: Sequence[str] = MODELS, said: str | None = None) -> GameRecord:
+    """One finished Mini-Mafia game. said: a text that replaces every statement's."""
+    game_id = f"game-{number:05}"
+    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=assess, message_limit=None), number, game_id))
+    drive(session, _answer)
+    drawn = {role: models[(number + place) % len(models)] for place, role in enumerate(MINI_MAFIA.composition())}
+    players = {name: (drawn[role], Source.MODEL) for name, role in session.game.roles.items()}
+    game = record(session.game, session.outcome, players, cell=f"cell-{number % 3}")
+    if said is None:
+        return game
+    return replace(game, events=tuple(replace(e, text=said) if e.text else e for e in game.events))
+
+
+def fail(game: GameRecord, reason: str) -> GameRecord:
+    """The game broken off half way."""
+    from games.record import Status
+
+    half = game.events[: len(game.events) // 2]
+    return replace(game, events=half, outcome=None, status=Status.FAILED, failure=reason)
+
+
+def call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any]:
+    return {
+        "game_id": game.game_id,
+        "step": step,
+        "seat": game.seats[0].name,
+        "attempt": 1,
+        "kind": "speak",
+        "model": game.seats[0].model,
+        "problem": "",
+        "notes": ["unclosed quote"],
+        "raw": raw,
+        "prompt_tokens": 12,
+        "cached_tokens": None,
+        "completion_tokens": 3,
+        "cost": None,
+        "latency_ms": 1.5,
+    }
+
+
+Stream = Callable[[Iterable[GameRecord]], Iterable[tuple[str, GameRecord, list[dict[str, Any]]]]]
+
+
+def stream(games: Iterable[GameRecord]) -> Iterable[tuple[str, GameRecord, list[dict[str, Any]]]]:
+    """Games as `read_runs` yields them, each with one call."""
+    return (("run", game, [call(game)]) for game in games)
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> Callable[[str, Iterable[GameRecord]], Path]:
+    """Writes games to a run folder with a real journal."""
+
+    def make(name: str, games: Iterable[GameRecord]) -> Path:
+        path = tmp_path / "runs" / name
+        with Journal.create(path, {"game": "mini-mafia", "name": name}) as journal:
+            for game in games:
+                journal.add_record(game)
+        return path
+
+    return make
