@@ -249,6 +249,13 @@ class Journal:
         with guard(self.path):
             return [row[0] for row in self._base.execute("SELECT game_id FROM games ORDER BY number")]
 
+    def begun(self) -> set[str]:
+        """Ids of the games that have replies and did not end."""
+        self.commit()
+        with guard(self.path):
+            found = "SELECT DISTINCT game_id FROM replies WHERE game_id NOT IN (SELECT game_id FROM games)"
+            return {row[0] for row in self._base.execute(found)}
+
     def answers(self, game_id: str) -> dict[tuple[int, str], Reply]:
         """The recorded replies of a game by (step, seat); the last batch may lack some seats."""
         self.commit()

@@ -121,13 +121,16 @@ class Plan(BaseModel):
         """Every game in the order of play. Cells take turns, so that a run cut short has played some of each."""
         return (self.planned(number) for number in range(len(self)))
 
+    def game_id(self, number: int) -> str:
+        return f"{self.hash[:8]}-{number:06d}"
+
     def planned(self, number: int) -> PlannedGame:
         """The game with this number, from 0."""
         turn, place = divmod(number, len(self.cells))
         cell = self.cells[place]
         seats, roles = self._seated(cell, turn)
         seed = _draw(self.seed, *cell, turn)
-        return PlannedGame(number, f"{self.hash[:8]}-{number:06d}", cell, seed, seats, roles)
+        return PlannedGame(number, self.game_id(number), cell, seed, seats, roles)
 
     def make(self, game: PlannedGame) -> Game:
         """The game itself, not begun."""
@@ -181,7 +184,7 @@ def make_plan(
         games=games,
         seed=seed,
         seating=seating,
-        prompts=prompts if prompts in PROMPTS else Path(prompts).name,
+        prompts=prompts if prompts in PROMPTS else "own",
         templates=hash_templates(prompts),
     )
 

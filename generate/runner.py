@@ -1,0 +1,290 @@
+"""The runner: plays a plan, many games at once on one event loop, and keeps every reply the moment it is there.
+
+A game is a function of its seed and its replies, so going on after a stop of any kind means playing the recorded
+replies again, for free, and asking only for those that are missing, in a half-answered batch too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from games.core import Ask, Event, Reply
+from games.errors import BadData, BudgetSpent, LiescopeError, PlayerFailed, UsageError
+from games.record import GameRecord, Source, Status, record
+from games.session import Session
+from generate.journal import Journal
+from generate.plan import Plan, PlannedGame, check_unchanged, read_plan
+from generate.players.protocol import Attempt, Player, Price, Table
+from generate.players.registry import open_player
+from generate.run_folder import PLAN_FILE
+
+FRUITLESS = 20  # so many failed games in a row, and the run stops to have the cause mended
+_TELL_EVERY = 0.1  # seconds between two looks at the tally
+
+Answers = dict[tuple[int, str], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What may differ each time a run goes on. concurrency: games, and requests to each player, under way at once;
+    timeout: seconds for one request; budgets count all that the run ever spent; prices: by model name; prompts: where
+    the plan's templates lie, "full", "minimal" or a folder.
+    """
+
+    concurrency: int = 16
+    timeout: float = 120.0
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: Mapping[str, Price] | None = None
+    prompts: str = "full"
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a run stands. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost are of the
+    whole run; before: the games that had ended earlier; calls: replies of this sitting. stop: why it ended too soon.
+    """
+
+    planned: int
+    done: int = 0
+    failed: int = 0
+    before: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    winners: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    fallbacks: Counter[str] = field(default_factory=Counter)
+    stop: LiescopeError | None = None
+
+    def add(self, game: GameRecord) -> None:
+        """Count a game that ended."""
+        if game.status is Status.DONE and game.outcome is not None:
+            self.done += 1
+            self.winners[game.outcome.winner] += 1
+        else:
+            self.failed += 1
+            self.failures[game.failure] += 1
+        models = {seat.name: seat.model for seat in game.seats}
+        self.fallbacks.update(models[event.actor] for event in game.events if event.fallback and event.actor)
+
+
+async def play(
+    plan: Plan,
+    out: Path,
+    limits: Limits | None = None,
+    retry_failed: bool = False,
+    watch: Callable[[Tally], None] | None = None,
+) -> Tally:
+    """Play a plan into a run folder, or go on with the run that is there. watch: called now and then with the tally.
+
+    Nothing is written before every player is open. Raises PlanChanged where the folder holds another plan, UsageError
+    for a player that cannot be opened or a folder that cannot be written, BadData for a damaged journal. A spent budget
+    and an unbroken row of failures end the run early: `Tally.stop` says which.
+    """
+    limits = limits or Limits()
+    tally = Tally(len(plan))
+    with ExitStack() as stack:
+        journal: Journal | None = None
+        if (out / PLAN_FILE).exists():
+            journal = stack.enter_context(Journal.open(out, write=True))
+            read_plan(journal.plan, out)
+            check_unchanged(journal.plan, plan, out)
+            tally.tokens, tally.cost = journal.spent()
+
+        def log(attempt: Attempt) -> None:
+            tally.tokens += (attempt.prompt_tokens or 0) + (attempt.completion_tokens or 0)
+            tally.cost += attempt.cost or 0.0
+            if journal is not None:
+                journal.log_attempt(attempt)
+
+        players = _open_players(plan, _table(limits, tally, log))
+        try:
+            if journal is None:
+                journal = stack.enter_context(Journal.create(out, plan.model_dump(mode="json")))
+            if retry_failed:
+                journal.forget_failed()
+            await _Sitting(plan, journal, players, tally, watch).run(limits.concurrency)
+            journal.commit()
+        finally:
+            for player in players.values():
+                await player.close()
+    return tally
+
+
+def _table(limits: Limits, tally: Tally, log: Callable[[Attempt], None]) -> Table:
+    return Table(
+        log=log,
+        prompts=limits.prompts,
+        concurrency=limits.concurrency,
+        timeout=limits.timeout,
+        prices=dict(limits.prices or {}),
+        max_tokens=limits.max_tokens,
+        max_cost=limits.max_cost,
+        spent_tokens=tally.tokens,
+        spent_cost=tally.cost,
+    )
+
+
+def _open_players(plan: Plan, table: Table) -> dict[str, Player]:
+    players: dict[str, Player] = {}
+    for spec in dict.fromkeys(spec for cell in plan.cells for spec in cell):
+        player = open_player(spec, table)
+        for other, known in players.items():
+            if known.model == player.model:
+                raise UsageError(
+                    f"the players {other} and {spec} would both be called {player.model!r}, and their games could not "
+                    "be told apart; leave one out"
+                )
+        players[spec] = player
+    return players
+
+
+class _Stopped(Exception):
+    """The run is ending; the game is left as it stands, to go on another time."""
+
+
+class _Sitting:
+    """One process's work on a run."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        journal: Journal,
+        players: Mapping[str, Player],
+        tally: Tally,
+        watch: Callable[[Tally], None] | None,
+    ) -> None:
+        self.plan = plan
+        self.journal = journal
+        self.players = players
+        self.tally = tally
+        self._watch = watch
+        self.begun = journal.begun()
+        self.row = 0  # failed games since the last one that was played to its end
+        self.told = 0.0
+
+    async def run(self, concurrency: int) -> None:
+        for game in self.journal.records():
+            self.tally.add(game)
+        self.tally.before = self.tally.done + self.tally.failed
+        games = self._waiting(set(self.journal.game_ids()))
+        self._show()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(concurrency):
+                    group.create_task(self._work(games))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            self._show()
+
+    def _waiting(self, ended: set[str]) -> Iterator[PlannedGame]:
+        for number in range(len(self.plan)):
+            if self.plan.game_id(number) not in ended:
+                yield self.plan.planned(number)
+
+    async def _work(self, games: Iterator[PlannedGame]) -> None:
+        """Play games one after the other until none is left or the run stops."""
+        while self.tally.stop is None and (planned := next(games, None)) is not None:
+            try:
+                game = await self._game(planned)
+            except _Stopped:
+                return
+            except BudgetSpent as error:
+                self.tally.stop = error
+                return
+            self.journal.add_record(game, planned.number)
+            self._ended(game)
+            await asyncio.sleep(0)  # players that answer at once would never let anything else run
+
+    def _ended(self, game: GameRecord) -> None:
+        self.tally.add(game)
+        self.row = self.row + 1 if game.status is Status.FAILED else 0
+        if self.row >= FRUITLESS and self.tally.stop is None:
+            self.tally.stop = UsageError(
+                f"{self.row} games in a row failed, the last because of {game.failure}; mend the cause and run the "
+                "same command again with --retry-failed"
+            )
+        self._tell()
+
+    async def _game(self, planned: PlannedGame) -> GameRecord:
+        game = self.plan.make(planned)
+        cell = dict(zip(self.plan.roles, planned.cell, strict=True))
+        seats = {name: self.players[cell[role]] for name, role in game.roles.items()}
+        answers = self.journal.answers(planned.game_id) if planned.game_id in self.begun else {}
+        session = Session(game)
+        failure = ""
+        try:
+            while session.asks:
+                session.send(await self._batch(session, seats, answers))
+        except PlayerFailed as error:
+            failure = str(error)
+        if answers:
+            raise self._stranger(planned.game_id)
+        who = {name: (player.model, player.source) for name, player in seats.items()}
+        return record(game, session.outcome, who, " | ".join(planned.cell), failure)
+
+    async def _batch(self, session: Session, seats: Mapping[str, Player], answers: Answers) -> tuple[Reply, ...]:
+        """The replies to the waiting asks: recorded ones first, the others asked for together."""
+        asks = session.asks
+        replies: list[Reply | None] = [answers.pop((ask.step, ask.seat), None) for ask in asks]
+        missing = [place for place, reply in enumerate(replies) if reply is None]
+        if missing:
+            if answers:
+                raise self._stranger(asks[0].game)
+            if self.tally.stop is not None:
+                raise _Stopped
+            waiting = (
+                self._answer(seats[asks[place].seat], asks[place], session.game.view(asks[place].seat), place)
+                for place in missing
+            )
+            if len(missing) == 1 or all(seats[asks[place].seat].source is Source.SCRIPTED for place in missing):
+                fresh: Sequence[Reply] = [await one for one in waiting]
+            else:
+                fresh = _all_or_first_error(await asyncio.gather(*waiting, return_exceptions=True))
+            for place, reply in zip(missing, fresh, strict=True):
+                replies[place] = reply
+        return tuple(reply for reply in replies if reply is not None)
+
+    async def _answer(self, player: Player, ask: Ask, view: Sequence[Event], place: int) -> Reply:
+        """One reply, in the journal before anybody else hears of it."""
+        try:
+            reply = await player.answer(ask, view)
+        except PlayerFailed as error:
+            self.journal.log_failure(ask, player.model)
+            raise PlayerFailed(f"{player.model}: {error}") from error
+        self.journal.log_reply(ask, player.model, reply, place)
+        self.tally.calls += 1
+        self._tell()
+        return reply
+
+    def _tell(self) -> None:
+        now = time.monotonic()
+        if now - self.told >= _TELL_EVERY:
+            self.told = now
+            self._show()
+
+    def _show(self) -> None:
+        if self._watch is not None:
+            self._watch(self.tally)
+
+    def _stranger(self, game_id: str) -> BadData:
+        return BadData(
+            f"{self.journal.path} holds replies of game {game_id} that the rules do not ask for: another version of "
+            f"Liescope began it ({self.journal.versions.get('liescope', 'unknown')}); go on with that, or start anew"
+        )
+
+
+def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]:
+    """The replies; or, once all of a batch have ended, the error that weighs most: anything before PlayerFailed."""
+    errors = [result for result in results if isinstance(result, BaseException)]
+    for error in sorted(errors, key=lambda error: isinstance(error, PlayerFailed)):
+        raise error
+    return [result for result in results if isinstance(result, Reply)]

@@ -1,0 +1,118 @@
+"""One game as text that a person can read: roles, the night, what was said with its labels, votes, outcome."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from games.core import Event, EventKind
+from games.record import GameRecord
+from labeling.rows import LabelledGame, RatingRow, StatementRow
+
+_LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
+
+
+def plain(text: str) -> str:
+    """Text that a terminal shows as it is: control characters, direction marks and the like become visible escapes."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+        if unicodedata.category(letter) != "Cs"
+    )
+
+
+def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
+    """The lines of a game in the order of play, styled. labels: `labeling.label.label_game` of the same game."""
+    yield Text(f"{game.game_id}  {game.game}  seed {game.seed}", _HEAD)
+    if game.cell:
+        yield Text(f"cell {plain(game.cell)}", _LABEL)
+    width = max(len(seat.name) for seat in game.seats)
+    for seat in game.seats:
+        won = "  won" if game.outcome is not None and seat.name in game.outcome.winners else ""
+        yield Text(f"  {plain(seat.name):{width}}  {seat.role:10} {plain(seat.model)} ({seat.source.value}){won}")
+    statements = {row.statement_id: row for row in labels.statements}
+    ratings: dict[str, list[RatingRow]] = {}
+    for rating in labels.ratings:
+        ratings.setdefault(rating.statement_id, []).append(rating)
+    place = (0, "", 0)
+    for event in game.events:
+        if (event.day, event.phase.value, event.round) != place and event.kind not in _UNSHOWN:
+            place = (event.day, event.phase.value, event.round)
+            yield Text(_heading(event), _HEAD)
+        if line := _line(event):
+            yield line
+        if event.kind is EventKind.STATEMENT:
+            key = f"{game.game_id}:{event.index}"
+            if key in statements:
+                yield from _labels(statements[key], ratings.get(key, []))
+    yield Text("")
+    yield _ending(game)
+
+
+_UNSHOWN = frozenset({EventKind.SETUP, EventKind.ROLE, EventKind.PARTNERS, EventKind.DAY, EventKind.END})
+
+
+def _heading(event: Event) -> str:
+    part = f", round {event.round}" if event.round else ""
+    return f"\nDay {event.day}, {event.phase.value}{part}"
+
+
+def _line(event: Event) -> Text | None:
+    who, whom = plain(event.actor or ""), plain(event.target or "")
+    lines = {
+        EventKind.KILLER: (f"  {who} makes the kill decision", _SECRET),
+        EventKind.KILL: (f"  {who} kills {whom}", _SECRET),
+        EventKind.INVESTIGATION: (f"  {who} investigates {whom}: {event.data.get('role', '?')}", _SECRET),
+        EventKind.DEATH: (f"  {whom} is found dead", ""),
+        EventKind.STATEMENT: (f"  {who}: {plain(event.text)}", ""),
+        EventKind.SILENCE: (f"  {who} remains silent", ""),
+        EventKind.VOTE: (f"  {who} votes for {whom}", ""),
+        EventKind.ARREST: (f"  {whom} is arrested", ""),
+    }
+    if event.kind not in lines:
+        return None
+    line = Text(*lines[event.kind])
+    if tied := event.data.get("tied"):
+        line.append(f"  (drawn from the tied: {', '.join(plain(name) for name in tied)})", _FALLBACK)
+    if "cut" in event.data:
+        line.append(f"  (cut from {event.data['cut']} characters)", _FALLBACK)
+    if event.fallback:
+        line.append(f"  (fallback: {plain(event.fallback)})", _FALLBACK)
+    if event.data.get("notes"):
+        line.append(f"  (read with: {plain(', '.join(event.data['notes']))})", _LABEL)
+    return line
+
+
+def _labels(row: StatementRow, ratings: list[RatingRow]) -> Iterator[Text]:
+    line = Text("      ")
+    line.append("role deceives" if row.label_role else "role is open", _LIE if row.label_role else _LABEL)
+    for claim in row.claims:
+        words = f" · {claim.kind} claim {plain(claim.subject)}={plain(claim.value)}: {claim.verdict}"
+        line.append(f"{words}{' LIE' if claim.lie else ''}", _LIE if claim.lie else _LABEL)
+    if row.planted_type:
+        line.append(f" · meant {row.planted_type}", _SECRET)
+    yield line
+    if row.label_self is not None or row.label_peer is not None or ratings:
+        self_said = "no usable self-report" if row.label_self is None else f"says itself {_flag(row.label_self)}"
+        kind = f" ({row.self_type})" if row.self_type and row.label_self else ""
+        told = ", ".join(f"{plain(r.observer)} {_flag(r.flag)} {_number(r.suspicion)}" for r in ratings)
+        yield Text(f"      {self_said}{kind}" + (f" · others, with suspicion: {told}" if told else ""), _LABEL)
+
+
+def _flag(flag: bool | None) -> str:
+    return "unread" if flag is None else "deceptive" if flag else "honest"
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"
+
+
+def _ending(game: GameRecord) -> Text:
+    if game.outcome is None:
+        return Text(f"failed: {plain(game.failure)}", _FALLBACK)
+    drawn = sum(1 for event in game.events if event.fallback)
+    return Text(f"{game.outcome.winner} wins: {game.outcome.reason}", _HEAD).append(
+        f"  ({drawn} fallbacks)" if drawn else "", _FALLBACK
+    )
