@@ -33,7 +33,7 @@ _GAMES = (
 )
 _ACTIONS = ("game_id", "step", "action_type", "actor", "raw_response", "parsed_result")
 _DRAWN = " (random)"
-_SILENT = frozenset({"", "None", "remained silent", "remained silent."})
+_SILENT = frozenset({"", "None", "remained silent"})  # with a full stop, somebody said so
 _WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
 
 
