@@ -1,0 +1,119 @@
+"""Cheap scorers that a lie detector must beat: what can be had from a statement's length, place and author alone.
+
+`role_oracle` knows the speaker's role and shows how far a target is the role; `shuffled` is the TF-IDF detector trained
+on labels dealt to other games, and shows that the protocol gives nothing away; `majority` knows the prevalence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from detectors.evaluation.scores import score_table
+from detectors.examples import Labelled, check_trainable, labelled, make_examples
+from detectors.folds import Rows, fold_of, out_of_fold
+from detectors.linear import logistic
+from detectors.protocol import Progress, silent
+from detectors.textualize import TextConfig
+from detectors.tfidf import TfidfDetector
+
+CONTROL = "control:"
+_LAST_PLACE = 20
+_FOLDS = 5
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+FitPredict = Callable[[pl.DataFrame, Bools, pl.DataFrame, int], Floats]
+
+
+def control_scores(
+    train: pl.DataFrame, others: pl.DataFrame, target: str, seed: int = 0, progress: Progress = silent
+) -> pl.DataFrame:
+    """A score table of all controls, fitted on the training statements: out-of-fold scores of `train` with their fold,
+    and scores of every statement in `others`. Raises UsageError where the training split cannot train.
+    """
+    data = labelled(train, target, context=0)
+    check_trainable(data, target, _FOLDS)
+    learn = train.filter(pl.col(f"label_{target}").is_not_null())
+    fold = fold_of(data.y, data.groups, _FOLDS, seed)
+    tables = []
+    for done, (name, control) in enumerate(_CONTROLS.items()):
+        progress(f"controls of {target}", done, len(_CONTROLS))
+        detector = CONTROL + name
+
+        def held_out(fit: Rows, score: Rows, _number: int, control: FitPredict = control) -> Floats:
+            return control(learn[fit], data.y[fit], learn[score], seed)
+
+        tables.append(score_table(learn["statement_id"], out_of_fold(fold, held_out), detector, target, fold))
+        if others.height:
+            tables.append(score_table(others["statement_id"], control(learn, data.y, others, seed), detector, target))
+    progress(f"controls of {target}", len(_CONTROLS), len(_CONTROLS))
+    return pl.concat(tables)
+
+
+def deal_to_other_games(data: Labelled, seed: int) -> Bools:
+    """Labels shuffled by game: the games' bundles of labels are dealt anew, and shuffled inside. The prevalence and its
+    spread over games stay; any tie between a text and its label is gone.
+    """
+    rng = np.random.default_rng(seed)
+    _, game = np.unique(data.groups, return_inverse=True)
+    place = rng.permutation(game.max() + 1)[game]
+    shuffled = np.empty_like(data.y)
+    shuffled[np.argsort(game, kind="stable")] = data.y[np.lexsort((rng.random(len(game)), place))]
+    return shuffled
+
+
+def _logistic_on(features: Callable[[pl.DataFrame], pl.DataFrame], one_hot: bool = False) -> FitPredict:
+    def control(learn: pl.DataFrame, y: Bools, score: pl.DataFrame, seed: int) -> Floats:
+        scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
+        model = make_pipeline(scale, logistic(10.0, seed)).fit(features(learn).to_numpy(), y)
+        return np.asarray(model.predict_proba(features(score).to_numpy())[:, 1], dtype=np.float64)
+
+    return control
+
+
+def _length(table: pl.DataFrame) -> pl.DataFrame:
+    text = pl.col("text")
+    return table.select(
+        characters=text.str.len_chars().cast(pl.Float64).log1p(),
+        words=text.str.count_matches(r"\S+").cast(pl.Float64).log1p(),
+    )
+
+
+def _position(table: pl.DataFrame) -> pl.DataFrame:
+    return table.select(pl.col("position").clip(upper_bound=_LAST_PLACE))
+
+
+def _model(table: pl.DataFrame) -> pl.DataFrame:
+    return table.select("speaker_model")
+
+
+def _role(table: pl.DataFrame) -> pl.DataFrame:
+    return table.select(pl.col("label_role").cast(pl.Float64))
+
+
+def _shuffled(learn: pl.DataFrame, y: Bools, score: pl.DataFrame, seed: int) -> Floats:
+    text = TextConfig()
+    examples, groups = make_examples(learn, 0), learn["game_id"].to_numpy().astype(np.str_)
+    detector = TfidfDetector(text, {"seed": seed})
+    detector.fit(examples, deal_to_other_games(Labelled(examples, y, groups, 0), seed), groups)
+    return detector.predict_proba(make_examples(score, 0))[:, 1]
+
+
+def _majority(_learn: pl.DataFrame, y: Bools, score: pl.DataFrame, _seed: int) -> Floats:
+    return np.full(score.height, y.mean())
+
+
+_CONTROLS: dict[str, FitPredict] = {
+    "length": _logistic_on(_length),
+    "position": _logistic_on(_position, one_hot=True),
+    "model_identity": _logistic_on(_model, one_hot=True),
+    "role_oracle": _logistic_on(_role),
+    "shuffled": _shuffled,
+    "majority": _majority,
+}

@@ -1,0 +1,51 @@
+"""Two pictures side by side: the ROC curve, and how far a probability can be believed."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from detectors.evaluation.controls import CONTROL
+
+_BINS = 10
+
+
+def roc_and_calibration(table: pl.DataFrame) -> Figure:
+    """table: detector, y, score of the evaluated statements. Controls are drawn in grey; a point of the calibration
+    curve is a tenth of the statements, ordered by score.
+    """
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    roc, calibration = figure.subplots(1, 2)
+    diagonal = {"color": "0.8", "linewidth": 1, "linestyle": ":"}
+    for axes in (roc, calibration):
+        axes.plot([0, 1], [0, 1], **diagonal)
+        axes.set_xlim(-0.01, 1.01)
+        axes.set_ylim(-0.01, 1.01)
+        axes.set_aspect("equal")
+    for detector in table["detector"].unique(maintain_order=True):
+        mine = table.filter(pl.col("detector") == detector)
+        control = detector.startswith(CONTROL)
+        style = {"color": "0.6", "linewidth": 1, "linestyle": "--"} if control else {"linewidth": 2}
+        x, y = _roc(mine)
+        roc.plot(x, y, label=detector, **style)
+        if not control:
+            calibration.plot(*_calibration(mine), marker="o", label=detector)
+    roc.set(xlabel="false positive rate", ylabel="recall", title="ROC")
+    calibration.set(xlabel="mean score", ylabel="share deceptive", title="Calibration")
+    for axes in (roc, calibration):
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize="small", loc="lower right")
+    return figure
+
+
+def _roc(table: pl.DataFrame) -> tuple[list[float], list[float]]:
+    steps = table.group_by("score").agg(positive=pl.col("y").sum(), all=pl.len()).sort("score", descending=True)
+    positive = np.r_[0, steps["positive"].to_numpy().cumsum()]
+    negative = np.r_[0, steps["all"].to_numpy().cumsum()] - positive
+    return (negative / max(negative[-1], 1)).tolist(), (positive / max(positive[-1], 1)).tolist()
+
+
+def _calibration(table: pl.DataFrame) -> tuple[list[float], list[float]]:
+    parts = [part for part in np.array_split(table.sort("score").select("score", "y").to_numpy(), _BINS) if len(part)]
+    return [float(part[:, 0].mean()) for part in parts], [float(part[:, 1].mean()) for part in parts]

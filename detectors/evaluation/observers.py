@@ -1,0 +1,174 @@
+"""A detector beside the players who were there: on the same statements, or in the same seat; always paired.
+
+Where players rated statements, their mean suspicion and the share that flagged are scores like any other. Where only
+votes exist (Mini-Mafia), the detector sits down in the surviving villager's seat: it names the living player, other
+than the villager, whose statements it found most suspicious on average, and the villager named somebody by voting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from detectors.evaluation.bootstrap import codes, estimate, game_weights
+from detectors.evaluation.metrics import Floats, rank_metrics
+from detectors.evaluation.scores import MetricRow, Plan, describe, per_detector, scored
+from games.mafia import MAFIOSO, VILLAGER, MiniMafia
+
+OBSERVERS = "observers:"
+_VILLAGER_VOTE = OBSERVERS + "villager_vote"
+_SCORES = ("suspicion", "flag_rate")
+_HUMAN = "human"
+
+Found = tuple[list[MetricRow], list[str]]
+
+
+def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.DataFrame, plan: Plan) -> Found:
+    """AUROC of detectors and observers on the statements that observers rated, and the paired differences.
+
+    Splits are named `test:rated` (all observers) and `test:rated-by-villagers` (observers without private knowledge).
+    """
+    rows: list[MetricRow] = []
+    groups = {"rated": pl.lit(True), "rated-by-villagers": pl.col("observer_role") == VILLAGER}
+    for group, who in groups.items():
+        usable = ratings.filter(who & pl.col("flag").is_not_null() & pl.col("suspicion").is_not_null())
+        judged = usable.group_by("statement_id").agg(
+            suspicion=pl.col("suspicion").mean(), flag_rate=pl.col("flag").mean()
+        )
+        shown: set[str] = set()
+        for detector, target, table in per_detector(scores, statements):
+            both = table.filter(pl.col("split") == plan.split).join(judged, on="statement_id", maintain_order="left")
+            if both.is_empty():
+                continue
+            auroc = {name: _auroc(both, name, plan) for name in ("score", *_SCORES)}
+            found = [(detector, "auroc", auroc["score"])]
+            found += [(detector, f"auroc_minus_{name}", auroc["score"] - auroc[name]) for name in _SCORES]
+            if target not in shown:
+                shown.add(target)
+                found = [(OBSERVERS + name, "auroc", auroc[name]) for name in _SCORES] + found
+            rows += _rows(found, target, f"{plan.split}:{group}", describe(both))
+    if not rows:
+        return [], [f"observers: no statement of {plan.split} was rated by another player (play with --assess)"]
+    return rows, []
+
+
+def _rows(
+    found: list[tuple[str, str, Floats]], target: str, split: str, shared: tuple[int, int, float | None]
+) -> list[MetricRow]:
+    return [MetricRow(who, target, split, metric, *estimate(values), *shared) for who, metric, values in found]
+
+
+def _auroc(table: pl.DataFrame, column: str, plan: Plan) -> Floats:
+    data = scored(table.with_columns(score=pl.col(column)))
+    return rank_metrics(data, game_weights(data.games, plan.draws, plan.seed))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a comparison in the villager's seat needs: scored statements of the evaluated split, its votes and games."""
+
+    statements: pl.DataFrame
+    votes: pl.DataFrame
+    games: pl.DataFrame
+
+
+def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: Plan) -> Found:
+    """Share of votes in which detector and villager name the mafioso, and the paired difference, over games.
+
+    A vote that the rules drew at random says nothing about the villager: it is left out and counted. Rows: all villagers
+    that are no people, each villager model, people (`test:people`), and games whose mafioso was held out. A tie of the
+    detector counts as the share of mafiosos among the tied; a player who said nothing gets the mean of the others.
+    `prevalence` of a row is the share that naming at random would have.
+    """
+    mini = tables.games.filter(pl.col("game") == MiniMafia.name).select("game_id", "mafioso_model")
+    votes = tables.votes.filter(pl.col("voter_role") == VILLAGER).join(mini, on="game_id")
+    if votes.is_empty():
+        return [], [f"observers: no villager's vote in a Mini-Mafia game of {plan.split}"]
+    drawn = votes.filter(pl.col("fallback") != "").height
+    notes = [f"observers: {drawn} of {votes.height} villagers' votes were drawn by the rules and are left out"]
+    kept = votes.filter(pl.col("fallback") == "")
+    candidates = _candidates(kept, tables)
+    rows: list[MetricRow] = []
+    shown: set[str] = set()
+    for detector, target in scores.select("detector", "target").unique(maintain_order=True).iter_rows():
+        mine = scores.filter((pl.col("detector") == detector) & (pl.col("target") == target))
+        units = _units(kept, candidates, _suspicion(kept, mine, tables.statements))
+        for split, part in _groups(units, plan):
+            voted, named = _share(part, "voted", plan), _share(part, "named", plan)
+            found = [(detector, "names_mafioso", named), (detector, "names_mafioso_minus_villager", named - voted)]
+            if target not in shown:
+                found = [(_VILLAGER_VOTE, "villager_votes_mafioso", voted), *found]
+            said, chance = int(part["statements"].sum()), part["chance"].to_numpy().mean()
+            rows += _rows(found, target, split, (said, part["game_id"].n_unique(), float(chance)))
+        shown.add(target)
+    return rows, notes
+
+
+def _candidates(votes: pl.DataFrame, tables: Tables) -> pl.DataFrame:
+    """game_id, day, voter, name, mafioso: the living players other than the voter, and which of them is a mafioso."""
+    alive = tables.statements.group_by("game_id", "day").agg(name=pl.col("alive").first()).explode("name")
+    seats = tables.games.select("game_id", seat="seats").explode("seat")
+    roles = seats.select("game_id", name=pl.col("seat").struct.field("name"), role=pl.col("seat").struct.field("role"))
+    return (
+        votes.select("game_id", "day", "voter")
+        .join(alive, on=["game_id", "day"])
+        .filter(pl.col("name") != pl.col("voter"))
+        .join(roles, on=["game_id", "name"])
+        .select("game_id", "day", "voter", "name", mafioso=(pl.col("role") == MAFIOSO).cast(pl.Float64))
+    )
+
+
+def _suspicion(votes: pl.DataFrame, scores: pl.DataFrame, statements: pl.DataFrame) -> pl.DataFrame:
+    """game_id, day, voter, name, score, statements: the mean score of what each other player had said by that vote."""
+    said = statements.select("statement_id", "game_id", name="speaker", said=pl.col("day"))
+    return (
+        votes.select("game_id", "day", "voter")
+        .join(said, on="game_id")
+        .filter((pl.col("said") <= pl.col("day")) & (pl.col("name") != pl.col("voter")))
+        .join(scores.select("statement_id", "score"), on="statement_id")
+        .group_by("game_id", "day", "voter", "name")
+        .agg(score=pl.col("score").mean(), statements=pl.len())
+    )
+
+
+def _units(votes: pl.DataFrame, candidates: pl.DataFrame, suspicion: pl.DataFrame) -> pl.DataFrame:
+    """One row a vote: voted and named, 1.0 where it is the mafioso; chance; statements; who voted."""
+    vote = ["game_id", "day", "voter"]
+    table = candidates.join(suspicion, on=[*vote, "name"], how="left").with_columns(
+        score=pl.col("score").fill_null(pl.col("score").mean().over(vote)).fill_null(0.0)
+    )
+    named = table.group_by(vote).agg(
+        named=pl.col("mafioso").filter(pl.col("score") == pl.col("score").max()).mean(),
+        chance=pl.col("mafioso").mean(),
+        statements=pl.col("statements").sum(),
+    )
+    voted = votes.select(
+        *vote, "voter_model", "voter_source", "mafioso_model", voted=(pl.col("target_role") == MAFIOSO).cast(pl.Float64)
+    )
+    return voted.join(named, on=vote).sort(vote)
+
+
+def _groups(units: pl.DataFrame, plan: Plan) -> Iterator[tuple[str, pl.DataFrame]]:
+    human = pl.col("voter_source") == _HUMAN
+    models = units.filter(~human)
+    if models.height:
+        yield plan.split, models
+    for model in sorted(models["voter_model"].unique()):
+        yield f"{plan.split}:villager={model}", models.filter(pl.col("voter_model") == model)
+    held_out = models.filter(pl.col("mafioso_model").is_in(list(plan.hold_out)))
+    if held_out.height:
+        yield f"{plan.split}:held-out", held_out
+    people = units.filter(human)
+    if people.height:
+        yield f"{plan.split}:people", people
+
+
+def _share(units: pl.DataFrame, column: str, plan: Plan) -> Floats:
+    game, games = codes(units["game_id"].to_numpy())
+    weights = game_weights(games, plan.draws, plan.seed)
+    total = np.bincount(game, weights=units[column].to_numpy(), minlength=games)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((weights @ total) / (weights @ np.bincount(game, minlength=games)), dtype=np.float64)

@@ -1,0 +1,156 @@
+"""The report of an evaluation as files: rows for programs, scores to recompute them from, words and pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from detectors.evaluation.controls import CONTROL
+from detectors.evaluation.figures import roc_and_calibration
+from detectors.evaluation.observers import OBSERVERS
+from detectors.evaluation.run import Evaluation
+from detectors.evaluation.scores import MetricRow, describe, per_detector
+from games.errors import UsageError
+
+SCRIPTED_WARNING = (
+    "The words are scripted: scripted text is not model text, and nothing here is a finding about models."
+)
+_TARGETS = {
+    "role": "the speaker's hidden role wants the table deceived",
+    "claim": "a claim in the statement is a lie",
+    "self": "the speaker reported having deceived",
+    "peer": "most of the others thought it deceptive",
+}
+HEADLINE = (
+    "auroc",
+    "average_precision",
+    "recall_at_1pct_fpr",
+    "realised_fpr_at_1pct",
+    "recall_at_5pct_fpr",
+    "realised_fpr_at_5pct",
+    "brier",
+    "ece",
+)
+
+
+def write_report(out: Path, evaluation: Evaluation) -> list[Path]:
+    """Write report.json, report.csv, report.md, scores.parquet and a figure for each target; returns their paths.
+
+    Raises UsageError where `out` is a folder with something else in it.
+    """
+    if out.exists() and not (out / "report.json").is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} exists and is not a report of an evaluation; choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    rows = [row.to_json() for row in evaluation.rows]
+    evaluation.scores.write_parquet(out / "scores.parquet", compression="zstd")
+    pl.DataFrame(rows, infer_schema_length=None).write_csv(out / "report.csv")
+    figures = _figures(out, evaluation)
+    (out / "report.md").write_text(markdown(evaluation, figures), encoding="utf-8")
+    data = {
+        "corpus": evaluation.corpus,
+        "split": evaluation.plan.split,
+        "thresholds_on": evaluation.plan.threshold_split,
+        "hold_out": list(evaluation.plan.hold_out),
+        "draws": evaluation.plan.draws,
+        "seed": evaluation.plan.seed,
+        "sources": list(evaluation.sources),
+        "thresholds": [
+            {"detector": detector, "target": target, **chosen}
+            for (detector, target), chosen in evaluation.figures.thresholds.items()
+        ],
+        "models": evaluation.models,
+        "notes": list(evaluation.notes),
+        "rows": rows,
+    }
+    (out / "report.json").write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return [out / name for name in ("report.md", "report.json", "report.csv", "scores.parquet", *figures)]
+
+
+def markdown(evaluation: Evaluation, figures: Sequence[str] = ()) -> str:
+    """The report in plain words."""
+    plan = evaluation.plan
+    lines = [f"# Detectors on {evaluation.corpus}, split {plan.split}", ""]
+    if "scripted" in evaluation.sources:
+        lines += [f"> **{SCRIPTED_WARNING}**", ""]
+    lines += [
+        f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds for 1% "
+        f"and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another corpus: on that "
+        "corpus's validation split); the realised rates stand beside them. `control:` rows are cheap scorers under the "
+        "same protocol; a detector that does not beat them has learned no more than they know.",
+        "",
+    ]
+    for target in dict.fromkeys(row.target for row in evaluation.rows):
+        mine = [row for row in evaluation.rows if row.target == target]
+        lines += [f"## Target {target}: {_TARGETS[target]}", ""]
+        main = [row for row in mine if row.metric in HEADLINE and ":rated" not in row.split]
+        for split in dict.fromkeys(row.split for row in main):
+            lines += _headline([row for row in main if row.split == split], split)
+        beside = [row for row in mine if row not in main]
+        if beside:
+            lines += _beside(beside)
+    lines += [f"![ROC and calibration]({name})" for name in figures]
+    if evaluation.notes:
+        lines += ["", "## What could not be computed, and what was left out", ""]
+        lines += [f"- {note}" for note in evaluation.notes]
+    return "\n".join(lines) + "\n"
+
+
+def _headline(rows: Sequence[MetricRow], split: str) -> list[str]:
+    first = rows[0]
+    share = "not defined" if first.prevalence is None else f"{first.prevalence:.1%}"
+    lines = [
+        f"### {split}: {first.statements:,} statements of {first.games:,} games, {share} deceptive",
+        "",
+        f"| detector | {' | '.join(HEADLINE)} |",
+        f"|---|{'---|' * len(HEADLINE)}",
+    ]
+    for detector in dict.fromkeys(row.detector for row in rows):
+        cells = {row.metric: figure(row) for row in rows if row.detector == detector}
+        lines.append(f"| {detector} | {' | '.join(cells.get(metric, '') for metric in HEADLINE)} |")
+    return [*lines, ""]
+
+
+def _beside(rows: Sequence[MetricRow]) -> list[str]:
+    lines = [
+        "### Beside the players",
+        "",
+        "On rated statements both score the same statements. In the villager's seat both name one of the living others; "
+        "differences are detector minus players, paired by game; chance is what naming at random would reach.",
+        "",
+        "| who | where | figure | value | statements | games | prevalence or chance |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        chance = "" if row.prevalence is None else f"{row.prevalence:.3f}"
+        lines.append(
+            f"| {row.detector} | {row.split} | {row.metric} | {figure(row)} | {row.statements:,} | {row.games:,} | {chance} |"
+        )
+    return [*lines, ""]
+
+
+def figure(row: MetricRow) -> str:
+    """A figure with its interval, as tables show it."""
+    if row.value is None:
+        return "–"
+    return f"{row.value:.3f}" if row.lo is None else f"{row.value:.3f} [{row.lo:.3f}, {row.hi:.3f}]"
+
+
+def is_headline(row: MetricRow) -> bool:
+    """Whether a terminal should show this row first: no control, no single villager model."""
+    return not row.detector.startswith((CONTROL, OBSERVERS)) and "villager=" not in row.split
+
+
+def _figures(out: Path, evaluation: Evaluation) -> list[str]:
+    tables: dict[str, list[pl.DataFrame]] = {}
+    for _, target, table in per_detector(evaluation.scores, evaluation.statements):
+        part = table.filter(pl.col("split") == evaluation.plan.split)
+        if describe(part)[2] not in (None, 0.0, 1.0):
+            tables.setdefault(target, []).append(part.select("detector", "y", "score"))
+    names = []
+    for target, parts in tables.items():
+        names.append(f"roc_calibration_{target}.png")
+        roc_and_calibration(pl.concat(parts)).savefig(out / names[-1], dpi=120)
+    return names

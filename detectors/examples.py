@@ -1,0 +1,153 @@
+"""What a detector learns from: statements of a corpus with their context, their game and one named target."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from games.errors import BadData, UnknownName, UsageError
+from generate.corpus import read
+from generate.schema import SPLITS
+
+TARGETS = ("role", "claim", "self", "peer")
+_COLUMNS = (
+    "statement_id",
+    "game_id",
+    "game",
+    "source",
+    "day",
+    "round",
+    "position",
+    "speaker",
+    "speaker_role",
+    "speaker_team",
+    "speaker_model",
+    "text",
+    "alive",
+    *(f"label_{target}" for target in TARGETS),
+    "split",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One public statement as a detector may see it. names: every player of the game; context: the public statements
+    before it, oldest first, as (speaker, text).
+    """
+
+    statement_id: str
+    game_id: str
+    speaker: str
+    speaker_model: str
+    text: str
+    names: tuple[str, ...]
+    context: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids; dropped: statements whose
+    target is null.
+    """
+
+    examples: tuple[Example, ...]
+    y: NDArray[np.bool_]
+    groups: NDArray[np.str_]
+    dropped: int
+
+    @property
+    def games(self) -> int:
+        return len(np.unique(self.groups))
+
+
+def target_column(target: str) -> str:
+    """The corpus column of a target. Raises UnknownName."""
+    if target not in TARGETS:
+        raise UnknownName("target", target, TARGETS)
+    return f"label_{target}"
+
+
+def read_statements(corpus: Path, splits: Sequence[str] = SPLITS) -> pl.DataFrame:
+    """The statements of some splits in the order of play, with `names`: all players of their game.
+
+    Raises BadData when a game lies in more than one split, because then no evaluation on the corpus is honest.
+    """
+    where = read(corpus, "statements").select("game_id", "split").unique().collect()
+    torn = where.filter(pl.col("game_id").is_duplicated()).sort("game_id")
+    if not torn.is_empty():
+        raise BadData(
+            f"{corpus}: game {torn['game_id'][0]!r} has statements in the splits {', '.join(sorted(torn['split'][:2]))}"
+            ", so that training on one would leak into the other; build the corpus again with `liescope build`"
+        )
+    seats = read(corpus, "games").select("game_id", names=pl.col("seats").list.eval(pl.element().struct.field("name")))
+    wanted = read(corpus, "statements").select(_COLUMNS).filter(pl.col("split").is_in(list(splits)))
+    return wanted.join(seats, on="game_id", how="left").sort("game_id", "position").collect()
+
+
+def corpus_id(corpus: Path) -> str:
+    """A short fingerprint of which game lies in which split; equal for two builds with the same split."""
+    where = read(corpus, "games").select("game_id", "split").unique().sort("game_id", "split").collect()
+    return hashlib.sha256(where.write_csv().encode()).hexdigest()[:16]
+
+
+def make_examples(statements: pl.DataFrame, context: int) -> tuple[Example, ...]:
+    """One example a row of `read_statements`, with up to `context` earlier statements of its game."""
+    found: list[Example] = []
+    game, said = "", list[tuple[str, str]]()
+    columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names")
+    for key, game_id, speaker, model, text, names in statements.select(columns).iter_rows():
+        if game_id != game:
+            game, said = game_id, []
+        before = tuple(said[-context:]) if context else ()
+        found.append(Example(key, game_id, speaker, model, text, tuple(names or ()), before))
+        if context:
+            said.append((speaker, text))
+    return tuple(found)
+
+
+def labelled(statements: pl.DataFrame, target: str, context: int) -> Labelled:
+    """The examples that have the target; context is taken from all statements, also those without it."""
+    column = statements[target_column(target)]
+    keep = column.is_not_null().to_numpy()
+    examples = tuple(e for e, kept in zip(make_examples(statements, context), keep, strict=True) if kept)
+    y = column.drop_nulls().to_numpy().astype(bool)
+    groups = np.array([example.game_id for example in examples], dtype=np.str_)
+    return Labelled(examples, y, groups, int((~keep).sum()))
+
+
+def check_trainable(data: Labelled, target: str, folds: int) -> None:
+    """Raises UsageError when the training split has one class, or too few games for the folds."""
+    where = f"the training split, target {target!r}"
+    if not len(data.y):
+        raise UsageError(
+            f"{where}: all {data.dropped} statements have a null label; play with --assess for self and peer labels, "
+            "or train on another target"
+        )
+    if data.y.all() or not data.y.any():
+        label = "deceptive" if data.y[0] else "honest"
+        raise UsageError(f"{where}: all {len(data.y)} statements are {label}; a detector needs both classes")
+    need = max(folds, 2)
+    for label, rows in (("deceptive", data.y), ("honest", ~data.y)):
+        games = len(np.unique(data.groups[rows]))
+        if games < need:
+            raise UsageError(
+                f"{where}: only {games} of {data.games} games have {label} statements; {need} are needed "
+                "(build a larger corpus, or lower --folds)"
+            )
+
+
+def summary(data: Labelled) -> dict[str, Any]:
+    """Counts for a report: statements, games, prevalence, dropped."""
+    return {
+        "statements": len(data.y),
+        "games": data.games,
+        "prevalence": float(data.y.mean()) if len(data.y) else None,
+        "without_label": data.dropped,
+    }

@@ -1,0 +1,115 @@
+"""How a statement becomes the text that a detector reads: context, speaker tag, names and role words masked.
+
+A detector that sees names learns who was dealt which role, and one that sees role words learns the game. Both can be
+masked; what was done is a small config that is saved with the model.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from detectors.examples import Example
+
+# Lower case, these are words before they are names: "let me be frank", "I will".
+_ALSO_WORDS = frozenset(
+    [
+        "art",
+        "bill",
+        "chase",
+        "dawn",
+        "drew",
+        "faith",
+        "frank",
+        "grace",
+        "grant",
+        "guy",
+        "hope",
+        "hunter",
+        "iris",
+        "ivy",
+        "jack",
+        "joy",
+        "june",
+        "mark",
+        "may",
+        "pat",
+        "rob",
+        "rose",
+        "sky",
+        "sue",
+        "violet",
+        "will",
+    ]
+)
+_ROLES = re.compile(
+    r"(?<![^\W_])(?:mafios[oi]s?|mafias?|mafioso(?:'s)?|detectives?|villagers?|town(?:s?folk|s?people|ies?|s)?|"
+    r"werewol(?:f|ves)|wol(?:f|ves)|seers?|doctors?|merlin|assassin|percival|mordred)(?![^\W_])",
+    re.IGNORECASE,
+)
+ROLE_TOKEN = "role"
+SPEAKER_TOKEN = "speaker"
+PLAYER_TOKEN = "player"
+
+
+class TextConfig(BaseModel):
+    """What a detector reads of a statement.
+
+    context: how many earlier public statements of the game stand before it. mask_names: the speaker becomes `speaker`,
+    everyone else `player1`, `player2`… in the order of appearance in this text, so that neither the name nor its place
+    in the roster tells anything. mask_role_words: roles and teams become `role`. speaker_tag: the statement is
+    preceded by who says it (it always is when there is context).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    context: int = Field(default=0, ge=0)
+    mask_names: bool = True
+    mask_role_words: bool = False
+    speaker_tag: bool = False
+
+
+def textualize(example: Example, config: TextConfig) -> str:
+    """The text of one example: earlier statements, oldest first, one a line, then the statement itself."""
+    turns = [*example.context[-config.context :], (example.speaker, example.text)]
+    if not config.context:
+        turns = turns[-1:]
+    tagged = config.speaker_tag or config.context > 0
+    text = "\n".join(f"{who}: {_clean(said)}" if tagged else _clean(said) for who, said in turns)
+    if config.mask_names:
+        text = _mask_names(text, example.speaker, example.names)
+    return _ROLES.sub(ROLE_TOKEN, text) if config.mask_role_words else text
+
+
+def _clean(text: str) -> str:
+    """One line in composed Unicode, without control characters and invisible marks (direction marks, joiners)."""
+    composed = unicodedata.normalize("NFC", text)
+    if composed.isascii() and composed.isprintable():
+        return composed
+    return "".join(
+        " " if char.isspace() else char for char in composed if char.isspace() or unicodedata.category(char)[0] != "C"
+    )
+
+
+def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
+    tokens = {speaker.casefold(): SPEAKER_TOKEN}
+
+    def token(match: re.Match[str]) -> str:
+        found = match.group()
+        name = found.casefold()
+        if found.islower() and name in _ALSO_WORDS:
+            return found
+        return tokens.setdefault(name, f"{PLAYER_TOKEN}{len(tokens)}")
+
+    pattern = _names_pattern(tuple(sorted({*names, speaker})))
+    return pattern.sub(token, text)
+
+
+@lru_cache(maxsize=4096)
+def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the names as a whole word, in any case; longer names first. An underscore beside a name is emphasis."""
+    longest = sorted((unicodedata.normalize("NFC", name) for name in names), key=len, reverse=True)
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest))})(?![^\W_])", re.IGNORECASE)
