@@ -159,6 +159,7 @@ class Journal:
 
     def log_attempt(self, attempt: Attempt) -> None:
         """Keep one request, successful or not. The order of arrival numbers them, also over several resumed runs."""
+        self._check_writable()
         a = attempt
         numbers = (a.prompt_tokens, a.cached_tokens, a.completion_tokens, a.cost, a.latency_ms)
         self._attempts.append((a.game, a.step, a.seat, a.problem, _storable(a.raw), *numbers))
@@ -166,12 +167,14 @@ class Journal:
 
     def log_reply(self, ask: Ask, model: str, reply: Reply, position: int = 0) -> None:
         """Keep the reply to an ask. position: the ask's place in its batch, where replies may come in another order."""
+        self._check_writable()
         kept = (_dump(reply_to_json(reply)), _storable(reply.raw))
         self._replies.append((ask.game, ask.step, ask.seat, position, ask.kind.value, model, *kept))
         self._changed()
 
     def log_failure(self, ask: Ask, model: str) -> None:
         """Note whose the attempts were that led to no reply at all."""
+        self._check_writable()
         self.commit()
         with guard(self.path), self._base:
             where = (ask.kind.value, model, ask.game, ask.step, ask.seat)
@@ -179,11 +182,13 @@ class Journal:
 
     def add_record(self, record: GameRecord, number: int | None = None) -> None:
         """Keep a game that ended. number: its place in the run, by default after the last one."""
+        self._check_writable()
         self._games.append((number, record.game_id, record.status.value, _dump(record_to_json(record))))
         self._changed()
 
     def forget_failed(self) -> int:
         """Forget that games failed, so that they go on from their last reply; returns how many."""
+        self._check_writable()
         self.commit()
         with guard(self.path), self._base:
             return self._base.execute("DELETE FROM games WHERE status = ?", (Status.FAILED.value,)).rowcount
@@ -191,8 +196,6 @@ class Journal:
     def commit(self) -> None:
         """Make everything so far durable. Raises what an earlier commit in the background ran into."""
         if self._broken is None and (self._games or self._replies or self._attempts):
-            if self._lock is None:
-                raise UsageError(f"{self.path} is open for reading; open it with write=True")
             try:
                 with guard(self.path), self._base:
                     self._base.executemany(_ADD_ATTEMPT, self._attempts)
@@ -206,10 +209,14 @@ class Journal:
         if self._broken is not None:
             raise self._broken
 
-    def _changed(self) -> None:
-        """Commit at the end of this turn of the event loop; at once where there is none."""
+    def _check_writable(self) -> None:
+        if self._lock is None:
+            raise UsageError(f"{self.path} is open for reading; open it with write=True")
         if self._broken is not None:
             raise self._broken
+
+    def _changed(self) -> None:
+        """Commit at the end of this turn of the event loop; at once where there is none."""
         if self._waiting:
             return
         try:

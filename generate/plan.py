@@ -21,9 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from games.core import Game
 from games.errors import BadData, PlanChanged, UnknownName, UsageError
 from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from generate.prompts.render import HERE, SETS
 from generate.tournament import SEATINGS, Cell, seating
-
-PROMPTS = ("full", "minimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +176,14 @@ def make_plan(
     settled = {name: value for name, value in asdict(replace(spec, names=spec.seats())).items() if name != "roles"}
     return Plan(
         game=game,
-        options=settled,
+        options=json.loads(json.dumps(settled)),
         players=tuple(players),
         design=design,
         cells=tuple(cells),
         games=games,
         seed=seed,
         seating=seating,
-        prompts=prompts if prompts in PROMPTS else "own",
+        prompts=prompts if prompts in SETS else "own",
         templates=hash_templates(prompts),
     )
 
@@ -233,11 +232,11 @@ def _short(value: Any) -> str:
 
 def hash_templates(prompts: str) -> str:
     """A hash over the names and bytes of the prompt templates. Raises UsageError for a folder that is not there."""
-    folder = Path(__file__).with_name("prompts") / prompts if prompts in PROMPTS else Path(prompts)
+    folder = HERE / prompts if prompts in SETS else Path(prompts)
     if not folder.is_dir():
-        raise UsageError(f"--prompts takes {', '.join(PROMPTS)} or a folder of templates; {prompts!r} is none")
+        raise UsageError(f"--prompts takes {', '.join(SETS)} or a folder of templates; {prompts!r} is none")
     digest = sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for file in sorted(folder.rglob("*.jinja")):
         digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
         digest.update(sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]
