@@ -1,0 +1,327 @@
+"""What every game promises to whoever drives it. A new game joins by one line in GAMES."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
+from games.errors import RuleViolation
+from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from games.record import Source, Status, record, record_from_json, record_to_json, reply_from_json, reply_to_json
+from games.session import Session, drive, fork, replay, resume, start
+
+Maker = Callable[[int], Game]
+Answer = Callable[[Ask, Sequence[Event]], Reply]
+
+FIXED = ("villager", "mafioso", "villager", "detective")
+TABLES: dict[str, MafiaSpec] = {
+    "mafia 2/1/4": MafiaSpec(2, 1, 4),
+    "mafia 3/2/4": MafiaSpec(3, 2, 4),
+    "mafia without a detective": MafiaSpec(2, 0, 4),
+    "mafia 1/1/2 with an open night": MafiaSpec(1, 1, 2),
+    "mafia of two": MafiaSpec(1, 0, 1),
+    "mafia without villagers, scripted": MafiaSpec(1, 2, 0, scripted_night=True),
+    "mafia of two days": MafiaSpec(2, 1, 5, days=2),
+    "mafia assessed": MafiaSpec(2, 1, 3, rounds=1, assess=True),
+}
+MINIS: dict[str, MafiaSpec] = {
+    "mini-mafia": MINI_MAFIA,
+    "mini-mafia assessed": replace(MINI_MAFIA, assess=True),
+    "mini-mafia of 8 rounds": replace(MINI_MAFIA, rounds=8),
+    "mini-mafia with fixed roles": replace(MINI_MAFIA, roles=FIXED),
+    "mini-mafia without a limit": replace(MINI_MAFIA, message_limit=None),
+    "mini-mafia with other names": replace(MINI_MAFIA, names=("Zoë", "Ann Lee", "明", "O'Hara")),
+}
+GAMES: dict[str, Maker] = {
+    **{name: lambda seed, spec=spec: MiniMafia(spec, seed, f"mini-{seed}") for name, spec in MINIS.items()},
+    **{name: lambda seed, spec=spec: Mafia(spec, seed, f"mafia-{seed}") for name, spec in TABLES.items()},
+}
+SEEDS = range(6)
+SECRET = "SECRET"
+TEXTS = ("I am the detective.", "Vote for Bob!\nNow.", "", "word " * 80, "\u202eodd\x00 \ud83d", '“quoted” "twice"')
+
+every_game = pytest.mark.parametrize("make", GAMES.values(), ids=GAMES.keys())
+
+
+def usable(ask: Ask, random: Random) -> Reply:
+    """A reply that the rules must take as it is, with things that nobody else may see."""
+    hidden = {"notes": (f"{SECRET} note",), "raw": f"{SECRET} raw", "private": {"planted_type": f"{SECRET} type"}}
+    if ask.kind is AskKind.SPEAK:
+        return Reply(text=random.choice(TEXTS), **hidden)
+    if ask.kind in ASSESSMENTS:
+        return Reply(assessment=Assessment(random.random() < 0.5, "omission", 0.5, 0.25, "a feeling"), **hidden)
+    return Reply(choice=random.choice(ask.options), **hidden)
+
+
+def unusable(ask: Ask, random: Random) -> Reply:
+    """A reply in which the rules find nothing that was asked for."""
+    broken = [Reply(), Reply(problem=f"{SECRET} problem", raw="?")]
+    if ask.kind is AskKind.SPEAK:
+        broken += [Reply(choice="Alice"), Reply(text="said", problem=f"{SECRET} problem")]
+    elif ask.kind in ASSESSMENTS:
+        broken += [Reply(text="yes"), Reply(assessment=Assessment(True), problem=f"{SECRET} problem")]
+    else:
+        broken += [Reply(choice="Nobody"), Reply(choice=ask.seat), Reply(choice=""), Reply(text=ask.options[0])]
+    return random.choice(broken)
+
+
+def player(seed: int, bad: float = 0.0) -> Answer:
+    """Random answers from a seed, the given share of them unusable."""
+    random = Random(seed)
+    return lambda ask, view: (unusable if random.random() < bad else usable)(ask, random)
+
+
+def played(make: Maker, seed: int, bad: float = 0.0) -> tuple[Session, list[Replies]]:
+    session = start(lambda: make(seed))
+    return session, drive(session, player(seed, bad))
+
+
+def batches(make: Maker, seed: int, bad: float = 0.3) -> Iterator[Session]:
+    """A session before each of its batches of asks, played on in between."""
+    session, answer = start(lambda: make(seed)), player(seed, bad)
+    while session.asks:
+        yield session
+        session.send(tuple(answer(ask, ()) for ask in session.asks))
+
+
+@every_game
+@pytest.mark.parametrize("bad", [0.0, 0.3, 1.0])
+def test_any_play_ends_with_one_winner(make: Maker, bad: float) -> None:
+    for seed in SEEDS:
+        session, _ = played(make, seed, bad)
+        outcome, game = session.outcome, session.game
+        assert outcome is not None
+        assert session.events[-1].kind is EventKind.END
+        assert [event.kind for event in session.events].count(EventKind.END) == 1
+        assert session.events[-1].data == {"winner": outcome.winner}
+        assert outcome.winners == tuple(name for name in game.names if game.team(game.roles[name]) == outcome.winner)
+        assert outcome.days == session.events[-1].day == game.day
+
+
+@every_game
+def test_equal_seeds_and_replies_give_equal_asks_and_events_step_by_step(make: Maker) -> None:
+    for seed in SEEDS:
+        for one, other in zip(batches(make, seed), batches(make, seed), strict=True):
+            assert one.asks == other.asks
+            assert one.events == other.events
+
+
+@every_game
+def test_seeds_matter(make: Maker) -> None:
+    plays = [played(make, seed)[0] for seed in range(8)]
+    assert len({str(session.events) for session in plays}) > 1
+
+
+@every_game
+def test_replay_gives_the_identical_game(make: Maker) -> None:
+    for seed in SEEDS:
+        session, replies = played(make, seed, 0.3)
+        again = replay(lambda seed=seed: make(seed), replies)
+        assert (again.events, again.outcome) == (session.events, session.outcome)
+
+
+@every_game
+def test_a_game_can_be_resumed_at_every_step(make: Maker) -> None:
+    session, replies = played(make, 1, 0.3)
+    for step in range(len(replies) + 1):
+        again = resume(lambda: make(1), replies[:step])
+        assert again.events == session.events[: len(again.events)]
+        assert {ask.step for ask in again.asks} == ({step} if step < len(replies) else set())
+        for batch in replies[step:]:
+            again.send(batch)
+        assert (again.events, again.outcome) == (session.events, session.outcome)
+
+
+@every_game
+def test_a_fork_differs_only_after_its_step(make: Maker) -> None:
+    session, replies = played(make, 2)
+    before = list(session.events)
+    changed = 0
+    for step in range(len(replies)):
+        other = fork(lambda: make(2), replies, step)
+        shared = len(other.events)
+        drive(other, player(1000 + step, 0.5))
+        assert other.outcome is not None
+        assert other.events[:shared] == session.events[:shared]
+        changed += other.events != session.events
+    assert changed > 0 or len(replies) == 1  # two players: the night's kill has one option and ends the game
+    assert session.events == before
+
+
+@every_game
+def test_replies_survive_the_journals_json(make: Maker) -> None:
+    _, replies = played(make, 3, 0.3)
+    for batch in replies:
+        for reply in batch:
+            assert reply_from_json(json.loads(json.dumps(reply_to_json(reply))), reply.raw) == reply
+
+
+@every_game
+def test_no_seat_ever_sees_what_is_not_for_it(make: Maker) -> None:
+    for seed in SEEDS:
+        for session in batches(make, seed):
+            for seat in session.game.names:
+                view = session.game.view(seat)
+                assert [event.index for event in view] == [e.index for e in session.events if e.seen_by(seat)]
+                assert SECRET not in repr(view)
+                assert all(event.audience is None or seat in event.audience for event in view)
+
+
+@every_game
+def test_secrets_reach_only_those_whom_the_rules_name(make: Maker) -> None:
+    for seed in SEEDS:
+        session, _ = played(make, seed, 0.3)
+        game = session.game
+        mafia = tuple(name for name in game.names if game.deceives(game.roles[name]))
+        for event in session.events:
+            match event.kind:
+                case EventKind.ROLE | EventKind.INVESTIGATION | EventKind.SELF_REPORT | EventKind.RATING:
+                    assert event.audience == (event.actor,)
+                case EventKind.PARTNERS | EventKind.KILLER | EventKind.KILL:
+                    assert event.audience == mafia
+                case _:
+                    assert event.audience is None
+
+
+@every_game
+def test_votes_are_blind(make: Maker) -> None:
+    for session in batches(make, 4):
+        if session.asks[0].kind is AskKind.VOTE:
+            today = [event for event in session.events if event.day == session.game.day]
+            assert {ask.seat for ask in session.asks} == set(session.game.alive)
+            assert not any(event.kind is EventKind.VOTE for event in today)
+
+
+@every_game
+def test_asks_are_well_formed(make: Maker) -> None:
+    for seed in SEEDS:
+        for step, session in enumerate(batches(make, seed)):
+            game = session.game
+            assert {ask.step for ask in session.asks} == {step}
+            assert len({ask.seat for ask in session.asks}) == len(session.asks)
+            for ask in session.asks:
+                assert ask.game == game.game_id
+                assert ask.day == game.day
+                assert ask.seat in game.alive
+                assert bool(ask.options) == (ask.kind in CHOICES)
+                assert len(set(ask.options)) == len(ask.options)
+                assert set(ask.options) <= set(game.alive) - {ask.seat}
+                if ask.kind is AskKind.KILL:
+                    assert not any(game.deceives(game.roles[name]) for name in ask.options)
+                if ask.kind in ASSESSMENTS:
+                    statement = session.events[ask.about or 0]
+                    assert statement.kind is EventKind.STATEMENT
+                    assert (statement.actor == ask.seat) == (ask.kind is AskKind.SELF_ASSESSMENT)
+                else:
+                    assert ask.about is None
+
+
+@every_game
+def test_the_log_is_in_order_and_only_the_living_act(make: Maker) -> None:
+    for seed in SEEDS:
+        session, _ = played(make, seed, 0.3)
+        assert [event.index for event in session.events] == list(range(len(session.events)))
+        assert [event.day for event in session.events] == sorted(event.day for event in session.events)
+        living = set(session.game.names)
+        for event in session.events:
+            if event.kind in (EventKind.DEATH, EventKind.ARREST):
+                assert event.target in living
+                living.discard(event.target or "")
+            elif event.kind is EventKind.INVESTIGATION:  # chosen while the night's victim was still there
+                assert event.actor in session.game.names
+            elif event.actor is not None:
+                assert event.actor in living
+                assert event.target is None or event.target in living
+        assert living == set(session.game.alive)
+
+
+@every_game
+def test_what_the_rules_filled_in_is_flagged_and_nothing_else_is(make: Maker) -> None:
+    for seed in SEEDS:
+        session, random = start(lambda seed=seed: make(seed)), Random(seed)
+        while session.asks:
+            bad = [random.random() < 0.5 for _ in session.asks]
+            before = len(session.events)
+            asks = session.asks
+            session.send(tuple((unusable if b else usable)(a, random) for a, b in zip(asks, bad, strict=True)))
+            answers = {
+                (event.actor, event.kind): bool(event.fallback)
+                for event in session.events[before:]
+                if event.kind in KINDS.values() or event.kind is EventKind.SILENCE
+            }
+            for ask, flagged in zip(asks, bad, strict=True):
+                found = [
+                    answers[key]
+                    for key in ((ask.seat, KINDS[ask.kind]), (ask.seat, EventKind.SILENCE))
+                    if key in answers
+                ]
+                assert found == [flagged]
+            assert sum(answers.values()) == sum(bad)
+
+
+KINDS = {
+    AskKind.KILL: EventKind.KILL,
+    AskKind.INVESTIGATE: EventKind.INVESTIGATION,
+    AskKind.SPEAK: EventKind.STATEMENT,
+    AskKind.VOTE: EventKind.VOTE,
+    AskKind.SELF_ASSESSMENT: EventKind.SELF_REPORT,
+    AskKind.PEER_ASSESSMENT: EventKind.RATING,
+}
+
+
+@every_game
+def test_a_choice_that_could_not_be_read_is_still_a_legal_one(make: Maker) -> None:
+    for seed in SEEDS:
+        session = start(lambda seed=seed: make(seed))
+        while session.asks:
+            asks, before = session.asks, len(session.events)
+            session.send(tuple(unusable(ask, Random(seed)) for ask in asks))
+            done = {(event.actor, event.kind): event.target for event in session.events[before:]}
+            for ask in asks:
+                if ask.kind in CHOICES:
+                    assert done[ask.seat, KINDS[ask.kind]] in ask.options
+
+
+@every_game
+def test_a_record_survives_json(make: Maker) -> None:
+    for seed in SEEDS:
+        session, _ = played(make, seed, 0.3)
+        players = dict.fromkeys(session.game.names, ("someone", Source.SCRIPTED))
+        done = record(session.game, session.outcome, players, "cell", meta={"number": 1})
+        assert record_from_json(json.loads(json.dumps(record_to_json(done)))) == done
+        assert [seat.name for seat in done.seats] == list(session.game.names)
+        assert done.status is Status.DONE
+
+
+@every_game
+def test_a_game_that_stopped_half_way_is_a_failed_record(make: Maker) -> None:
+    session = start(lambda: make(1))
+    players = dict.fromkeys(session.game.names, ("someone", Source.MODEL))
+    stopped = record(session.game, None, players, failure="the endpoint is down")
+    assert (stopped.status, stopped.outcome) == (Status.FAILED, None)
+    assert record_from_json(json.loads(json.dumps(record_to_json(stopped)))) == stopped
+
+
+@every_game
+def test_wrong_use_is_refused_and_leaves_the_game_as_it_was(make: Maker) -> None:
+    session, replies = played(make, 1)
+    with pytest.raises(RuleViolation, match="is over"):
+        session.send(())
+    with pytest.raises(RuleViolation, match="end at step"):
+        replay(lambda: make(1), replies[:-1])
+    for step in (-1, len(replies) + 1):
+        with pytest.raises(RuleViolation, match="is not in the recorded game"):
+            fork(lambda: make(1), replies, step)
+    fresh = start(lambda: make(1))
+    before = list(fresh.events)
+    with pytest.raises(RuleViolation, match="send one for each"):
+        fresh.send((Reply(),) * (len(fresh.asks) + 1))
+    assert fresh.events == before
+    for batch in replies:
+        fresh.send(batch)
+    assert fresh.events == session.events
