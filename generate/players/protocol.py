@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from games.core import Ask, Event, Reply
 from games.record import Source
@@ -59,7 +59,8 @@ class Table:
     """What a run gives its players. log: called with every attempt as it ends (the journal's); prompts: "full",
     "minimal" or a folder of templates; concurrency: the most requests under way at once; timeout: seconds for one
     request; retries: attempts after the first; prices: by model name; max_tokens, max_cost: the run's budget, already
-    spent included in spent_tokens and spent_cost.
+    spent included in spent_tokens and spent_cost; shared: what the players of this table have in common (clients, the
+    gate for requests, what was spent), which they put there themselves.
     """
 
     log: Callable[[Attempt], None]
@@ -72,3 +73,4 @@ class Table:
     max_cost: float | None = None
     spent_tokens: int = 0
     spent_cost: float = 0.0
+    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)

@@ -1,0 +1,106 @@
+"""A stub endpoint, a real model server, and the asks of a real game."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from games import AskKind, Event, Mafia, MafiaSpec, Reply, start
+from games.core import Ask
+from generate.players import retry
+from generate.players.openai import OpenAIPlayer, open_openai
+from generate.players.protocol import Attempt, Table
+
+HERE = Path(__file__).parent
+Asked = dict[AskKind, tuple[Ask, tuple[Event, ...]]]
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"liescope_tests_openai_{name}", HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def stubs() -> ModuleType:
+    """The module with Stub, Answer, says and fails."""
+    return _load("stub")
+
+
+@pytest.fixture
+def serve(stubs: ModuleType) -> Iterator[Callable[..., Any]]:
+    """Start a stub: with a script, or with answers given in order, the last one from then on."""
+    running: list[Any] = []
+
+    def start_stub(*answers: Any) -> Any:
+        first = answers[0]
+        script = first if callable(first) else lambda request, number: answers[min(number, len(answers) - 1)]
+        running.append(stubs.Stub(script))
+        return running[-1]
+
+    yield start_stub
+    for stub in running:
+        stub.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture(scope="session")
+def asked() -> Asked:
+    """One ask of every kind with its seat's view, from a real game."""
+    session = start(lambda: Mafia(MafiaSpec(1, 1, 3, assess=True), 0, "g"))
+    found: Asked = {}
+    while session.asks:
+        for ask in session.asks:
+            found.setdefault(ask.kind, (ask, session.game.view(ask.seat)))
+        session.send(tuple(Reply(text="I am a villager.") for _ in session.asks))
+    return found
+
+
+class Desk:
+    """A player on a table, with what it logged."""
+
+    def __init__(self, argument: str, **options: Any) -> None:
+        self.attempts: list[Attempt] = []
+        options.setdefault("retries", 3)
+        self.table = Table(log=self.attempts.append, **options)
+        self.player: OpenAIPlayer = open_openai(argument, self.table)
+
+    def ask(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:
+        """Ask one after the other, on a loop of its own; then close."""
+
+        async def run() -> list[Reply]:
+            try:
+                return [await self.player.answer(ask, view) for ask, view in asks]
+            finally:
+                await self.player.close()
+
+        return asyncio.run(run())
+
+    def ask_together(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:
+        async def run() -> list[Reply]:
+            try:
+                return await asyncio.gather(*(self.player.answer(ask, view) for ask, view in asks))
+            finally:
+                await self.player.close()
+
+        return asyncio.run(run())
+
+
+@pytest.fixture(scope="session")
+def desk() -> type[Desk]:
+    return Desk
