@@ -13,6 +13,7 @@ from rich.console import Console
 from games.errors import UsageError
 from games.record import record_to_json
 from generate.console import emit, progress
+from generate.corpus_commands import app as corpus_commands
 from generate.import_commands import app as import_commands
 from generate.journal import Journal
 from generate.plan import GAMES, Plan, make_plan, playable, roles_of
@@ -23,7 +24,7 @@ from generate.tournament import cells, read_cells
 from generate.transcript import plain, transcript
 
 app = typer.Typer()
-for commands in (import_commands,):
+for commands in (import_commands, corpus_commands):
     app.add_typer(commands)
 
 DEFAULT_PLAYER = "scripted:steady"

@@ -8,11 +8,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from games.core import Ask, AskKind, Assessment, Event, Reply
 from games.mafia import MINI_MAFIA, MiniMafia
-from games.record import GameRecord, Source, record
+from games.record import GameRecord, Source, Status, record
 from games.session import drive, start
 from generate.journal import Journal
 from labeling.taxonomy import DeceptionType
@@ -45,7 +47,7 @@ def _answer(ask: Ask, view: Sequence[Event]) -> Reply:
     return Reply(choice=ask.options[draw % len(ask.options)])
 
 
-def play(number: int, assess: bool = True, models: Sequence[str] = MODELS, said: str | None = None) -> GameRecord:
+def play_game(number: int, assess: bool = True, models: Sequence[str] = MODELS, said: str | None = None) -> GameRecord:
     """One finished Mini-Mafia game. said: a text that replaces every statement's."""
     game_id = f"game-{number:05}"
     session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=assess, message_limit=None), number, game_id))
@@ -58,15 +60,13 @@ def play(number: int, assess: bool = True, models: Sequence[str] = MODELS, said:
     return replace(game, events=tuple(replace(e, text=said) if e.text else e for e in game.events))
 
 
-def fail(game: GameRecord, reason: str) -> GameRecord:
+def break_off(game: GameRecord, reason: str) -> GameRecord:
     """The game broken off half way."""
-    from games.record import Status
-
     half = game.events[: len(game.events) // 2]
     return replace(game, events=half, outcome=None, status=Status.FAILED, failure=reason)
 
 
-def call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any]:
+def one_call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any]:
     return {
         "game_id": game.game_id,
         "step": step,
@@ -85,12 +85,9 @@ def call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any]:
     }
 
 
-Stream = Callable[[Iterable[GameRecord]], Iterable[tuple[str, GameRecord, list[dict[str, Any]]]]]
-
-
-def stream(games: Iterable[GameRecord]) -> Iterable[tuple[str, GameRecord, list[dict[str, Any]]]]:
+def stream_of(games: Iterable[GameRecord]) -> Iterable[tuple[str, GameRecord, list[dict[str, Any]]]]:
     """Games as `read_runs` yields them, each with one call."""
-    return (("run", game, [call(game)]) for game in games)
+    return (("run", game, [one_call(game)]) for game in games)
 
 
 @pytest.fixture
@@ -105,3 +102,37 @@ def make_run(tmp_path: Path) -> Callable[[str, Iterable[GameRecord]], Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def play() -> Callable[..., GameRecord]:
+    return play_game
+
+
+@pytest.fixture
+def fail() -> Callable[[GameRecord, str], GameRecord]:
+    return break_off
+
+
+@pytest.fixture
+def call() -> Callable[..., dict[str, Any]]:
+    return one_call
+
+
+@pytest.fixture
+def stream() -> Callable[..., Iterable[tuple[str, GameRecord, list[dict[str, Any]]]]]:
+    return stream_of
+
+
+@pytest.fixture
+def leak() -> Callable[[Path], None]:
+    """Moves one game's vote rows of a corpus to another split, as a careless edit would."""
+
+    def move(corpus: Path) -> None:
+        train, test = (corpus / "votes" / f"{split}-00000.parquet" for split in ("train", "test"))
+        table = pq.read_table(train)
+        position = table.schema.get_field_index("split")
+        odd = table.slice(0, 1).set_column(position, table.schema.field("split"), pa.array(["test"]))
+        pq.write_table(pa.concat_tables([odd, pq.read_table(test).slice(1)]), test)
+
+    return move

@@ -1,0 +1,218 @@
+"""Publishing, end to end against a local stand-in for the Hub: what is pushed is what `load_dataset` gives back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from games.errors import BadData, MissingExtra, MissingKey, UsageError
+from generate.corpus import pack, read
+from generate.publish import publish
+from generate.schema import CONFIGS
+
+ROOT = Path(__file__).parents[3]
+COMMAND = (
+    "import sys; from typer.main import get_command; from generate.corpus_commands import app; "
+    "from games.errors import LiescopeError\n"
+    "try: get_command(app).main(sys.argv[1:], standalone_mode=False)\n"
+    "except LiescopeError as error: print(f'error: {error}', file=sys.stderr); sys.exit(1)"
+)
+LOAD = """
+import json, sys, datasets
+folder, configs = sys.argv[1], sys.argv[2:]
+loaded = {config: datasets.load_dataset(folder, config) for config in configs}
+rows = {config: {name: list(split) for name, split in splits.items()} for config, splits in loaded.items()}
+json.dump(rows, sys.stdout)
+"""
+
+
+class Hub:
+    """A running stand-in and clients that know no other Hub."""
+
+    def __init__(self, url: str, home: Path) -> None:
+        self.url = url
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | {
+            "HF_ENDPOINT": url,
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "HF_HOME": str(home),
+            "HF_TOKEN": "hf_writer_token",
+        }
+
+    def run(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *words]
+        env = {**self.env, **(env or {})}
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+
+    def publish(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.run("-c", COMMAND, "publish", *words, env=env)
+
+    def state(self) -> dict[str, Any]:
+        with urlopen(f"{self.url}/state") as reply:
+            state: dict[str, Any] = json.load(reply)
+            return state
+
+
+@pytest.fixture
+def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
+    started = []
+
+    def start(*words: str) -> Hub:
+        command = [sys.executable, str(Path(__file__).parent / "hub.py"), *words]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        return Hub(process.stdout.readline().strip(), tmp_path / "home")
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.communicate()
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, play: Callable[..., Any], stream: Callable[..., Any]) -> Path:
+    pack(stream([play(number) for number in range(24)]), tmp_path / "corpus")
+    return tmp_path / "corpus"
+
+
+def test_what_is_pushed_loads_again_row_for_row(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    done = hub.publish(str(corpus), "--repo", "me/games", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["url"] == f"{hub.url}/datasets/me/games"
+    loaded = hub.run("-c", LOAD, "me/games", *CONFIGS)
+    assert loaded.returncode == 0, loaded.stderr
+    for config, splits in json.loads(loaded.stdout).items():
+        for split, rows in splits.items():
+            expected = read(corpus, config, split).collect().to_dicts()
+            assert rows == expected
+        assert sum(map(len, splits.values())) == read(corpus, config).collect().height
+
+
+def test_settings_come_first_then_data_then_the_card(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    assert hub.publish(str(corpus), "--repo", "me/games", "--gated").returncode == 0
+    state = hub.state()
+    repo = state["repos"]["me/games"]
+    assert (repo["private"], repo["gated"]) == (True, "manual")
+    assert [message.split()[0] for message in repo["messages"]] == ["Data", "Card"]
+    log = state["log"]
+    first_upload = next(place for place, line in enumerate(log) if line.startswith("PUT /blob/"))
+    assert log.index("PUT /api/datasets/me/games/settings") < first_upload
+
+
+def test_only_the_corpus_leaves(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    (corpus / "journal.sqlite").write_text("private", encoding="utf-8")
+    (corpus / "games" / "notes.parquet").write_bytes(b"private")
+    hub = start_hub()
+    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
+    data = {f"{config}/{split}-00000.parquet" for config in CONFIGS for split in ("train", "validation", "test")}
+    assert set(hub.state()["repos"]["me/games"]["files"]) == data | {"README.md", "croissant.json", "corpus.json"}
+
+
+def test_public_only_when_asked_and_private_again_without(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    assert hub.publish(str(corpus), "--repo", "me/games", "--public").returncode == 0
+    assert hub.state()["repos"]["me/games"]["private"] is False
+    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
+    assert hub.state()["repos"]["me/games"]["private"] is True
+
+
+def test_a_push_that_broke_off_goes_on_and_sends_nothing_twice(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub("--break-at", "4")
+    broken = hub.publish(str(corpus), "--repo", "me/games")
+    assert broken.returncode == 1
+    assert "400" in broken.stderr
+    assert "same command again" in broken.stderr
+    assert hub.state()["repos"]["me/games"]["files"] == []
+    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
+    sent = [oid for oid in hub.state()["uploads"] if oid != "refused"]
+    assert len(sent) == len(set(sent))
+
+
+@pytest.mark.parametrize(
+    ("token", "repo", "words"),
+    [
+        ("hf_wrong_token", "me/games", "does not accept the token (401)"),
+        ("hf_reader_token", "me/games", "may not do this (403)"),
+        ("hf_writer_token", "nobody/games", "has no nobody/games"),
+    ],
+)
+def test_a_refusal_is_one_line_that_says_what_to_do(
+    corpus: Path, start_hub: Callable[..., Hub], token: str, repo: str, words: str
+) -> None:
+    done = start_hub().publish(str(corpus), "--repo", repo, HF_TOKEN=token)
+    assert done.returncode == 1
+    assert words in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert token not in done.stderr
+
+
+def test_a_hub_that_is_not_there_is_one_line(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    done = hub.publish(str(corpus), "--repo", "me/games", HF_ENDPOINT="http://127.0.0.1:9")
+    assert done.returncode == 1
+    assert "cannot be reached" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_token_nothing_is_tried(
+    corpus: Path, start_hub: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    with pytest.raises(MissingKey, match="HF_TOKEN"):
+        publish(tmp_path / "not even a corpus", "me/games")
+
+
+def test_without_the_package_the_extra_is_named(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtra, match=r"liescope\[hub\]"):
+        publish(corpus, "me/games")
+
+
+@pytest.mark.parametrize("repo", ["games", "me/games/more", "/games", "me/", "me games/x", "../x/y", ""])
+def test_a_name_that_is_no_dataset_is_refused(corpus: Path, repo: str) -> None:
+    with pytest.raises(UsageError, match="USER/NAME"):
+        publish(corpus, repo)
+
+
+@pytest.mark.parametrize("place", ["text", "raw", "model", "quote", "card"])
+def test_a_secret_of_the_environment_is_never_published(
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    play: Callable[..., Any],
+    call: Callable[..., Any],
+) -> None:
+    secret = "sk-not-a-real-one-1234"
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
+    said = f"I am the detective {secret}" if place in ("text", "quote") else None
+    models = ("a", secret, "b") if place == "model" else ("a", "b", "c")
+    game = play(1, said=said, models=models)
+    corpus = tmp_path / "corpus"
+    pack([("run", game, [call(game, raw=f"key: {secret}" if place == "raw" else "fine")])], corpus)
+    if place == "card":
+        (corpus / "README.md").write_text(f"made with {secret}", encoding="utf-8")
+    with pytest.raises(UsageError, match="OPENAI_API_KEY") as raised:
+        publish(corpus, "me/games")
+    assert secret not in str(raised.value)
+
+
+def test_a_corpus_that_leaks_a_game_is_not_published(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, leak: Callable[[Path], None]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
+    leak(corpus)
+    with pytest.raises(BadData, match="more than one split"):
+        publish(corpus, "me/games")
