@@ -1,0 +1,260 @@
+"""Mafia's rules: who wins and when, what each night and day does, what is drawn and how evenly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+
+from games.core import Ask, AskKind, Event, EventKind, Reply
+from games.errors import UsageError
+from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from games.session import Session, drive, start
+
+FOUR = ("Alice", "Bob", "Charlie", "Diana")
+FIXED = replace(MINI_MAFIA, roles=("mafioso", "detective", "villager", "villager"))
+
+
+def of(session: Session, kind: EventKind) -> list[Event]:
+    return [event for event in session.events if event.kind is kind]
+
+
+def choosing(choices: Callable[[Ask], str | None]) -> Callable[..., Reply]:
+    """A table where everyone says "hm" and chooses as told."""
+    return lambda ask, view: Reply(text="hm") if ask.kind is AskKind.SPEAK else Reply(choice=choices(ask))
+
+
+def mini(votes: Mapping[str, str], seed: int = 0) -> Session:
+    """Mini-Mafia with Alice the mafioso and Bob the detective, the living voting by role as told."""
+    session = start(lambda: MiniMafia(FIXED, seed, "g"))
+    roles = session.game.roles
+    names = {roles[name]: name for name in session.game.alive}
+    drive(session, choosing(lambda ask: names[votes[roles[ask.seat]]]))
+    return session
+
+
+def even(counts: Mapping[Hashable, int], kinds: Iterable[Hashable], bound: float) -> None:
+    """Pearson's chi-square against equal shares stays under a bound far in the tail; nothing else was drawn."""
+    expected = list(kinds)
+    assert set(counts) <= set(expected)
+    share = sum(counts.values()) / len(expected)
+    assert sum((counts.get(kind, 0) - share) ** 2 / share for kind in expected) < bound
+
+
+# Who wins
+
+
+def test_town_wins_mini_mafia_when_the_mafioso_is_arrested() -> None:
+    session = mini({"mafioso": "detective", "detective": "mafioso", "villager": "mafioso"})
+    assert session.outcome is not None
+    assert session.outcome.winner == "town"
+    assert set(session.outcome.winners) == {"Bob", "Charlie", "Diana"}
+
+
+@pytest.mark.parametrize("target", ["detective", "villager"])
+def test_mafia_wins_mini_mafia_when_anyone_else_is_arrested(target: str) -> None:
+    other = {"detective": "villager", "villager": "detective"}[target]
+    session = mini({"mafioso": target, other: target, target: "mafioso"})
+    assert session.outcome is not None
+    assert (session.outcome.winner, session.outcome.winners) == ("mafia", ("Alice",))
+
+
+def test_a_three_way_tie_is_named_and_drawn_evenly_among_the_three() -> None:
+    arrested: Counter[str] = Counter()
+    for seed in range(900):
+        session = mini({"mafioso": "detective", "detective": "villager", "villager": "mafioso"}, seed)
+        (arrest,) = of(session, EventKind.ARREST)
+        assert sorted(arrest.data["tied"]) == sorted({*FOUR} - {of(session, EventKind.DEATH)[0].target})
+        arrested[session.game.roles[arrest.target or ""]] += 1
+    even(arrested, ("mafioso", "detective", "villager"), 25)
+
+
+def test_a_clear_vote_names_no_tie() -> None:
+    (arrest,) = of(mini({"mafioso": "detective", "detective": "mafioso", "villager": "mafioso"}), EventKind.ARREST)
+    assert "tied" not in arrest.data
+
+
+def play(spec: MafiaSpec, choices: Callable[[Session, Ask], str | None], seed: int = 0) -> Session:
+    session = start(lambda: Mafia(spec, seed, "g"))
+    drive(session, choosing(lambda ask: choices(session, ask)))
+    return session
+
+
+def against(target: str) -> Callable[[Session, Ask], str | None]:
+    """Everyone votes for somebody of the role, or of anything else where no such option is left."""
+
+    def choose(session: Session, ask: Ask) -> str:
+        return min(ask.options, key=lambda name: session.game.roles[name] != target)
+
+    return choose
+
+
+def test_town_needs_every_mafioso() -> None:
+    session = play(MafiaSpec(2, 1, 6), against("mafioso"))
+    assert session.outcome is not None
+    assert (session.outcome.winner, session.outcome.days) == ("town", 2)
+
+
+def test_mafia_wins_only_when_nobody_else_is_left() -> None:
+    """Two of mafia beside two of town play on: the paper has no rule of parity."""
+    session = play(MafiaSpec(2, 0, 3), against("villager"))
+    assert session.outcome is not None
+    assert session.outcome.winner == "mafia"
+    assert session.game.alive == [name for name in session.game.names if session.game.roles[name] == "mafioso"]
+    assert session.outcome.days == 2
+
+
+@pytest.mark.parametrize("days", [1, 2, 3])
+def test_the_days_run_out_for_the_town(days: int) -> None:
+    session = play(MafiaSpec(1, 0, 9, days=days), against("villager"))
+    assert session.outcome is not None
+    assert (session.outcome.winner, session.outcome.days) == ("mafia", days)
+    assert "days ran out" in session.outcome.reason
+    assert len(session.game.alive) == 10 - 2 * days
+
+
+def test_the_last_day_can_still_be_won_by_the_town() -> None:
+    session = play(MafiaSpec(1, 0, 5, days=1), against("mafioso"))
+    assert session.outcome is not None
+    assert session.outcome.winner == "town"
+
+
+# What each phase does
+
+
+def test_a_night_kills_whom_the_mafia_chose_and_tells_the_detective_what_they_chose_to_learn() -> None:
+    spec = MafiaSpec(1, 1, 2, FOUR, roles=("mafioso", "detective", "villager", "villager"))
+    session = play(spec, lambda session, ask: {"Alice": "Diana", "Bob": "Charlie", "Charlie": "Bob"}[ask.seat])
+    assert of(session, EventKind.DEATH)[0].target == "Diana"
+    found = of(session, EventKind.INVESTIGATION)[0]
+    assert (found.actor, found.target, found.data["role"]) == ("Bob", "Charlie", "villager")
+
+
+def test_every_detective_investigates_and_one_mafioso_kills() -> None:
+    session = start(lambda: Mafia(MafiaSpec(3, 2, 4), 1, "g"))
+    kinds = Counter(ask.kind for ask in session.asks)
+    assert kinds == {AskKind.KILL: 1, AskKind.INVESTIGATE: 2}
+
+
+def test_mafiosos_know_each_other_and_who_decides_the_kill() -> None:
+    session = start(lambda: Mafia(MafiaSpec(3, 1, 4), 1, "g"))
+    mafia = [name for name in session.game.names if session.game.roles[name] == "mafioso"]
+    for name in session.game.names:
+        kinds = {event.kind: event for event in session.game.view(name)}
+        assert (EventKind.PARTNERS in kinds) == (EventKind.KILLER in kinds) == (name in mafia)
+    assert session.game.view(mafia[0])[-1].actor == next(a.seat for a in session.asks if a.kind is AskKind.KILL)
+
+
+def test_mini_mafias_night_asks_nobody() -> None:
+    for seed in range(50):
+        session = start(lambda seed=seed: MiniMafia(seed=seed))
+        assert [ask.kind for ask in session.asks] == [AskKind.SPEAK]
+        roles, (death,) = session.game.roles, of(session, EventKind.DEATH)
+        (found,) = of(session, EventKind.INVESTIGATION)
+        assert roles[death.target or ""] == "villager"
+        assert (roles[found.actor or ""], roles[found.target or ""]) == ("detective", "mafioso")
+        assert found.data["role"] == "mafioso"
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 8])
+def test_each_round_asks_everyone_alive_once_and_then_all_vote_at_once(rounds: int) -> None:
+    session = start(lambda: MiniMafia(replace(MINI_MAFIA, rounds=rounds), 3))
+    alive = set(session.game.alive)
+    batches = []
+    while session.asks:
+        batches.append(session.asks)
+        session.send(tuple(Reply(text="hm", choice=(ask.options or ("",))[0]) for ask in session.asks))
+    *talk, votes = batches
+    assert [len(batch) for batch in talk] == [1] * (3 * rounds)
+    for number in range(rounds):
+        turns = [batch[0] for batch in talk[3 * number : 3 * number + 3]]
+        assert {ask.seat for ask in turns} == alive
+        assert {(ask.round, ask.rounds, ask.limit) for ask in turns} == {(number + 1, rounds, 200)}
+    assert {ask.seat for ask in votes} == alive
+
+
+def test_a_statement_is_assessed_by_its_speaker_and_every_other_living_player_at_once() -> None:
+    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 5))
+    (speak,) = session.asks
+    session.send((Reply(text="I saw nothing."),))
+    assert [ask.kind for ask in session.asks] == [AskKind.SELF_ASSESSMENT] + [AskKind.PEER_ASSESSMENT] * 2
+    assert session.asks[0].seat == speak.seat
+    assert {ask.seat for ask in session.asks} == set(session.game.alive)
+    assert {session.events[ask.about or 0].text for ask in session.asks} == {"I saw nothing."}
+
+
+@pytest.mark.parametrize("reply", [Reply(text=""), Reply(problem="no quote"), Reply()])
+def test_a_silence_is_not_assessed(reply: Reply) -> None:
+    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 5))
+    session.send((reply,))
+    assert [ask.kind for ask in session.asks] == [AskKind.SPEAK]
+
+
+# What is drawn
+
+
+def test_every_deal_of_roles_over_names_is_equally_likely() -> None:
+    deals = set(permutations(MINI_MAFIA.deck()))
+    assert len(deals) == 12
+    dealt = Counter(tuple(MiniMafia(seed=seed).roles.values()) for seed in range(6000))
+    even(dealt, deals, 40)
+
+
+def test_the_victim_and_the_speaking_order_of_both_rounds_are_drawn_evenly_and_apart() -> None:
+    victims: Counter[Hashable] = Counter()
+    orders: Counter[Hashable] = Counter()
+    for seed in range(3600):
+        session = start(lambda seed=seed: MiniMafia(FIXED, seed, "g"))
+        alive = list(session.game.alive)
+        victims[of(session, EventKind.DEATH)[0].target] += 1
+        spoken = []
+        while session.asks[0].kind is AskKind.SPEAK:
+            spoken.append(alive.index(session.asks[0].seat))
+            session.send((Reply(text="hm"),))
+        orders[tuple(spoken[:3]), tuple(spoken[3:])] += 1
+    even(victims, ("Charlie", "Diana"), 16)
+    even(orders, [(a, b) for a in permutations(range(3)) for b in permutations(range(3))], 80)
+
+
+def test_a_lost_vote_is_drawn_evenly_among_its_options() -> None:
+    drawn: Counter[Hashable] = Counter()
+    for seed in range(2000):
+        session = start(lambda seed=seed: Mafia(MafiaSpec(1, 0, 5, rounds=1), seed, "g"))
+        drive(session, lambda ask, view: Reply())
+        first = next(event for event in session.events if event.kind is EventKind.VOTE)
+        names = [name for name in session.game.names if name != of(session, EventKind.DEATH)[0].target]
+        drawn[[name for name in names if name != first.actor].index(first.target or "")] += 1
+    even(drawn, range(4), 30)
+
+
+def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:
+    spec = MafiaSpec(3, 0, 3, roles=("mafioso",) * 3 + ("villager",) * 3)
+    killers = Counter(start(lambda seed=seed: Mafia(spec, seed, "g")).asks[0].seat for seed in range(1500))
+    even(killers, ("Alice", "Bob", "Charlie"), 25)
+
+
+# Tables that cannot be played
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (MafiaSpec(mafiosos=0), "at least one mafioso"),
+        (MafiaSpec(rounds=0), "one round"),
+        (MafiaSpec(detectives=-1), "negative"),
+        (MafiaSpec(days=-1), "negative"),
+        (MafiaSpec(2, 0, 0), "not a mafioso"),
+        (MafiaSpec(names=("Ann", "Ben")), "7 roles need 7 names; 2"),
+        (MafiaSpec(10, 10, 10), "30 roles need 30 names; 12"),
+        (MafiaSpec(1, 0, 1, ("Ann", "ANN")), "a name of its own"),
+        (MafiaSpec(1, 0, 1, ("Ann", " ")), "a name of its own"),
+        (MafiaSpec(1, 0, 1, roles=("villager", "villager")), "do not match"),
+        (MafiaSpec(message_limit=0), "message_limit"),
+    ],
+)
+def test_a_table_that_cannot_be_played_is_refused_with_the_reason(spec: MafiaSpec, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Mafia(spec, 0, "g")

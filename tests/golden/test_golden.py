@@ -1,0 +1,112 @@
+"""Whole games that stay as they are: asks, replies and events, one JSON object a line, in tests/golden/*.jsonl.
+
+A change of the rules that changes a game shows here event by event. Where it is meant, write the games anew with
+
+    python -m tests.golden.test_golden
+
+and read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
+from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from games.record import event_to_json, reply_from_json, reply_to_json
+from games.session import Session, drive, start
+
+FOLDER = Path(__file__).parent
+GAMES: dict[str, Callable[[], Game]] = {
+    "mini_mafia": lambda: MiniMafia(MINI_MAFIA, 3, "golden"),
+    "mini_mafia_tie": lambda: MiniMafia(MINI_MAFIA, 4, "golden"),
+    "mini_mafia_assessed": lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 2, "golden"),
+    "mafia": lambda: Mafia(MafiaSpec(2, 1, 4, message_limit=60), 2, "golden"),
+    "mafia_two_days": lambda: Mafia(MafiaSpec(1, 2, 5, rounds=1, days=2), 5, "golden"),
+}
+
+
+def player(seed: int) -> Callable[[Ask, Sequence[Event]], Reply]:
+    """Random play with a silence, an overlong message and an unusable reply now and then."""
+    random = Random(seed)
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        if random.random() < 0.15:
+            return Reply(problem="the reply could not be read", raw="…")
+        if ask.kind is AskKind.SPEAK:
+            who = random.choice([event.actor or "nobody" for event in view if event.actor] or ["nobody"])
+            words = [f"I do not trust {who}.", "", f"{who} was quiet. " * 20, f'"{who}" said it:\nnot me']
+            return Reply(text=random.choice(words), private={"planted_type": random.choice(["none", "omission"])})
+        if ask.kind in ASSESSMENTS:
+            rating = Assessment(random.random() < 0.5, "omission", random.random(), random.random(), "a feeling")
+            return Reply(assessment=rating, notes=("a reasoning block came first",))
+        return Reply(choice=random.choice(ask.options))
+
+    return answer
+
+
+def lines(session: Session, replies: Sequence[Replies]) -> Iterator[dict[str, Any]]:
+    """A game being played with these replies, as the lines of its file."""
+    told = 0
+    for batch in (*replies, ()):
+        for event in session.events[told:]:
+            yield {"event": event_to_json(event)}
+        told = len(session.events)
+        for ask, reply in zip(session.asks, batch, strict=True):
+            yield {"ask": asdict(ask), "reply": reply_to_json(reply)}
+        if batch:
+            session.send(batch)
+    yield {"outcome": None if session.outcome is None else asdict(session.outcome)}
+
+
+def recorded(file: list[dict[str, Any]]) -> list[Replies]:
+    """The batches of replies in a game's file."""
+    batches: dict[int, list[Reply]] = {}
+    for line in file:
+        if "ask" in line:
+            batches.setdefault(line["ask"]["step"], []).append(reply_from_json(line["reply"]))
+    return [tuple(batch) for batch in batches.values()]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_game_is_played_as_it_was(name: str) -> None:
+    text = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8")
+    golden = [json.loads(line) for line in text.splitlines()]
+    now = lines(start(GAMES[name]), recorded(golden))
+    for number, (was, is_) in enumerate(zip(golden, now, strict=True), 1):
+        assert json.loads(json.dumps(is_)) == was, f"line {number} of {name}.jsonl"
+
+
+def test_every_file_is_a_game_that_is_tested() -> None:
+    assert {path.stem for path in FOLDER.glob("*.jsonl")} == GAMES.keys()
+
+
+def test_together_the_games_show_every_kind_of_event() -> None:
+    kinds, flags = set(), set()
+    for path in FOLDER.glob("*.jsonl"):
+        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            event = line.get("event", {"kind": None})
+            kinds.add(event["kind"])
+            flags |= {flag for flag in ("fallback",) if event.get(flag)} | event.get("data", {}).keys()
+    assert {kind.value for kind in EventKind} <= kinds
+    assert {"fallback", "tied", "cut", "private", "notes"} <= flags
+
+
+def regenerate() -> None:
+    """Write every game's file anew."""
+    for name, make in GAMES.items():
+        replies = drive(start(make), player(7))
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(start(make), replies))
+        (FOLDER / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        print(f"{name}: {len(text.splitlines())} lines")
+
+
+if __name__ == "__main__":
+    regenerate()
