@@ -129,7 +129,7 @@ def _hash(file: Path) -> str:
 
 def _report(facts: dict[str, Any], rejected: list[Rejected]) -> None:
     won = ", ".join(f"{winner} won {count}" for winner, count in facts["winners"].items())
-    typer.echo(f"{facts['games']} games in {facts['run']} ({facts['new']} new): {won}")
+    typer.echo(f"{facts['games']} games in {facts['run']} ({facts['new']} new), read in {facts['seconds']} s: {won}")
     filled = facts["filled_in"]
     typer.echo(f"filled in by the authors' engine: {filled['silences']} silences, {filled['votes']} votes, all flagged")
     if facts["games_with_a_person"]:

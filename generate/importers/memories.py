@@ -17,7 +17,7 @@ from generate.importers.told import Cast, Said, Told
 
 SILENT = "remained silent."
 DRAWN_VOTE = " (the vote was cast randomly because of a failed format)"
-MAYBE_CUT = "ends in dots, as the authors' parser leaves a message that was cut off"
+MAYBE_CUT = "may have been cut off: it ends in dots"  # which the authors' parser puts after an unclosed quote
 UNCLOSED = "the closing quote is missing"
 BROKEN = "characters that are no text were replaced"
 

@@ -99,9 +99,9 @@ def retell(told: Told) -> GameRecord:
 
 
 def _cell(told: Told, players: Mapping[str, tuple[str, Source]]) -> str:
-    """The models of the three who are there by day, as `mafioso/detective/villager`."""
+    """The models of the three who are there by day, as a tournament names its cells."""
     by_role = {role: players[name][0] for name, role in told.roles.items() if name != told.killed}
-    return "/".join(by_role.get(role, UNKNOWN_MODEL) for role in (MAFIOSO, DETECTIVE, VILLAGER))
+    return " | ".join(by_role.get(role, UNKNOWN_MODEL) for role in (MAFIOSO, DETECTIVE, VILLAGER))
 
 
 def _rounds(told: Told) -> int:

@@ -96,7 +96,7 @@ def test_records_survive_json_and_keep_when_and_by_whom_they_were_played(
     (game,) = imported(write_log([played(3)]), batches)
     assert record_from_json(json.loads(json.dumps(record_to_json(game)))) == game
     assert game.seed is None
-    assert game.cell == "m-model/d-model/v-model"
+    assert game.cell == "m-model | d-model | v-model"
     assert game.meta["timestamp"] == "2025-08-21T11:19:31"
     assert game.meta["players"]["mafioso"]["temperature"] == 0.7
 
