@@ -16,37 +16,13 @@ from detectors.examples import Example
 
 # Lower case, these are words before they are names: "let me be frank", "I will".
 _ALSO_WORDS = frozenset(
-    [
-        "art",
-        "bill",
-        "chase",
-        "dawn",
-        "drew",
-        "faith",
-        "frank",
-        "grace",
-        "grant",
-        "guy",
-        "hope",
-        "hunter",
-        "iris",
-        "ivy",
-        "jack",
-        "joy",
-        "june",
-        "mark",
-        "may",
-        "pat",
-        "rob",
-        "rose",
-        "sky",
-        "sue",
-        "violet",
-        "will",
-    ]
+    (
+        *("art", "bill", "chase", "dawn", "drew", "faith", "frank", "grace", "grant", "guy", "hope", "hunter", "iris"),
+        *("ivy", "jack", "joy", "june", "mark", "may", "pat", "rob", "rose", "sky", "sue", "violet", "will"),
+    )
 )
 _ROLES = re.compile(
-    r"(?<![^\W_])(?:mafios[oi]s?|mafias?|mafioso(?:'s)?|detectives?|villagers?|town(?:s?folk|s?people|ies?|s)?|"
+    r"(?<![^\W_])(?:mafios[oi]s?|mafias?|detectives?|villagers?|town(?:s?folk|s?people|ies?|s)?|"
     r"werewol(?:f|ves)|wol(?:f|ves)|seers?|doctors?|merlin|assassin|percival|mordred)(?![^\W_])",
     re.IGNORECASE,
 )

@@ -100,11 +100,12 @@ def calibration_error(data: Scored, weights: Weights, bins: int = BINS) -> Float
     gap = np.zeros((data.games, bins))
     np.add.at(gap, (data.game, bin_of), data.y - data.score)
     with np.errstate(invalid="ignore"):
-        return np.abs(weights @ gap).sum(axis=1) / (weights @ np.bincount(data.game, minlength=data.games))
+        error = np.abs(weights @ gap).sum(axis=1) / (weights @ np.bincount(data.game, minlength=data.games))
+    return np.asarray(error, dtype=np.float64)
 
 
 def _mean(
-    data: Scored, values: NDArray[np.generic], weights: Weights, where: NDArray[np.bool_] | None = None
+    data: Scored, values: Floats | NDArray[np.bool_], weights: Weights, where: NDArray[np.bool_] | None = None
 ) -> Floats:
     """(draws,): weighted mean of values over the statements in `where`."""
     rows = np.ones(len(data.y), bool) if where is None else where

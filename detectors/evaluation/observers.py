@@ -78,10 +78,10 @@ class Tables:
 def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: Plan) -> Found:
     """Share of votes in which detector and villager name the mafioso, and the paired difference, over games.
 
-    A vote that the rules drew at random says nothing about the villager: it is left out and counted. Rows: all villagers
-    that are no people, each villager model, people (`test:people`), and games whose mafioso was held out. A tie of the
-    detector counts as the share of mafiosos among the tied; a player who said nothing gets the mean of the others.
-    `prevalence` of a row is the share that naming at random would have.
+    A vote that the rules drew at random says nothing about the villager: it is left out and counted. Rows: all
+    villagers that are no people, each villager model, people (`test:people`), and games whose mafioso was held out.
+    A tie of the detector counts as the share of mafiosos among the tied; a player who said nothing gets the mean of the
+    others. `prevalence` of a row is the share that naming at random would have.
     """
     mini = tables.games.filter(pl.col("game") == MiniMafia.name).select("game_id", "mafioso_model")
     votes = tables.votes.filter(pl.col("voter_role") == VILLAGER).join(mini, on="game_id")

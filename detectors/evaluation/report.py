@@ -76,10 +76,10 @@ def markdown(evaluation: Evaluation, figures: Sequence[str] = ()) -> str:
     if "scripted" in evaluation.sources:
         lines += [f"> **{SCRIPTED_WARNING}**", ""]
     lines += [
-        f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds for 1% "
-        f"and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another corpus: on that "
-        "corpus's validation split); the realised rates stand beside them. `control:` rows are cheap scorers under the "
-        "same protocol; a detector that does not beat them has learned no more than they know.",
+        f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds for "
+        f"1% and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another corpus: on "
+        "that corpus's validation split); the realised rates stand beside them. `control:` rows are cheap scorers "
+        "under the same protocol; a detector that does not beat them has learned no more than they know.",
         "",
     ]
     for target in dict.fromkeys(row.target for row in evaluation.rows):
@@ -117,17 +117,16 @@ def _beside(rows: Sequence[MetricRow]) -> list[str]:
     lines = [
         "### Beside the players",
         "",
-        "On rated statements both score the same statements. In the villager's seat both name one of the living others; "
-        "differences are detector minus players, paired by game; chance is what naming at random would reach.",
+        "On rated statements both score the same statements. In the villager's seat both name one of the living "
+        "others; differences are detector minus players, paired by game; chance is what naming at random would reach.",
         "",
         "| who | where | figure | value | statements | games | prevalence or chance |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         chance = "" if row.prevalence is None else f"{row.prevalence:.3f}"
-        lines.append(
-            f"| {row.detector} | {row.split} | {row.metric} | {figure(row)} | {row.statements:,} | {row.games:,} | {chance} |"
-        )
+        cells = (row.detector, row.split, row.metric, figure(row), f"{row.statements:,}", f"{row.games:,}", chance)
+        lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
 

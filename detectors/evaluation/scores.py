@@ -79,7 +79,11 @@ class Figures:
 
 
 def score_table(
-    ids: Sequence[str], score: NDArray[np.float64], detector: str, target: str, fold: NDArray[np.int64] | None = None
+    ids: Sequence[str] | pl.Series,
+    score: NDArray[np.float64],
+    detector: str,
+    target: str,
+    fold: NDArray[np.int64] | None = None,
 ) -> pl.DataFrame:
     """Scores of one detector as a table. Raises BadData for a score that is no probability."""
     if not np.all((score >= 0) & (score <= 1)):
