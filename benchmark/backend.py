@@ -1,0 +1,194 @@
+"""The sampler behind the capability model, and all that differs between versions of its libraries.
+
+PyMC 5 comes with ArviZ 0.x (InferenceData), PyMC 6 with ArviZ 1.x (DataTree). Both answer `trace["posterior"]["m"]`,
+and both compute r-hat and effective sample sizes on a plain xarray Dataset; nothing else of them is used.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from games.errors import MissingExtra, UnknownName
+
+Array = npt.NDArray[np.float64]
+SAMPLERS = ("nutpie", "pymc")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to sample. draws and tune: of each chain. sampler: one of SAMPLERS, "" for nutpie where it is installed,
+    else pymc. target_accept: the acceptance rate that the step size is tuned to; higher means smaller steps.
+    """
+
+    draws: int = 1000
+    tune: int = 1000
+    chains: int = 4
+    seed: int = 1
+    target_accept: float = 0.9
+    sampler: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Draws of a posterior. values: by variable, shape (chains, draws, size). divergences: after tuning. energy: shape
+    (chains, draws), of the Hamiltonian. sampler: the one that ran. compiling, sampling: seconds.
+    """
+
+    values: Mapping[str, Array]
+    divergences: int
+    energy: Array
+    sampler: str
+    compiling: float
+    sampling: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mixing:
+    """The worst of all parameters: rank-normalised split r-hat, bulk and tail effective sample size (Vehtari et al.
+    2021). NaN where a chain does not move.
+    """
+
+    r_hat_max: float
+    ess_bulk_min: float
+    ess_tail_min: float
+
+
+def choose_sampler(name: str = "") -> str:
+    """The sampler that will run. Raises UnknownName, or MissingExtra where its package is not installed."""
+    if name and name not in SAMPLERS:
+        raise UnknownName("sampler", name, SAMPLERS)
+    if name == "nutpie" and not find_spec("nutpie"):
+        raise MissingExtra("nutpie", "bayes")
+    return name or ("nutpie" if find_spec("nutpie") else "pymc")
+
+
+def load_pymc() -> ModuleType:
+    """PyMC, imported. Raises MissingExtra where it is not installed."""
+    with _quiet():
+        try:
+            return import_module("pymc")
+        except ModuleNotFoundError as error:
+            raise MissingExtra(error.name or "pymc", "bayes") from None
+
+
+def sample(build: Callable[[], Any], variables: tuple[str, ...], settings: Settings) -> Sample:
+    """Sample the model that `build` makes with NUTS; equal settings and versions give equal draws.
+
+    build: called once PyMC is loaded; returns the PyMC model. variables: the names of vectors in it to keep.
+    Raises MissingExtra where PyMC, or the sampler asked for, is not installed.
+    """
+    sampler = choose_sampler(settings.sampler)
+    load_pymc()
+    with _quiet():
+        run = _sample_nutpie if sampler == "nutpie" else _sample_pymc
+        trace, compiling, sampling = run(build, settings)
+    posterior, stats = trace["posterior"], trace["sample_stats"]
+    values = {name: np.asarray(posterior[name].values, dtype=np.float64) for name in variables}
+    return Sample(
+        values,
+        int(stats["diverging"].values.sum()),
+        np.asarray(stats["energy"].values, dtype=np.float64),
+        sampler,
+        compiling,
+        sampling,
+    )
+
+
+def mixing(values: Mapping[str, Array]) -> Mixing:
+    """How well chains mix, worst parameter first; values: by variable, shape (chains, draws, size)."""
+    with _quiet():
+        import arviz
+        import xarray
+
+        frame = xarray.Dataset({name: (("chain", "draw", f"{name}_index"), draws) for name, draws in values.items()})
+        found = [arviz.rhat(frame), arviz.ess(frame, method="bulk"), arviz.ess(frame, method="tail")]
+    r_hat, bulk, tail = (np.concatenate([table[name].values.ravel() for name in values]) for table in found)
+    return Mixing(float(r_hat.max()), float(bulk.min()), float(tail.min()))
+
+
+def versions() -> dict[str, str]:
+    """Versions of the libraries that a fit depends on, those that are installed."""
+    return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie") if find_spec(name)}
+
+
+def _sample_nutpie(build: Callable[[], Any], settings: Settings) -> tuple[Any, float, float]:
+    import nutpie
+
+    begin = time.perf_counter()
+    compiled = nutpie.compile_pymc_model(build())
+    middle = time.perf_counter()
+    # The mass matrix follows correlations: all of d stretches against all of v. Not blocking, since a blocking call
+    # that Ctrl-C interrupts returns the draws so far as if they were all.
+    running = nutpie.sample(
+        compiled,
+        draws=settings.draws,
+        tune=settings.tune,
+        chains=settings.chains,
+        cores=_cores(settings),
+        seed=settings.seed,
+        target_accept=settings.target_accept,
+        low_rank_modified_mass_matrix=True,
+        save_warmup=False,
+        progress_bar=False,
+        blocking=False,
+    )
+    try:
+        trace = running.wait()
+    except KeyboardInterrupt:
+        running.cancel()
+        raise
+    return trace, middle - begin, time.perf_counter() - middle
+
+
+def _sample_pymc(build: Callable[[], Any], settings: Settings) -> tuple[Any, float, float]:
+    import pymc
+
+    begin = time.perf_counter()
+    with build():
+        trace = pymc.sample(
+            draws=settings.draws,
+            tune=settings.tune,
+            chains=settings.chains,
+            cores=_cores(settings),
+            random_seed=settings.seed,
+            target_accept=settings.target_accept,
+            nuts_sampler="pymc",
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
+    whole = time.perf_counter() - begin
+    sampling = float(trace["posterior"].attrs["sampling_time"])
+    return trace, whole - sampling, sampling
+
+
+def _cores(settings: Settings) -> int:
+    return min(settings.chains, os.cpu_count() or 1)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the notices that ArviZ 0.x and PyTensor give on every use, and PyMC's log of its progress."""
+    log = logging.getLogger("pymc")
+    level = log.level
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"\s*ArviZ is undergoing a major refactor", FutureWarning)
+        warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS installation", UserWarning)
+        log.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            log.setLevel(level)

@@ -1,0 +1,87 @@
+"""The command of the capability model: fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmark.backend import Settings
+from games.errors import UsageError
+from generate.console import emit, progress
+
+app = typer.Typer()
+
+
+@app.command()
+def fit(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Folders of runs, or CSV files with the columns mafioso, detective, villager, mafia_wins, games.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
+    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", min=1)] = 1000,
+    tune: Annotated[int, typer.Option(help="Draws to tune each chain with, thrown away.", min=1)] = 1000,
+    chains: Annotated[int, typer.Option(help="Chains.", min=2)] = 4,
+    seed: Annotated[int, typer.Option(help="Seed of the sampler.", min=0)] = 1,
+    target_accept: Annotated[
+        float,
+        typer.Option(help="Acceptance rate to tune the steps for; higher if transitions diverge.", min=0.5, max=0.999),
+    ] = 0.9,
+    sampler: Annotated[str, typer.Option(help="nutpie or pymc; nutpie where it is installed.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+) -> None:
+    """Fit the capability model, logit p = v (m - d), to the games of runs or to a table of counts.
+
+    Writes capability.csv and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png,
+    predictive.png and report.md to the folder. Stops with an error, and writes nothing, where the sampler has not
+    converged.
+
+    Example: liescope fit runs/first --out reports/capability
+    """
+    from benchmark.capability import fit as sample_posterior
+    from benchmark.plots import forest, predictive
+    from benchmark.report import covered, notes, report
+    from benchmark.results import predictions, scores, tidy_draws, to_json
+    from benchmark.sources import load_counts
+
+    settings = Settings(draws, tune, chains, seed, target_accept, sampler)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; give a folder for the report")
+    with progress() as bar:
+        task = bar.add_task("counting games", total=None, note="")
+        counts = load_counts(sources)
+        games = int(counts.cells["games"].sum())
+        bar.update(task, description="sampling", note=f"{games} games, {counts.cells.height} combinations")
+        posterior = sample_posterior(counts.cells, settings)
+        bar.update(task, total=1, completed=1)
+    table, cells = scores(posterior), predictions(posterior)
+    data = to_json(table, posterior)
+    out.mkdir(parents=True, exist_ok=True)
+    table.write_csv(out / "capability.csv")
+    cells.write_csv(out / "counts.csv")
+    tidy_draws(posterior).write_parquet(out / "draws.parquet", compression="zstd")
+    (out / "capability.json").write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    forest(table).savefig(out / "forest.png", dpi=150)
+    predictive(cells).savefig(out / "predictive.png", dpi=150)
+    (out / "report.md").write_text(report(counts, posterior, table, cells), encoding="utf-8")
+    if as_json:
+        emit(data)
+        return
+    for note in notes(counts):
+        print(note)
+    print(f"\n{'model':32} {'m deceives':>21} {'d discloses':>21} {'v responds':>21}")
+    for model in data["models"]:
+        parts = [model[name] for name in ("m", "d", "v")]
+        figures = ["–" if p is None else f"{p['mean']:.2f} ({p['lo']:.2f} to {p['hi']:.2f})" for p in parts]
+        print(f"{model['model']:32} " + " ".join(f"{figure:>21}" for figure in figures))
+    found = posterior.diagnostics
+    print(
+        f"\nr-hat at most {found.r_hat_max:.4f}, ESS at least {found.ess_bulk_min:.0f}, no divergences; "
+        f"{covered(cells):.0%} of {cells.height} combinations in their 95% interval\nwrote {out / 'report.md'}"
+    )
