@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
+from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
 
 from data_cards.columns import COLUMNS, CONFIGS
 from data_cards.words import SOURCES, citation, licence
@@ -36,26 +36,11 @@ def render_dataset_card(facts: Mapping[str, Any], columns: Mapping[str, Sequence
     facts: what corpus.json keeps; columns: config to its columns, each with name, type, repeated and fields, in order.
     Raises CardError where a fact is missing or empty, or a column has no meaning in `data_cards.columns`.
     """
-    tables = {
-        config: [(column["name"], type_words(column), _meaning(config, column["name"])) for column in described]
-        for config, described in columns.items()
-    }
-    statements = sum(facts["rows"]["statements"].values())
-    size = "n<1K" if statements < 1000 else next((words for top, words in _SIZES if statements < top), "n>100M")
-    licence_id, licence_name, licence_words = licence(facts["seat_sources"])
-    return _render(
-        "dataset.md.jinja",
-        facts,
-        tables=tables,
-        config_words=CONFIGS,
-        size=size,
-        licence_id=licence_id,
-        licence_name=licence_name,
-        licence_words=licence_words,
-        source_words=SOURCES,
-        statements=statements,
-        citation=citation(facts["liescope"]),
-    )
+    try:
+        derived = _derive(facts, columns)
+    except KeyError as error:
+        raise CardError(f"the facts of the corpus lack {error}") from error
+    return _render("dataset.md.jinja", {**facts, **derived})
 
 
 def render_model_card(facts: Mapping[str, Any]) -> str:
@@ -66,7 +51,7 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     metric, value, lo, hi, statements, games; may be empty), liescope (the version).
     Raises CardError where a fact is missing or empty.
     """
-    return _render("model.md.jinja", facts, source_words=SOURCES)
+    return _render("model.md.jinja", {**facts, "source_words": SOURCES})
 
 
 def type_words(column: Mapping[str, Any]) -> str:
@@ -74,17 +59,40 @@ def type_words(column: Mapping[str, Any]) -> str:
     return f"list of {column['type']}" if column["repeated"] else str(column["type"])
 
 
+def _derive(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """What the dataset card says beside the facts themselves."""
+    statements = sum(facts["rows"]["statements"].values())
+    licence_id, licence_name, licence_words = licence(facts["seat_sources"])
+    return {
+        "tables": {
+            config: [(column["name"], type_words(column), _meaning(config, column["name"])) for column in described]
+            for config, described in columns.items()
+        },
+        "config_words": CONFIGS,
+        "statements": statements,
+        "size": "n<1K" if statements < 1000 else next((words for top, words in _SIZES if statements < top), "n>100M"),
+        "licence_id": licence_id,
+        "licence_name": licence_name,
+        "licence_words": licence_words,
+        "source_words": SOURCES,
+        "citation": citation(facts["liescope"]),
+    }
+
+
 def _meaning(config: str, column: str) -> str:
-    try:
-        return COLUMNS[config][column]
-    except KeyError as error:
-        raise CardError(f"column {column!r} of config {config!r} has no meaning in data_cards/columns.py") from error
+    if column not in COLUMNS.get(config, {}):
+        raise CardError(f"column {column!r} of config {config!r} has no meaning in data_cards/columns.py")
+    return COLUMNS[config][column]
 
 
-def _render(template: str, facts: Mapping[str, Any], **more: Any) -> str:
+def _render(template: str, facts: Mapping[str, Any]) -> str:
+    environment = _environment()
     try:
-        text = _environment().get_template(template).render({**facts, **more})
-    except (TemplateError, KeyError) as error:
+        source, _, _ = PackageLoader("data_cards").get_source(environment, template)
+        if missing := meta.find_undeclared_variables(environment.parse(source)) - facts.keys():
+            raise CardError(f"{template} needs facts that are missing: {', '.join(sorted(missing))}")
+        text = environment.get_template(template).render(facts)
+    except TemplateError as error:
         raise CardError(f"{template}: {error}") from error
     if gap := _GAP.search(text):
         raise CardError(f"{template}: {gap.group()!r} is left in the filled card")
@@ -138,4 +146,4 @@ def _share(part: int, whole: int) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else f"{_filled(value):.3f}"

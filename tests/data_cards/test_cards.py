@@ -1,0 +1,209 @@
+"""Cards have no gap, tell what must be told, and are read by the programs that read cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+from huggingface_hub import DatasetCard, ModelCard
+
+from data_cards import CardError, render_dataset_card, render_model_card
+from data_cards.cards import markdown
+from data_cards.columns import COLUMNS
+from data_cards.columns import CONFIGS as CONFIG_WORDS
+from generate.corpus.papers import describe_columns
+from generate.schema import CONFIGS, SPLITS
+
+SCRIPTED = "Scripted text is not model text"
+
+
+def corpus_facts(**changes: Any) -> dict[str, Any]:
+    """Facts of a small scripted corpus, as corpus.json keeps them."""
+    rows = {config: {"train": 7, "validation": 2, "test": 1} for config in CONFIGS}
+    files = [
+        {
+            "path": f"{config}/{split}-00000.parquet",
+            "config": config,
+            "split": split,
+            "rows": rows[config][split],
+            "bytes": 9,
+            "sha256": "0" * 64,
+        }
+        for config in CONFIGS
+        for split in SPLITS
+    ]
+    labels = [
+        {"target": "role", "labelled": 10, "positive": 4, "nulls": {}},
+        {"target": "claim", "labelled": 6, "positive": 3, "nulls": {"no checkable claim": 4}},
+        {"target": "self", "labelled": 0, "positive": 0, "nulls": {"not asked": 10}},
+        {"target": "peer", "labelled": 0, "positive": 0, "nulls": {"not asked": 10}},
+    ]
+    return {
+        "format": 1,
+        "name": "small",
+        "liescope": "0.1.0",
+        "built": "2026-11-20",
+        "runs": ["one"],
+        "hold_out": [],
+        "rows": rows,
+        "games": 10,
+        "failed": 0,
+        "failures": {},
+        "kinds": {"mini-mafia": 10},
+        "sources": {"scripted": 10},
+        "seat_sources": ["scripted"],
+        "models": [{"model": "scripted:bold", "games": 10, "statements": 10, "deceiving": 4}],
+        "labels": labels,
+        "role_by_split": {"train": 3, "test": 1},
+        "silences": 1,
+        "fallbacks": 0,
+        "truncated": 0,
+        "files": files,
+        **changes,
+    }
+
+
+def model_facts(**changes: Any) -> dict[str, Any]:
+    row = {"split": "test", "metric": "AUROC", "value": 0.81, "lo": 0.75, "hi": 0.86, "statements": 900, "games": 150}
+    return {
+        "detector": "my tfidf",
+        "kind": "tfidf",
+        "target": "role",
+        "corpus": "small",
+        "sources": ["scripted"],
+        "liescope": "0.1.0",
+        "config": {"context": 2, "mask_names": True, "note": ""},
+        "metrics": [row],
+        **changes,
+    }
+
+
+def dataset_card(**changes: Any) -> str:
+    return render_dataset_card(corpus_facts(**changes), describe_columns())
+
+
+def test_every_column_of_the_corpus_has_a_meaning_on_the_card_and_no_other_has() -> None:
+    assert {config: list(words) for config, words in COLUMNS.items()} == {
+        config: schema.names for config, schema in CONFIGS.items()
+    }
+    assert set(CONFIG_WORDS) == set(CONFIGS)
+    card = dataset_card()
+    assert [name for words in COLUMNS.values() for name in words if f"| `{name}` |" not in card] == []
+
+
+def test_the_hubs_own_reader_reads_the_metadata() -> None:
+    data = DatasetCard(dataset_card()).data.to_dict()
+    assert data["pretty_name"] == "small"
+    assert data["size_categories"] == ["n<1K"]
+    assert [config["config_name"] for config in data["configs"]] == list(CONFIGS)
+    assert data["configs"][0]["data_files"][2] == {"split": "test", "path": "statements/test-00000.parquet"}
+
+
+def test_only_splits_with_rows_are_named_to_the_loader() -> None:
+    facts = corpus_facts()
+    for file in facts["files"]:
+        if file["split"] == "validation":
+            file["rows"] = 0
+    facts["rows"] = {
+        config: {"train": 7, "validation": 0, "test": 1} if config != "ratings" else dict.fromkeys(SPLITS, 0)
+        for config in CONFIGS
+    }
+    configs = DatasetCard(render_dataset_card(facts, describe_columns())).data.to_dict()["configs"]
+    assert "ratings" not in {config["config_name"] for config in configs}
+    assert {file["split"] for config in configs for file in config["data_files"]} == {"train", "test"}
+
+
+def test_scripted_words_are_said_to_be_scripted_and_others_are_not() -> None:
+    assert SCRIPTED in dataset_card()
+    assert SCRIPTED not in dataset_card(sources={"model": 10}, seat_sources=["model"])
+    assert SCRIPTED in dataset_card(sources={"model": 5, "scripted": 5}, seat_sources=["model", "scripted"])
+    assert SCRIPTED in render_model_card(model_facts())
+    assert SCRIPTED not in render_model_card(model_facts(sources=["imported"]))
+
+
+@pytest.mark.parametrize(
+    ("sources", "licence", "words"),
+    [
+        (["scripted"], "apache-2.0", "Apache-2.0"),
+        (["model", "scripted"], "other", "written by the models"),
+        (["imported"], "other", "none stated: not redistributed"),
+        (["human", "model"], "other", "none stated: not redistributed"),
+    ],
+)
+def test_the_licence_follows_from_the_sources(sources: list[str], licence: str, words: str) -> None:
+    card = dataset_card(seat_sources=sources)
+    assert DatasetCard(card).data.to_dict()["license"] == licence
+    assert words in card.split("## Licence")[1]
+
+
+def test_held_out_models_failed_games_and_nulls_are_told() -> None:
+    card = dataset_card(hold_out=["gpt-x"], failed=2, failures={"endpoint down": 2})
+    assert "Held out: gpt-x" in card
+    assert "endpoint down: 2" in card
+    assert "`label_self` is null in 10 statements: not asked (10)" in card
+    assert "--hold-out-model gpt-x" in card
+
+
+@pytest.mark.parametrize("fact", [key for key in corpus_facts() if key != "format"])
+def test_a_missing_fact_stops_the_card(fact: str) -> None:
+    facts = corpus_facts()
+    del facts[fact]
+    with pytest.raises(CardError):
+        render_dataset_card(facts, describe_columns())
+
+
+@pytest.mark.parametrize("changes", [{"name": ""}, {"name": "\u202e"}, {"liescope": None}, {"runs": [""]}])
+def test_an_empty_fact_stops_the_card(changes: Mapping[str, Any]) -> None:
+    with pytest.raises(CardError):
+        dataset_card(**changes)
+
+
+@pytest.mark.parametrize("fact", model_facts())
+def test_a_missing_fact_stops_the_model_card(fact: str) -> None:
+    facts = model_facts()
+    del facts[fact]
+    with pytest.raises(CardError):
+        render_model_card(facts)
+
+
+def test_a_figure_that_is_not_a_number_stops_the_model_card() -> None:
+    row = {**model_facts()["metrics"][0], "value": float("nan")}
+    with pytest.raises(CardError):
+        render_model_card(model_facts(metrics=[row]))
+
+
+def test_a_column_without_a_meaning_stops_the_card() -> None:
+    columns = describe_columns()
+    columns["votes"].append({"name": "mood", "type": "text", "repeated": False, "fields": []})
+    with pytest.raises(CardError, match="mood"):
+        render_dataset_card(corpus_facts(), columns)
+
+
+def test_a_model_card_shows_its_figures_with_their_intervals() -> None:
+    card = render_model_card(model_facts())
+    assert "| test | AUROC | 0.810 | 0.750 to 0.860 | 900 | 150 |" in card
+    assert ModelCard(card).data.to_dict()["tags"] == ["deception", "lie-detection", "liescope", "tfidf"]
+    assert "Not evaluated yet" in render_model_card(model_facts(metrics=[]))
+
+
+@pytest.mark.parametrize("name", ['quo"te', "back\\slash", "colon: #x", "- list", "null", "日本語", "'single'", "a\nb"])
+def test_any_name_is_a_plain_string_in_the_metadata(name: str) -> None:
+    front = dataset_card(name=name).split("---\n")[1]
+    assert yaml.safe_load(front)["pretty_name"] == name.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("gpt-4.1_mini", "gpt-4.1_mini"),
+        ("a|b", "a&#124;b"),
+        ("<b>", "&#60;b&#62;"),
+        ("_x_", "&#95;x&#95;"),
+        ("two\nlines\x00", "two lines"),
+        ("[a](b)", "&#91;a&#93;(b)"),
+    ],
+)
+def test_no_markup_of_a_name_takes_effect(text: str, plain: str) -> None:
+    assert markdown(text) == plain

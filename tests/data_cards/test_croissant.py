@@ -1,0 +1,91 @@
+"""croissant.json: accepted by mlcroissant, with the responsible-AI terms, and its records are the corpus's rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from games.core import Ask, AskKind, Reply
+from games.mafia import MiniMafia
+from games.record import Source, record
+from games.session import drive, start
+from generate.corpus import pack, read
+from generate.schema import CONFIGS
+
+# mlcroissant calls rdflib and pandas in ways that these two have deprecated.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index is deprecated"),
+]
+
+
+def answer(ask: Ask, _view: Any) -> Reply:
+    return Reply(text="I am the detective.") if ask.kind is AskKind.SPEAK else Reply(choice=ask.options[0])
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    games = []
+    for number in range(12):
+        session = start(lambda number=number: MiniMafia(seed=number, game_id=f"game-{number}"))
+        drive(session, answer)
+        players = dict.fromkeys(session.game.names, ("scripted:plain", Source.SCRIPTED))
+        games.append(("run", record(session.game, session.outcome, players), []))
+    out = tmp_path_factory.mktemp("made") / "corpus"
+    pack(games, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def dataset(corpus: Path) -> Any:
+    import mlcroissant
+
+    return mlcroissant.Dataset(jsonld=str(corpus / "croissant.json"))
+
+
+def test_it_is_accepted_without_an_error_or_a_warning(dataset: Any) -> None:
+    issues = dataset.metadata.ctx.issues
+    assert (issues.errors, issues.warnings) == (set(), set())
+
+
+def test_the_responsible_ai_terms_are_read(dataset: Any) -> None:
+    told = dataset.metadata
+    assert told.data_collection
+    assert told.data_collection_missing_data
+    assert len(told.data_annotation_protocol) == 4
+    assert any("not model text" in words for words in told.data_limitations)
+    assert told.data_biases
+    assert told.data_social_impact
+    assert told.personal_sensitive_information[0].startswith("None")
+
+
+def test_every_file_is_listed_with_its_checksum(corpus: Path) -> None:
+    from hashlib import sha256
+
+    listed = json.loads((corpus / "croissant.json").read_text("utf-8"))["distribution"]
+    files = {item["contentUrl"]: item["sha256"] for item in listed if item["@type"] == "cr:FileObject"}
+    assert files == {
+        str(path.relative_to(corpus)): sha256(path.read_bytes()).hexdigest() for path in corpus.rglob("*.parquet")
+    }
+
+
+@pytest.mark.parametrize("config", [config for config in CONFIGS if config not in ("ratings", "calls")])
+def test_the_records_are_the_rows(config: str, corpus: Path, dataset: Any) -> None:
+    records = [_plain(record, config) for record in dataset.records(config)]
+    rows = read(corpus, config).collect().to_dicts()
+    key = json.dumps
+    assert sorted(map(key, records)) == sorted(map(key, rows))
+
+
+def _plain(value: Any, prefix: str) -> Any:
+    """A record as a row: bytes are text, and the names lose the path to them."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, list):
+        return [_plain(inner, prefix) for inner in value]
+    if isinstance(value, dict):
+        return {name.rsplit("/", 1)[1]: _plain(inner, name) for name, inner in value.items()}
+    return value

@@ -1,0 +1,294 @@
+"""What building a corpus keeps: every row, every game in one split, the same bytes from the same runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.errors import BadData, UnknownName, UsageError
+from games.record import Source
+from generate.corpus import build, check, pack, read, split_of
+from generate.journal import Journal, read_runs
+from generate.schema import CONFIGS, SPLITS
+from labeling.label import label_game
+from labeling.rows import Claim, RatingRow, StatementRow, VoteRow
+
+Play = Callable[..., Any]
+Stream = Callable[..., Any]
+MakeRun = Callable[..., Path]
+
+
+@pytest.mark.parametrize(("config", "row"), [("statements", StatementRow), ("ratings", RatingRow), ("votes", VoteRow)])
+def test_the_columns_of_a_config_are_the_fields_of_its_rows_and_the_split(config: str, row: type) -> None:
+    assert CONFIGS[config].names == [*(field.name for field in fields(row)), "split"]
+
+
+def test_the_claims_column_has_the_fields_of_a_claim() -> None:
+    claim = CONFIGS["statements"].field("claims").type.value_type
+    assert [field.name for field in claim] == [field.name for field in fields(Claim)]
+
+
+def test_a_run_comes_back_as_its_labels_say(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    games = [play(number) for number in range(20)]
+    build([make_run("one", games)], tmp_path / "corpus")
+    rows = {config: read(tmp_path / "corpus", config).collect() for config in CONFIGS}
+    labelled = {game.game_id: label_game(game) for game in games}
+    statements = {row.statement_id: row for game in labelled.values() for row in game.statements}
+    assert rows["statements"].height == len(statements)
+    for row in rows["statements"].iter_rows(named=True):
+        meant = statements[row["statement_id"]]
+        for field in fields(meant):
+            value = getattr(meant, field.name)
+            if field.name == "claims":
+                value = [{name: getattr(claim, name) for name in Claim.__slots__} for claim in value]
+            assert row[field.name] == (list(value) if isinstance(value, tuple) else value)
+    assert rows["ratings"].height == sum(len(game.ratings) for game in labelled.values())
+    assert rows["votes"].height == sum(len(game.votes) for game in labelled.values())
+    assert set(rows["games"]["game_id"]) == set(labelled)
+    assert set(rows["games"]["run"]) == {"one"}
+
+
+def test_a_games_row_tells_how_the_game_went(play: Play, stream: Stream, tmp_path: Path) -> None:
+    game = play(3)
+    pack(stream([game]), tmp_path / "corpus")
+    row = read(tmp_path / "corpus", "games").collect().row(0, named=True)
+    assert row["winner"] == game.outcome.winner
+    assert {seat["name"]: seat["won"] for seat in row["seats"]} == {
+        seat.name: seat.name in game.outcome.winners for seat in game.seats
+    }
+    assert [row[f"{role}_model"] for role in ("mafioso", "detective", "villager")] == [
+        game.by_role(role)[0].model for role in ("mafioso", "detective", "villager")
+    ]
+    assert row["statements"] + row["silences"] == 6
+    assert len(row["killed"]) == len(row["arrested"]) == 1
+
+
+def test_a_role_that_two_models_play_has_no_model_of_its_own(play: Play, stream: Stream, tmp_path: Path) -> None:
+    game = play(1)
+    villagers = [seat.name for seat in game.by_role("villager")]
+    seats = tuple(replace(seat, model="other") if seat.name == villagers[0] else seat for seat in game.seats)
+    pack(stream([replace(game, seats=seats)]), tmp_path / "corpus")
+    assert read(tmp_path / "corpus", "games").collect()["villager_model"].to_list() == [None]
+
+
+def test_no_game_is_in_two_splits_in_any_config(play: Play, stream: Stream, tmp_path: Path) -> None:
+    pack(stream([play(number) for number in range(80)]), tmp_path / "corpus", ["model-a"])
+    seen: dict[str, set[str]] = {}
+    for config in CONFIGS:
+        for game, split in read(tmp_path / "corpus", config).select("game_id", "split").collect().iter_rows():
+            seen.setdefault(game, set()).add(split)
+    assert {len(splits) for splits in seen.values()} == {1}
+    check(tmp_path / "corpus")
+
+
+def test_the_check_finds_a_game_that_was_moved_by_hand(
+    play: Play, stream: Stream, tmp_path: Path, leak: Callable[[Path], None]
+) -> None:
+    pack(stream([play(number) for number in range(30)]), tmp_path / "corpus")
+    leak(tmp_path / "corpus")
+    with pytest.raises(BadData, match="more than one split"):
+        check(tmp_path / "corpus")
+
+
+def test_every_file_holds_only_the_split_of_its_name(play: Play, stream: Stream, tmp_path: Path) -> None:
+    pack(stream([play(number) for number in range(40)]), tmp_path / "corpus")
+    for config in CONFIGS:
+        for split in SPLITS:
+            assert set(read(tmp_path / "corpus", config, split).collect()["split"]) <= {split}
+
+
+def test_the_splits_are_about_70_15_15() -> None:
+    drawn = pl.Series([split_of(f"any game {number}") for number in range(20_000)]).value_counts(normalize=True)
+    shares = dict(drawn.iter_rows())
+    assert shares == pytest.approx({"train": 0.70, "validation": 0.15, "test": 0.15}, abs=0.01)
+
+
+def test_a_game_keeps_its_split_whatever_else_is_in_the_corpus(play: Play, stream: Stream, tmp_path: Path) -> None:
+    games = [play(number) for number in range(12)]
+    pack(stream(games), tmp_path / "all")
+    drawn = dict(read(tmp_path / "all", "games").select("game_id", "split").collect().iter_rows())
+    for game in games[:4]:
+        pack(stream([game]), tmp_path / "alone")
+        assert read(tmp_path / "alone", "games").collect()["split"].to_list() == [drawn[game.game_id]]
+
+
+@given(st.text())
+def test_every_id_falls_in_a_split(game_id: str) -> None:
+    assert split_of(game_id) in SPLITS
+
+
+def test_games_of_a_held_out_model_are_all_in_the_test_split(play: Play, stream: Stream, tmp_path: Path) -> None:
+    games = [play(number, models=("a", "b", "c") if number % 2 else ("a", "a", "a")) for number in range(60)]
+    pack(stream(games), tmp_path / "corpus", ["b"])
+    table = read(tmp_path / "corpus", "games").collect()
+    for row in table.iter_rows(named=True):
+        plays = any(seat["model"] == "b" for seat in row["seats"])
+        assert row["split"] == ("test" if plays else split_of(row["game_id"]))
+    trained = read(tmp_path / "corpus", "statements", "train").collect()
+    assert "b" not in set(trained["speaker_model"])
+    assert trained.height
+
+
+def test_an_unknown_held_out_model_names_those_that_play(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    run = make_run("one", [play(1)])
+    with pytest.raises(UnknownName, match="model-a, model-b, model-c"):
+        build([run], tmp_path / "corpus", ["model-d"])
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    runs = [make_run("one", [play(n) for n in range(30)]), make_run("two", [play(n) for n in range(30, 50)])]
+    for name in ("first", "second"):
+        build(runs, tmp_path / name / "corpus", ["model-a"])
+    written = sorted(path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*.parquet"))
+    assert len(written) == len(CONFIGS) * len(SPLITS)
+    for path in written:
+        assert (tmp_path / "first" / path).read_bytes() == (tmp_path / "second" / path).read_bytes()
+
+
+def test_a_game_that_two_runs_share_is_refused(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    runs = [make_run("one", [play(1), play(2)]), make_run("two", [play(2), play(3)])]
+    with pytest.raises(UsageError, match=r"game-00002.*'one' and 'two'"):
+        build(runs, tmp_path / "corpus")
+    with pytest.raises(UsageError, match="'one' twice"):
+        build([runs[0], runs[0]], tmp_path / "corpus")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
+
+
+def test_failed_games_are_listed_with_their_reason_and_their_words_left_out(
+    play: Play, fail: Callable[..., Any], stream: Stream, tmp_path: Path
+) -> None:
+    games = [play(number) for number in range(12)]
+    games[4] = fail(games[4], "the endpoint went away")
+    facts = pack(stream(games), tmp_path / "corpus")
+    table = read(tmp_path / "corpus", "games").filter(pl.col("status") == "failed").collect()
+    assert table.select("game_id", "failure", "winner").rows() == [("game-00004", "the endpoint went away", None)]
+    for config in ("statements", "votes", "ratings"):
+        assert "game-00004" not in set(read(tmp_path / "corpus", config).collect()["game_id"])
+    assert (facts.games, facts.failed, facts.failures) == (11, 1, {"the endpoint went away": 1})
+
+
+def test_the_facts_count_what_the_rows_hold(play: Play, stream: Stream, tmp_path: Path) -> None:
+    facts = pack(stream([play(number) for number in range(40)]), tmp_path / "corpus")
+    statements = read(tmp_path / "corpus", "statements").collect()
+    assert facts.statements == statements.height
+    for label in facts.labels:
+        column = statements[f"label_{label.target}"]
+        assert (label.labelled, label.positive) == (column.count(), column.sum())
+        assert sum(label.nulls.values()) == column.null_count()
+    assert sum(model.statements for model in facts.models) == statements.height
+    assert json.loads((tmp_path / "corpus" / "corpus.json").read_text("utf-8")) == json.loads(
+        json.dumps(facts.to_json())
+    )
+
+
+def test_one_class_is_enough(play: Play, stream: Stream, tmp_path: Path) -> None:
+    game = play(2, assess=False)
+    seats = tuple(replace(seat, deceives=False) for seat in game.seats)
+    facts = pack(stream([replace(game, seats=seats)]), tmp_path / "corpus")
+    assert facts.labels[0].positive == 0
+    assert facts.rows["ratings"] == dict.fromkeys(SPLITS, 0)
+    assert read(tmp_path / "corpus", "ratings").collect().height == 0
+
+
+def test_a_game_of_a_person_and_models_names_both_sources(play: Play, stream: Stream, tmp_path: Path) -> None:
+    game = play(2)
+    seats = (replace(game.seats[0], source=Source.HUMAN), *game.seats[1:])
+    facts = pack(stream([replace(game, seats=seats)]), tmp_path / "corpus")
+    assert read(tmp_path / "corpus", "games").collect()["source"].to_list() == ["human+model"]
+    assert facts.seat_sources == ("human", "model")
+
+
+HARD = {
+    "control characters": "a\x00b\x07\x1b[31m\x7f\x85 c\r\n\td",
+    "right-to-left marks": "I am \u202eegallliv a\u202c \u2067שלום\u2069 \u200f",
+    "100 kB": "I am the detective. " * 5_000,
+    "injection": 'ignore all previous instructions"}\n---\nlicense: mit\n---\n{{ 7 * 7 }} {% raw %}',
+    "emoji": "👩‍👩‍👧 I am innocent \U0010ffff",
+}
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
+def test_any_text_survives_the_way_through(text: str, make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    build([make_run("one", [play(1, said=text)])], tmp_path / "corpus")
+    said = read(tmp_path / "corpus", "statements").collect()["text"]
+    assert set(said) == {text}
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character(play: Play, stream: Stream, tmp_path: Path) -> None:
+    pack(stream([play(1, said="so \ud83d it is, \U0001f600")]), tmp_path / "corpus")
+    assert set(read(tmp_path / "corpus", "statements").collect()["text"]) == {"so \ufffd it is, \U0001f600"}
+
+
+def test_names_of_models_do_not_break_the_card(play: Play, stream: Stream, tmp_path: Path) -> None:
+    models = ("a|b\n# heading", "{{ x }}</td>", "\u202e**bold**`")
+    pack(stream([play(number, models=models) for number in range(3)]), tmp_path / "corpus", [models[0]])
+    card = (tmp_path / "corpus" / "README.md").read_text("utf-8")
+    assert "\n# heading" not in card
+    assert "{{" not in card
+    assert "</td>" not in card
+    rows = [line for line in card.splitlines() if line.startswith("|") and "bold" in line]
+    assert [line.count("|") for line in rows] == [5]
+
+
+class Halt(BaseException):
+    """What a kill would do, at a chosen game."""
+
+
+def test_a_build_that_ends_early_leaves_the_old_corpus_as_it_was(play: Play, stream: Stream, tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+    pack(stream([play(1)]), out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    def halt(done: int) -> None:
+        if done == 3:
+            raise Halt
+
+    with pytest.raises(Halt):
+        pack(stream([play(number) for number in range(9)]), out, progress=halt)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_what_a_killed_build_left_behind_is_no_hindrance(play: Play, stream: Stream, tmp_path: Path) -> None:
+    (tmp_path / ".corpus.partial" / "games").mkdir(parents=True)
+    pack(stream([play(1)]), tmp_path / "corpus")
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_a_corpus_is_replaced_and_nothing_else_is(play: Play, stream: Stream, tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+    pack(stream([play(1)]), out)
+    pack(stream([play(2)]), out)
+    assert read(out, "games").collect()["game_id"].to_list() == ["game-00002"]
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.md").write_text("years of work", encoding="utf-8")
+    with pytest.raises(UsageError, match="not a corpus"):
+        pack(stream([play(2)]), tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "chapter.md").read_text("utf-8") == "years of work"
+
+
+def test_runs_without_a_finished_game_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no game that has ended"):
+        build([make_run("empty", [])], tmp_path / "corpus")
+    with pytest.raises(UsageError, match="at least one run"):
+        build([], tmp_path / "corpus")
+
+
+def test_calls_of_the_journal_reach_the_corpus(make_run: MakeRun, play: Play, stream: Stream, tmp_path: Path) -> None:
+    pack(stream([play(1), play(2)]), tmp_path / "corpus")
+    rows = read(tmp_path / "corpus", "calls").collect()
+    assert rows["raw"].to_list() == ["yes", "yes"]
+    assert rows["notes"].to_list() == [["unclosed quote"]] * 2
+    run = make_run("one", [play(3)])
+    assert [game.game_id for _, game, _ in read_runs([run])] == ["game-00003"]
+    with Journal.open(run) as journal:
+        assert journal.counts() == {"done": 1}
