@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,7 +90,7 @@ async def play(
     """
     limits = limits or Limits()
     tally = Tally(len(plan))
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         journal: Journal | None = None
         if (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
@@ -104,17 +104,12 @@ async def play(
             if journal is not None:
                 journal.log_attempt(attempt)
 
-        players = _open_players(plan, _table(limits, tally, log))
-        try:
-            if journal is None:
-                journal = stack.enter_context(Journal.create(out, plan.model_dump(mode="json")))
-            if retry_failed:
-                journal.forget_failed()
-            await _Sitting(plan, journal, players, tally, watch).run(limits.concurrency)
-            journal.commit()
-        finally:
-            for player in players.values():
-                await player.close()
+        players = _open_players(plan, _table(limits, tally, log), stack)
+        if journal is None:
+            journal = stack.enter_context(Journal.create(out, plan.model_dump(mode="json")))
+        if retry_failed:
+            journal.forget_failed()
+        await _Sitting(plan, journal, players, tally, watch).run(limits.concurrency)
     return tally
 
 
@@ -132,10 +127,11 @@ def _table(limits: Limits, tally: Tally, log: Callable[[Attempt], None]) -> Tabl
     )
 
 
-def _open_players(plan: Plan, table: Table) -> dict[str, Player]:
+def _open_players(plan: Plan, table: Table, stack: AsyncExitStack) -> dict[str, Player]:
     players: dict[str, Player] = {}
     for spec in dict.fromkeys(spec for cell in plan.cells for spec in cell):
         player = open_player(spec, table)
+        stack.push_async_callback(player.close)
         for other, known in players.items():
             if known.model == player.model:
                 raise UsageError(

@@ -1,70 +1,17 @@
-"""Players that tests steer, registered under the kind `fake`, and plans for them."""
+"""The kind `fake` of players, and plans for them."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
-from games.core import Ask, AskKind, Assessment, Event, Reply
-from games.record import Source
 from generate.plan import Plan, make_plan, playable, roles_of
 from generate.players import registry
-from generate.players.protocol import Attempt, Table
 from generate.tournament import cells
-
-
-@dataclass
-class FakeEndpoint:
-    """What every fake player answers, and what it was asked. before: called ahead of each answer, may raise."""
-
-    asked: list[tuple[str, int, str]] = field(default_factory=list)
-    under_way: int = 0
-    most_at_once: int = 0
-    closed: int = 0
-    before: Callable[[Ask], None] = lambda ask: None
-
-
-class FakePlayer:
-    source = Source.MODEL
-
-    def __init__(self, name: str, table: Table, endpoint: FakeEndpoint) -> None:
-        self.model = name
-        self.table = table
-        self.endpoint = endpoint
-
-    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        endpoint = self.endpoint
-        endpoint.under_way += 1
-        endpoint.most_at_once = max(endpoint.most_at_once, endpoint.under_way)
-        try:
-            await asyncio.sleep(0)
-            endpoint.asked.append((ask.game, ask.step, ask.seat))
-            endpoint.before(ask)
-        finally:
-            endpoint.under_way -= 1
-        self.table.log(Attempt(ask.game, ask.step, ask.seat, 1, "raw", "", 10, 0, 5, 0.25, 1.0))
-        return reply_to(ask, self.model)
-
-    async def close(self) -> None:
-        self.endpoint.closed += 1
-
-
-def reply_to(ask: Ask, model: str) -> Reply:
-    """A reply that depends on nothing but the ask and the model; one in ten cannot be used."""
-    random = Random(f"{ask.game} {ask.step} {ask.seat} {model}")
-    if random.random() < 0.1:
-        return Reply(problem="nothing legible", raw="%$#")
-    if ask.options:
-        return Reply(choice=random.choice(ask.options), raw="a name")
-    if ask.kind is AskKind.SPEAK:
-        return Reply(text=f"I have {random.randrange(1000)} reasons to trust Bob.", notes=("no quotes",), raw="words")
-    return Reply(assessment=Assessment(random.random() < 0.5, "omission", 0.5, 0.25, "so"), raw="{}")
+from tests.generate.run.fakes import FakeEndpoint, FakePlayer
 
 
 @pytest.fixture

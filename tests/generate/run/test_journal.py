@@ -177,8 +177,9 @@ def test_a_new_run_never_lands_in_an_old_ones_folder(tmp_path: Path) -> None:
 
 
 def test_a_game_is_never_kept_twice(tmp_path: Path) -> None:
-    with pytest.raises(BadData, match="already"), Journal.create(tmp_path / "r", {}) as journal:
+    with Journal.create(tmp_path / "r", {}) as journal:
         journal.add_record(played(0))
+    with pytest.raises(BadData, match="already"), Journal.open(tmp_path / "r", write=True) as journal:
         journal.add_record(played(0))
     with Journal.open(tmp_path / "r") as journal:
         assert journal.counts() == {"done": 1}
