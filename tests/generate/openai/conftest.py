@@ -104,3 +104,14 @@ class Desk:
 @pytest.fixture(scope="session")
 def desk() -> type[Desk]:
     return Desk
+
+
+@pytest.fixture(scope="session")
+def tiny_model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real OpenAI-compatible server process with a model that speaks gibberish; `url` and `model` name it."""
+    module = _load("tiny_model")
+    folder = tmp_path_factory.mktemp("tiny_model")
+    module.make(folder)
+    server = module.ModelServer(folder)
+    yield server
+    server.close()
