@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -45,8 +46,10 @@ class _File:
         self._writer.close()
 
     def abandon(self) -> None:
+        """Give the file up; what writing its end may run into no longer matters."""
         self._rows.clear()
-        self._writer.close()
+        with suppress(OSError):
+            self._writer.close()
 
     def _flush(self) -> None:
         columns = [_array([row[field.name] for row in self._rows], field) for field in self._schema]

@@ -1,0 +1,81 @@
+"""`liescope build` as a user meets it: figures, one JSON object, progress aside, one line on a mistake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generate.corpus import read
+
+Play = Callable[..., Any]
+MakeRun = Callable[..., Path]
+ROOT = Path(__file__).parents[3]
+
+
+def liescope(*words: object, before: str = "") -> subprocess.CompletedProcess[str]:
+    code = f"import sys\n{before}\nfrom liescope import main\nsys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, *map(str, words)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def test_it_tells_what_it_made_and_keeps_progress_off_standard_output(
+    make_run: MakeRun, play: Play, tmp_path: Path
+) -> None:
+    run = make_run("one", [play(number) for number in range(10)])
+    done = liescope("build", run, "--out", tmp_path / "corpus")
+    assert done.returncode == 0, done.stderr
+    assert "of 10 games" in done.stdout
+    assert "10/10 games" in done.stderr
+    assert read(tmp_path / "corpus", "games").collect().height == 10
+
+
+def test_json_is_one_object_with_the_facts(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    runs = [make_run("one", [play(1)]), make_run("two", [play(2)])]
+    done = liescope("build", *runs, "--out", tmp_path / "corpus", "--hold-out-model", "model-a", "--json")
+    told = json.loads(done.stdout)
+    assert (told["games"], told["runs"], told["hold_out"]) == (2, ["one", "two"], ["model-a"])
+    assert told["rows"]["games"] == {"train": 0, "validation": 0, "test": 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["RUN", "--hold-out-model", "gpt-9"], "unknown model 'gpt-9'; the choices are: model-a, model-b, model-c"),
+        (["RUN", "RUN"], "would be counted twice"),
+        (["nowhere"], "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_line(words: list[str], told: str, make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    run = make_run("one", [play(1)])
+    done = liescope("build", *(run if word == "RUN" else word for word in words), "--out", tmp_path / "corpus")
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert told in line
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    run = make_run("one", [play(number) for number in range(40)])
+    full = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))"
+    )
+    done = liescope("build", run, "--out", tmp_path / "corpus", before=full)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
+
+
+def test_help_shows_an_example() -> None:
+    for command in ("build", "publish"):
+        done = liescope(command, "--help")
+        assert done.returncode == 0
+        assert f"Example: liescope {command}" in " ".join(done.stdout.split())
