@@ -31,7 +31,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         return None
     try:
         date = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     at = date if date.tzinfo else date.replace(tzinfo=UTC)
     return max((at - (now or datetime.now(UTC))).total_seconds(), 0.0)

@@ -339,6 +339,7 @@ def test_a_player_goes_on_when_another_on_the_same_endpoint_closes(serve, stubs,
         ({"retry-after": "soon"}, None),
         ({"retry-after": "-5"}, None),
         ({"retry-after": "nan"}, None),
+        ({"retry-after": "9999999999999 Nov 25:61:61 20 99999999999999999999"}, None),
     ],
 )
 def test_a_retry_header_is_read_in_each_of_its_forms(headers: dict[str, str], seconds: float | None) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from games.core import AskKind
 from games.errors import MissingKey, UnknownName, UsageError
+from generate.players import openai
 from generate.players.openai import DEFAULT_URL, open_openai, read_spec
 from generate.players.protocol import Price, Table
 from generate.players.registry import open_player
@@ -111,6 +112,17 @@ def test_openais_key_is_not_sent_to_another_address(serve, stubs, desk, asked, m
     stub = serve(stubs.says('"Hi."'))
     desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
     assert "sk-of-openai" not in str(stub.requests[0].headers)
+
+
+def test_the_default_endpoint_gets_openais_key_and_its_name_for_the_token_limit(
+    serve, stubs, desk, asked, monkeypatch
+) -> None:
+    stub = serve(stubs.says('"Hi."'))
+    monkeypatch.setattr(openai, "DEFAULT_URL", stub.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
+    desk("m?max_tokens=300").ask(asked[AskKind.SPEAK])
+    assert stub.requests[0].headers["authorization"] == "Bearer sk-of-openai"
+    assert stub.requests[0].body["max_completion_tokens"] == 300
 
 
 def test_a_named_key_is_sent(serve, stubs, desk, asked, monkeypatch) -> None:
