@@ -1,0 +1,72 @@
+"""Games with known models, and counts simulated from planted capabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+
+from benchmark import Posterior, fit, published_counts, win_probability
+from benchmark.counts import SCHEMA, tally
+from games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
+from games.mafia import MINI_MAFIA
+from games.record import GameRecord
+
+ROLES = ("mafioso", "detective", "villager", "villager")
+Skills = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@pytest.fixture(scope="session")
+def play() -> Callable[..., GameRecord]:
+    """One real Mini-Mafia game: models in the order of ROLES, mafia wins or not, failed with a reason or not."""
+
+    def play(
+        *models: str, mafia_wins: bool, seed: int = 0, failure: str = "", source: Source = Source.MODEL
+    ) -> GameRecord:
+        game = MiniMafia(replace(MINI_MAFIA, roles=ROLES), seed, f"game-{seed}")
+        session = start(lambda: game)
+        mafioso, detective = game.names[:2]
+
+        def answer(ask: Ask, view: object) -> Reply:
+            if ask.kind is not AskKind.VOTE:
+                return Reply(text="I am a villager.")
+            wanted = detective if mafia_wins else mafioso
+            return Reply(choice=wanted if wanted in ask.options else ask.options[0])
+
+        drive(session, answer)
+        players = {name: (model, source) for name, model in zip(game.names, models, strict=True)}
+        return record(game, None if failure else session.outcome, players, failure=failure)
+
+    return play
+
+
+@pytest.fixture(scope="session")
+def simulate() -> Callable[..., pl.DataFrame]:
+    """Counts drawn from planted (m, d, v), every combination of the models; model n is called chr(97 + n)."""
+
+    def simulate(skills: Skills, games: int, seed: int) -> pl.DataFrame:
+        random = np.random.default_rng(seed)
+        m, d, v = skills
+        rows = [
+            (
+                chr(97 + i),
+                chr(97 + j),
+                chr(97 + k),
+                int(random.binomial(games, win_probability(m[i], d[j], v[k]))),
+                games,
+            )
+            for i, j, k in product(range(len(m)), repeat=3)
+        ]
+        return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+
+    return simulate
+
+
+@pytest.fixture(scope="session")
+def published_fit() -> Posterior:
+    """The posterior of the paper's 140 cells, with the settings that the command has."""
+    return fit(published_counts())

@@ -1,0 +1,188 @@
+"""The capability model: its symmetries, what it recovers, and what it refuses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark import Posterior, Settings, fit, normalise, predictions, published_scores, scores, win_probability
+from benchmark.backend import choose_sampler
+from benchmark.capability import Diagnostics, check_identified, code
+from benchmark.counts import SCHEMA
+from games.errors import MissingExtra, NotConverged, UnknownName, UsageError
+
+pytestmark = pytest.mark.xdist_group("fit")  # one process compiles the model once
+
+Simulate = Callable[..., pl.DataFrame]
+SHORT = Settings(draws=400, tune=400)
+
+
+def cells(*rows: tuple[str, str, str, int, int]) -> pl.DataFrame:
+    return pl.DataFrame(rows, SCHEMA, orient="row")
+
+
+SKILL = st.lists(st.floats(-3, 3), min_size=4, max_size=4).map(np.array)
+
+
+@given(SKILL, SKILL, SKILL, st.floats(0.1, 10), st.booleans(), st.floats(-5, 5))
+def test_predictions_do_not_change_under_shift_and_scale(
+    m: np.ndarray, d: np.ndarray, v: np.ndarray, scale: float, turned: bool, shift: float
+) -> None:
+    by = -scale if turned else scale
+    same = win_probability((m + shift) / by, (d + shift) / by, v * by)
+    assert np.allclose(same, win_probability(m, d, v), atol=1e-9)
+
+
+@given(SKILL, SKILL, SKILL.filter(lambda v: abs(v.mean()) > 0.05))
+def test_normalising_fixes_both_symmetries_and_changes_no_prediction(
+    m: np.ndarray, d: np.ndarray, v: np.ndarray
+) -> None:
+    fixed = normalise(m, d, v)
+    assert fixed[0].sum() == pytest.approx(0, abs=1e-9)
+    assert fixed[2].mean() == pytest.approx(1)
+    assert np.allclose(win_probability(*fixed), win_probability(m, d, v), atol=1e-9)
+
+
+def test_the_mafia_wins_half_the_time_when_skills_are_equal_or_nobody_listens() -> None:
+    skills = np.linspace(-2, 2, 5)
+    assert np.allclose(win_probability(skills, skills, np.full(5, 3.0)), 0.5)
+    assert np.allclose(win_probability(skills, -skills, np.zeros(5)), 0.5)
+    assert win_probability(np.array(900.0), np.array(-900.0), np.array(9.0)) == 1.0
+
+
+def test_published_scores_come_back_within_two_published_deviations(published_fit: Posterior) -> None:
+    ours = scores(published_fit).sort("model")
+    theirs = published_scores().sort("model")
+    for name in ("m", "d", "v"):
+        off = (ours[name] - theirs[name]) / theirs[f"{name}_sd"]
+        assert off.abs().max() < 0.5, name
+
+
+def test_the_published_cells_converge_everywhere_without_divergence(published_fit: Posterior) -> None:
+    found = published_fit.diagnostics
+    assert found.r_hat_max <= 1.01
+    assert found.divergences == 0
+    assert found.ess_bulk_min >= 1000
+    assert found.faults() == ()
+
+
+def test_every_draw_has_mean_m_of_zero_and_mean_v_of_one(published_fit: Posterior) -> None:
+    assert published_fit.draws["m"].shape == (4, 1000, 10)
+    assert np.allclose(published_fit.draws["m"].sum(axis=-1), 0, atol=1e-9)
+    assert np.allclose(published_fit.draws["v"].mean(axis=-1), 1)
+
+
+def test_most_published_cells_lie_in_their_predicted_interval(published_fit: Posterior) -> None:
+    found = predictions(published_fit)
+    assert found.height == 140
+    assert 0.85 <= found["inside"].mean() <= 0.99  # the model is a little too simple: a calibrated one has 0.95
+    assert np.corrcoef(found["observed"], found["predicted"])[0, 1] > 0.9
+
+
+def test_planted_capabilities_come_back(simulate: Simulate) -> None:
+    """Six players, one of them (f) a villager who follows the worse side; mean m 0 and mean v 1 as planted."""
+    m = np.array([1.0, 0.5, 0.1, -0.2, -0.5, -0.9])
+    d = np.array([0.3, 1.2, -0.4, 0.8, 0.0, 0.6])
+    v = np.array([2.2, 1.6, 1.1, 0.9, 0.6, -0.4])
+    table = scores(fit(simulate((m, d, v), games=40, seed=5))).sort("model")
+    covered = 0
+    for name, planted in (("m", m), ("d", d), ("v", v)):
+        assert np.corrcoef(table[name], planted)[0, 1] > 0.97
+        covered += ((table[f"{name}_lo"].to_numpy() <= planted) & (planted <= table[f"{name}_hi"].to_numpy())).sum()
+    assert covered >= 15  # of 18 intervals of 95%
+    assert table["v_hi"][5] < 0
+
+
+def test_a_background_design_of_three_players_is_enough() -> None:
+    random = np.random.default_rng(3)
+    skill = {"a": (0.8, 1.1, 1.8), "b": (0.0, 0.5, 0.8), "c": (-0.8, -0.2, 0.4)}
+    found = {cell for b in skill for x in skill for cell in ((x, b, b), (b, x, b), (b, b, x))}
+    chance = {
+        (i, j, k): win_probability(*(np.array(x) for x in (skill[i][0], skill[j][1], skill[k][2]))) for i, j, k in found
+    }
+    table = scores(fit(cells(*((*cell, int(random.binomial(60, p)), 60) for cell, p in sorted(chance.items()))), SHORT))
+    assert table["model"].to_list() == ["a", "b", "c"]
+    assert table["v"].arg_max() == 0
+
+
+def test_a_role_that_a_model_never_held_has_no_score(simulate: Simulate) -> None:
+    skills = (np.array([0.5, -0.5, 0.0]), np.array([0.2, 0.4, 0.0]), np.array([1.0, 1.0, 1.0]))
+    some = simulate(skills, games=50, seed=2).filter((pl.col("mafioso") == "a") & (pl.col("villager") != "a"))
+    table = scores(fit(some, SHORT))
+    assert table.filter(model="a").select("m", "m_sd", "v", "v_games").row(0) == (0.0, 0.0, None, 0)
+    assert table.filter(model="b").select("m", "m_lo", "m_games").row(0) == (None, None, 0)
+    assert table["d"].null_count() == 0
+
+
+def test_equal_seeds_give_equal_draws_and_others_do_not(simulate: Simulate) -> None:
+    some = simulate((np.array([0.5, -0.5]), np.array([0.2, 0.4]), np.array([1.2, 0.8])), games=60, seed=1)
+    one, same, other = (fit(some, replace(SHORT, seed=seed)).draws["d"] for seed in (7, 7, 8))
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+def test_both_samplers_agree(published_fit: Posterior) -> None:
+    other = fit(published_fit.cells, Settings(draws=500, tune=500, sampler="pymc"))
+    assert (published_fit.sampler, other.sampler) == ("nutpie", "pymc")
+    one, two = scores(published_fit).sort("model"), scores(other).sort("model")
+    for name in ("m", "d", "v"):
+        assert ((one[name] - two[name]) / one[f"{name}_sd"]).abs().max() < 0.25
+
+
+def test_a_hopeless_run_raises_with_the_numbers_and_what_to_try(simulate: Simulate) -> None:
+    some = simulate((np.array([0.5, -0.5]), np.array([0.2, 0.4]), np.array([1.2, 0.8])), games=60, seed=1)
+    with pytest.raises(NotConverged, match=r"bulk ESS is \d+ \(at least 400\).*--draws 2000"):
+        fit(some, Settings(draws=20, tune=5))
+
+
+@pytest.mark.parametrize("name", ["r_hat_max", "ess_bulk_min", "ess_tail_min", "bfmi_min", "divergences"])
+def test_each_bad_diagnostic_is_a_fault_and_so_is_one_that_cannot_be_computed(name: str) -> None:
+    good = Diagnostics(1.005, 900.0, 800.0, 0.9, 0, 1000, 4, 3.0)
+    bad = {"r_hat_max": 1.02, "divergences": 1}.get(name, 0.1)
+    assert good.faults() == ()
+    assert len(replace(good, **{name: bad}).faults()) == 1
+    assert len(replace(good, **{name: float("nan")}).faults()) == 1
+
+
+def test_counts_that_cannot_determine_the_scores_are_refused_before_sampling() -> None:
+    own = cells(*((x, x, x, 20, 60) for x in "abc"))
+    strangers = cells(*((i, j, k, 20, 60) for pair in ("ab", "cd") for i, j, k in product(pair, repeat=3)))
+    for counts, words in (
+        (cells(("a", "a", "a", 20, 60)), "at least two models"),
+        (cells(), "at least two models"),
+        (own, "leave 4 of 7 parameters undetermined.*--design"),
+        (strangers, "leave 2 of 10 parameters undetermined"),
+        (cells(("a", "b", "b", 0, 9), ("b", "a", "a", 0, 9)), "one side won every game"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            fit(counts)
+
+
+def test_every_combination_of_two_models_determines_the_scores(simulate: Simulate) -> None:
+    counts = simulate((np.zeros(2), np.zeros(2), np.ones(2)), games=10, seed=1)
+    check_identified(counts, *code(counts))
+
+
+def test_without_pymc_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch, simulate: Simulate) -> None:
+    counts = simulate((np.zeros(2), np.zeros(2), np.ones(2)), games=10, seed=1)
+    monkeypatch.setitem(sys.modules, "pymc", None)
+    with pytest.raises(MissingExtra, match=r"'pymc'.*pip install 'liescope\[bayes\]'"):
+        fit(counts)
+
+
+def test_without_nutpie_pymc_samples_unless_nutpie_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose_sampler() == "nutpie"
+    monkeypatch.setitem(sys.modules, "nutpie", None)
+    assert choose_sampler() == "pymc"
+    with pytest.raises(MissingExtra, match="nutpie"):
+        choose_sampler("nutpie")
+    with pytest.raises(UnknownName, match="nutpie, pymc"):
+        choose_sampler("gibbs")

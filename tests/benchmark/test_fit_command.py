@@ -1,0 +1,134 @@
+"""`liescope fit`: what it prints, what it writes, and that it writes nothing it could not stand behind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.main import get_command
+
+from benchmark import Posterior, predictions, scores
+from benchmark.commands import app
+from benchmark.plots import forest, predictive
+from benchmark.results import tidy_draws
+from games import Source
+from games.errors import NotConverged, UsageError
+from games.record import GameRecord
+from generate.journal import Journal
+
+pytestmark = pytest.mark.xdist_group("fit")
+
+SKILLS = (np.array([0.6, -0.6]), np.array([0.2, 0.9]), np.array([1.4, 0.6]))
+
+
+def run(*words: str | Path) -> None:
+    get_command(app).main([str(word) for word in words], standalone_mode=False)
+
+
+@pytest.fixture
+def table(simulate: Callable[..., pl.DataFrame], tmp_path: Path) -> Path:
+    path = tmp_path / "counts.csv"
+    simulate(SKILLS, games=60, seed=1).write_csv(path)
+    return path
+
+
+def test_json_has_the_fixed_shape_and_nothing_else_on_standard_output(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(table, "--draws", "400", "--tune", "400", "--json", "--out", tmp_path / "report")
+    data = json.loads(capsys.readouterr().out)
+    assert set(data) == {"models", "diagnostics"}
+    assert [model["model"] for model in data["models"]] == ["a", "b"]
+    for model in data["models"]:
+        assert set(model) == {"model", "m", "d", "v"}
+        for name in ("m", "d", "v"):
+            assert set(model[name]) == {"mean", "sd", "lo", "hi"}
+            assert model[name]["lo"] < model[name]["mean"] < model[name]["hi"]
+    assert set(data["diagnostics"]) == {"r_hat_max", "ess_bulk_min", "divergences", "draws", "chains", "seconds"}
+    assert json.loads((tmp_path / "report" / "capability.json").read_text(encoding="utf-8")) == data
+
+
+def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "reports" / "capability"
+    run(table, "--draws", "400", "--tune", "400", "--out", out)
+    printed = capsys.readouterr().out
+    assert "a file that does not say who played" in printed
+    assert {path.name for path in out.iterdir()} == {
+        "capability.csv",
+        "capability.json",
+        "counts.csv",
+        "draws.parquet",
+        "forest.png",
+        "predictive.png",
+        "report.md",
+    }
+    written = pl.read_csv(out / "capability.csv")
+    draws = pl.read_parquet(out / "draws.parquet")
+    assert draws.height == 4 * 400 * 6
+    means = draws.group_by("parameter", "model").agg(pl.col("value").mean())
+    for row in written.to_dicts():
+        for name in ("m", "d", "v"):
+            assert row[name] == pytest.approx(means.filter(parameter=name, model=row["model"])["value"].item())
+    assert pl.read_csv(out / "counts.csv").columns[:5] == ["mafioso", "detective", "villager", "mafia_wins", "games"]
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert "480 games in 8 combinations of 2 players" in text
+    assert all((out / name).stat().st_size > 5_000 for name in re.findall(r"\((\w+\.png)\)", text))
+
+
+def test_scripted_games_are_never_presented_as_a_finding(
+    play: Callable[..., GameRecord], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Journal.create(tmp_path / "run", {"game": "mini-mafia"}) as journal:
+        for seed in range(80):
+            i, j, k = ("ab"[seed >> bit & 1] for bit in range(3))
+            journal.add_record(play(i, j, k, k, mafia_wins=seed % 3 == 0, seed=seed, source=Source.SCRIPTED))
+        journal.add_record(play("a", "b", "a", "a", mafia_wins=True, seed=99, failure="down", source=Source.SCRIPTED))
+    run(tmp_path / "run", "--draws", "400", "--tune", "400", "--out", tmp_path / "report")
+    account = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    for words in (capsys.readouterr().out, account):
+        assert "find nothing about models or people" in words
+        assert "Left out: 1 games, because the game failed." in words
+
+
+def test_a_fit_that_has_not_converged_prints_and_writes_nothing(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(NotConverged):
+        run(table, "--draws", "20", "--tune", "5", "--out", tmp_path / "report")
+    assert capsys.readouterr().out == ""
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused_before_sampling(table: Path) -> None:
+    with pytest.raises(UsageError, match="is a file"):
+        run(table, "--out", table)
+
+
+def test_the_forest_has_a_panel_for_each_capability_and_a_row_for_each_model(published_fit: Posterior) -> None:
+    frame = scores(published_fit).with_columns(model=pl.col("model") + " $x_1$")
+    figure = forest(frame)
+    assert [panel.get_title()[-1] for panel in figure.axes] == [")", ")", ")"]
+    for name, panel in zip(("m", "d", "v"), figure.axes, strict=True):
+        assert np.allclose(panel.lines[1].get_xdata(), frame[name])
+    assert len(figure.axes[0].get_yticklabels()) == 10
+    figure.canvas.draw()
+
+
+def test_the_predictive_plot_shows_every_cell_once(published_fit: Posterior) -> None:
+    cells = predictions(published_fit)
+    (panel,) = predictive(cells).axes
+    assert sum(len(line.get_xdata()) for line in panel.lines[1:]) == 140
+
+
+def test_the_tidy_draws_are_the_draws(published_fit: Posterior) -> None:
+    frame = tidy_draws(published_fit)
+    place = published_fit.names["v"].index("Grok 3 Mini")
+    one = frame.filter(chain=2, draw=17, parameter="v", model="Grok 3 Mini")["value"].item()
+    assert one == published_fit.draws["v"][2, 17, place]
