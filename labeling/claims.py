@@ -1,15 +1,16 @@
 """Claims in a statement that a game's log can check, found by rules.
 
 What counts as a claim:
-- Something said as a fact. An opinion ("I think", "probably", "must be"), a question, a condition ("if I were"), and what
-  is reported of others ("Bob says he is the detective") or stands in quotation marks is none. Words of certainty
+- Something said as a fact. An opinion ("I think", "probably", "must be"), a question, a condition ("if I were"), and
+  what is reported of others ("Bob says he is the detective") or stands in quotation marks is none. Words of certainty
   ("I know", "I can confirm", "clearly") leave a fact a fact.
-- About oneself it is a role claim, whatever it says: "I am the detective", "I'm innocent", "I'm not the mafioso". Speakers may
-  name themselves ("Alice is innocent", said by Alice). About others it is guilt (mafia), innocence (town, villager) or a
-  role (the detective, or that they lie about being it).
-- "I investigated Bob", and what comes of it, is one investigation claim: the role that the statement gives Bob anywhere is
-  its result and no second claim, even where it is put as an opinion ("based on my investigation, I believe Bob…").
-  "My investigation", "my findings" and "I found out that" count as well; "the investigation" may be anybody's and does not.
+- About oneself it is a role claim, whatever it says: "I am the detective", "I'm innocent", "I'm not the mafioso".
+  Speakers may name themselves ("Alice is innocent", said by Alice). About others it is guilt (mafia), innocence
+  (town, villager) or a role (the detective, or that they lie about being it).
+- "I investigated Bob", and what comes of it, is one investigation claim: the role that the statement gives Bob
+  anywhere is its result and no second claim, even where it is put as an opinion ("based on my investigation, I
+  believe Bob…"). "My investigation", "my findings" and "I found out that" count as well; "the investigation" may be
+  anybody's and does not.
 - A vote promise commits the speaker ("I'm voting for Bob"); a proposal ("let's vote for Bob") does not.
 - A pronoun means the player named last in its sentence, else whom the sentence before was about; "you" is the player
   spoken to by name. Where that is unclear there is no claim.
@@ -26,6 +27,7 @@ from labeling import wording
 from labeling.reading import Sentence, lower, mark_of, mask, sentences, unmask
 
 _CACHED_LENGTH = 2000
+_ROLE_GROUPS = ("mafia", "mafia2", "detective", "villager", "town", "town2")
 _REACH = 200
 
 
@@ -88,7 +90,7 @@ def _find(text: str, speaker: str, names: tuple[str, ...]) -> tuple[FoundClaim, 
         said += about
         checks += looked
         votes += _votes(sentence, end)
-    found = [*_investigated(said, checks, own_results, me), *_plain(said, me), *_promises(votes, me)]
+    found = [*_investigated(said, checks, own_results, me), *_plain(said, me), *_promises(votes)]
     found.sort(key=lambda one: one[:2])
     unique = {(kind, fact.subject, fact.value): fact for _, _, kind, fact in reversed(found)}
     return tuple(
@@ -153,7 +155,7 @@ def _plain(said: list[_Said], me: str) -> Iterator[_Found]:
         yield fact.sentence, fact.start, kind, fact
 
 
-def _promises(votes: list[_Said], me: str) -> Iterator[_Found]:
+def _promises(votes: list[_Said]) -> Iterator[_Found]:
     for vote in votes:
         yield vote.sentence, vote.start, "vote", vote
 
@@ -197,7 +199,7 @@ def _governed(low: str, start: int) -> tuple[bool, bool] | None:
 def _value(match: re.Match[str], negated: bool) -> str:
     """The team or role that a match of a role pattern says, or denies."""
     groups = match.groupdict()
-    role = next(name for name in ("mafia", "mafia2", "detective", "villager", "town", "town2") if groups.get(name))
+    role = next(name for name in _ROLE_GROUPS if groups.get(name))
     role = role.rstrip("2")
     if re.search("fake|false", groups.get("adjectives") or ""):
         negated = not negated
@@ -253,7 +255,7 @@ def _predicate(sentence: Sentence, match: re.Match[str], value: str) -> Iterator
 
 
 def _found_out(sentence: Sentence, match: re.Match[str]) -> Iterator[_Said]:
-    """ "found her to be the mafioso", "identified Bob as the mafioso": by the speaker, or in an investigation of hers."""
+    """A verb of finding: the speaker found "her to be the mafioso", or an investigation of the speaker's did."""
     low, target = sentence.low, match.start("target")
     governed = _governed(low, target)
     subject = sentence.resolve(match["target"], match.start())
@@ -288,10 +290,8 @@ def _about_oneself(sentence: Sentence, end: int) -> Iterator[_Said]:
 
 def _own_subject(before: str) -> bool:
     """Whether the last subject before a verb without one is the speaker."""
-    last = None
-    for last in wording.LAST_SUBJECT.finditer(before):
-        pass
-    return last is not None and last[1] == "i"
+    subjects = wording.LAST_SUBJECT.findall(before)
+    return bool(subjects) and subjects[-1] == "i"
 
 
 def _investigations(sentence: Sentence, end: int) -> Iterator[_Said]:

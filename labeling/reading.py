@@ -13,7 +13,8 @@ _FIRST = 0xF0000
 _MOST_NAMES = 0xFFFD
 _ODD = {0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"', 0x2026: "...", 0x00A0: " "}
 _ODD |= {code: " " for code in range(32) if code != 10}
-_ODD |= {code: None for code in (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF, 0x61C)}
+_UNSEEN = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF, 0x61C)
+_ODD_CHARACTERS: dict[int, str | None] = {**_ODD, **dict.fromkeys(_UNSEEN)}
 _PRIVATE = re.compile("[\U000f0000-\U000ffffd]")
 _BLANKS = re.compile(r"[ *_~`]{2,}|[*_~`]")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
@@ -23,8 +24,11 @@ _CAPITAL = re.compile("[A-Z]+")
 
 # Names that are also English words, where only the exact spelling is the name.
 _ORDINARY = frozenset(
-    "a i an the he she they you who me it will may mark hope faith grace frank bill rose art ivy jack drew chase pat rob sue "
-    "dawn joy summer april june august red blue green town mafia detective villager".split()
+    re.findall(
+        r"\w+",
+        "a an the i he she they you who me it will may mark hope faith grace frank bill rose art ivy jack drew chase pat "
+        "rob sue dawn joy summer april june august red blue green town mafia detective villager",
+    )
 )
 
 _VOCATIVE = re.compile(
@@ -38,7 +42,7 @@ _OWN_LABEL = re.compile(rf"\W*({NAME})(?: \([^)]{{0,40}}\))?: ")
 
 def clean(text: str) -> str:
     """Straight quotes, no control characters, direction marks or markup, single spaces."""
-    return _BLANKS.sub(" ", _PRIVATE.sub(" ", text.translate(_ODD)))
+    return _BLANKS.sub(" ", _PRIVATE.sub(" ", text.translate(_ODD_CHARACTERS)))
 
 
 @lru_cache(maxsize=256)

@@ -21,8 +21,10 @@ _MODIFIED = (
 )
 _END = r"(?!\w|'s)"
 _ROLES = (
-    rf"(?P<mafia>mafios[oi]s?|mafia(?: members?)?|mobsters?|killers?|murderers?|culprits?|impost[eo]r|traitor|bad guy|"
-    rf"guilty(?! of)|evil|one behind|one who (?:killed|murdered)|responsible for {NAME}'s (?:death|murder)){_END}{_MODIFIED}"
+    rf"(?P<mafia>mafios[oi]s?|mafia(?: members?)?|mobsters?|killers?|murderers?|culprits?|impost[eo]r|traitor|"
+    rf"bad guy|"
+    rf"guilty(?! of)|evil|one behind|one who (?:killed|murdered)|responsible for {NAME}'s (?:death|"
+    rf"murder)){_END}{_MODIFIED}"
     rf"|(?P<detective>detectives?|cop){_END}"
     rf"|(?P<villager>villagers?|civilians?){_END}"
     rf"|(?P<town>innocents?(?! until)|town(?:ie|sperson|sfolk|speople|[- ]?aligned| member| player| side)?|"
@@ -62,16 +64,19 @@ AS_ROLE = re.compile(
 )
 AS_OWN = re.compile(r"(?: (?:in|of|here|for|with)[^,]{0,30})?,? (?:i|my|let me)(?!\w)")
 CLAIMING = re.compile(
-    rf"{_NO_NAME_WORD}(?:i(?:'?m| am| do| have to| must)? (?:counter-?)?claim(?:ing)?(?: to be)?|my role is|my role:) {_ROLE}"
+    rf"{_NO_NAME_WORD}(?:i(?:'?m| am| do| have to| must)? (?:counter-?)?claim(?:ing)?(?: to be)?|my role is|"
+    rf"my role:) {_ROLE}"
 )
 PRETENDING = re.compile(
     rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was))(?P<negation>n't| not)?(?P<adverbs>{_ADVERB}) "
-    rf"(?:(?:lying|lied) (?:about|that|when)(?: (?:being|he is|she is|they are|he's|she's|they're))|pretending to be|posing as|"
+    rf"(?:(?:lying|lied) (?:about|that|when)(?: (?:being|he is|she is|they are|he's|she's|they're))|"
+    rf"pretending to be|posing as|"
     rf"falsely (?:claiming|pretending)(?: to be)?|faking(?: being)?|impersonating) {_ROLE}"
 )
 KILLED = re.compile(
     rf"(?P<subject>{_NO_NAME_WORD}(?:i|you|he|she)|{NAME})(?:'ve)?"
-    rf"(?P<aux>(?: (?:have|has|had|also|already|definitely|clearly|just|did|didn't|did not|haven't|have not|never|not)){{0,2}})"
+    rf"(?P<aux>(?: (?:have|has|had|also|already|definitely|clearly|just|did|didn't|did not|haven't|have not|never|"
+    rf"not)){{0,2}})"
     rf" (?P<verb>killed|murdered|kill|murder) (?:{NAME}|him|her|them|anyone|anybody|someone)(?!\w|'s)"
 )
 
@@ -87,10 +92,12 @@ INVESTIGATED = re.compile(
     rf"(?!\w|'s (?!role|identity|alignment)|s\b)"
 )
 ONE_INVESTIGATED = re.compile(
-    rf"(?P<target>{NAME}) (?:is|was) the (?:only )?(?:player|person|one) (?:that |who |whom )?i(?:'ve)?{_FILL} investigated"
+    rf"(?P<target>{NAME}) (?:is|was) the (?:only )?(?:player|person|one) (?:that |who |"
+    rf"whom )?i(?:'ve)?{_FILL} investigated"
 )
 INVESTIGATION_OF = re.compile(
-    rf"(?:(?<!\w)my (?:\w+ )?investigations? (?:of|on|into)|(?<!\w)(?:after|by|when|upon) (?:i )?investigat(?:ing|ed)) "
+    rf"(?:(?<!\w)my (?:\w+ )?investigations? (?:of|on|into)|(?<!\w)(?:after|by|when|upon) (?:i )?investigat(?:ing|"
+    rf"ed)) "
     rf"{_TARGET}(?!\w|'s (?!role|identity|alignment))"
 )
 MY_INVESTIGATION = re.compile(r"(?<!\w)my (?:\w+ ){0,2}?(?:investigat(?:ion|ive)|findings?)")
@@ -102,7 +109,8 @@ FOUND_TO_BE = re.compile(
     rf"(?P<negation2> not)? {_ROLE}"
 )
 RESULT = re.compile(
-    rf"(?:result|came back|comes back|came up|turned (?:out|up)|turns out|got|shows?|showed|returned|says|said|saw|it's|role|"
+    rf"(?:result|came back|comes back|came up|turned (?:out|up)|turns out|got|shows?|showed|returned|says|said|saw|"
+    rf"it's|role|"
     rf"[:=—–-]|,)(?: (?:is|was|as|to be|it's|that|they|he's|she's))*:? ?(?P<negation>not )?{_ROLE}"
 )
 
@@ -115,25 +123,37 @@ _SAYS = (
     "impl[yi]|pretend|suspect|investigat|found|find|discover|reveal|confirm|expos|identif|announc|report|alleg|label|"
     "fram|paint|convinc|show|learn|assum|want"
 )
-_WHO = rf"(?:{_NO_NAME_WORD}(?:he|she|they|you|who|someone|somebody|everyone|people|both|others|some|anyone|the detective)|{NAME})"
+_WHO = (
+    rf"(?:{_NO_NAME_WORD}(?:he|she|they|you|who|someone|somebody|everyone|"
+    rf"people|both|others|some|anyone|the detective)|{NAME})"
+)
 _ASIDE = (
-    r"(?: (?:both|all|also|has|have|had|just|already|only|even|keeps?|clearly|never|did|does|do|didn't|may|might|could|would|"
+    r"(?: (?:both|all|also|has|have|had|just|already|only|even|keeps?|clearly|never|did|does|do|didn't|may|might|"
+    r"could|would|"
     r"truly|really|now|still|quickly|immediately|suddenly|\(\w+\))){0,3}"
 )
 OTHERS_SAY = re.compile(
     rf"{_WHO}(?:(?:'ve|'d)?{_ASIDE} (?:{_SAYS})\w*|(?:'s|'re| is| are| was| were| has been| have been| keeps){_ASIDE}"
     rf" (?:{_SAYS}|try|push|attempt)\w*ing(?!\w))"
-    rf"|(?:{NAME}'s?|(?<!\w)(?:your|his|her|their))(?: \w+){{0,2}} (?:investigation|claim|accusation|finding|result|statement|"
-    rf"allegation|suspicion|word|assertion|theory)s? (?:that|about|of|shows?|showed|reveal|says?|said|claim|prov|confirm|found|point|"
+    rf"|(?:{NAME}'s?|(?<!\w)(?:your|his|her|their))(?: \w+){{0,2}} (?:investigation|claim|accusation|finding|result|"
+    rf"statement|"
+    rf"allegation|suspicion|word|assertion|theory)s? (?:that|about|of|shows?|showed|reveal|says?|said|claim|prov|"
+    rf"confirm|found|point|"
     rf"suggest|indicat|is that|truly|really)"
 )
 OPINION = re.compile(
-    r"(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|feel|feels|felt|guess\w*|assum\w+|suppos\w+|bet|doubt\w*|imagin\w+|reckon|"
-    r"presum\w+|wonder\w*|hop(?:e|ing)|fear|afraid|worr\w+|concerned|seems?|seemed|seeming|appears?|looks? like|sounds? like|"
-    r"suggest\w*|indicat\w+|impl(?:y|ies)|hint\w*|possib\w+|probab\w+|potential\w*|likely|maybe|perhaps|chance|leaning|inclined|"
-    r"opinion|gut|theory|hunch|(?:could|might|may|would) (?:be|mean|indicate)|was (?:so |pretty )?(?:sure|certain|convinced)|"
-    r"whether|accus\w+ that|claims? that|idea|notion|evidence points|until|pretend\w*|(?:no|any|what|without|need|lack of) (?:\w+ )?"
-    r"(?:evidence|proof|reason|indication)|not (?:\w+ )?(?:sure|certain|convinced|saying|claiming|confirm\w*|mean|know)|"
+    r"(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|feel|feels|felt|guess\w*|assum\w+|suppos\w+|bet|doubt\w*|"
+    r"imagin\w+|reckon|"
+    r"presum\w+|wonder\w*|hop(?:e|ing)|fear|afraid|worr\w+|concerned|seems?|seemed|seeming|appears?|looks? like|"
+    r"sounds? like|"
+    r"suggest\w*|indicat\w+|impl(?:y|ies)|hint\w*|possib\w+|probab\w+|potential\w*|likely|maybe|perhaps|chance|"
+    r"leaning|inclined|"
+    r"opinion|gut|theory|hunch|(?:could|might|may|would) (?:be|mean|indicate)|was (?:so |pretty )?(?:sure|certain|"
+    r"convinced)|"
+    r"whether|accus\w+ that|claims? that|idea|notion|evidence points|until|pretend\w*|(?:no|any|what|without|need|"
+    r"lack of) (?:\w+ )?"
+    r"(?:evidence|proof|reason|indication)|not (?:\w+ )?(?:sure|certain|convinced|saying|claiming|confirm\w*|mean|"
+    r"know)|"
     r"not that)(?!\w)|n't (?:\w+ )?(?:sure|certain|convinced|say|saying|know|mean|prove|confirm|accuse|make)(?!\w)"
 )
 HEDGE = re.compile(
@@ -151,16 +171,19 @@ CLAUSE = re.compile(
 )
 BREAK = re.compile(r";|—|–| - |--")
 QUESTION = re.compile(
-    r"(?:^|[,;:—–]|-) ?(?:so |and |but |then )?(?:why|how|what|who|when|where|which|do|does|did|can|could|would|should|are|is|will|have|has|"
+    r"(?:^|[,;:—–]|-) ?(?:so |and |but |then )?(?:why|how|what|who|when|where|which|do|does|did|can|could|would|"
+    r"should|are|is|will|have|has|"
     r"don't|isn't|aren't)(?!\w)"
 )
 
 BEFORE = re.compile(
-    r"(?<!\w)(?:would|could|should|might|may|am|is|are|was|did|do|does|can|will|or|nor|neither|either|one of|how|who|when|why|"
+    r"(?<!\w)(?:would|could|should|might|may|am|is|are|was|did|do|does|can|will|or|nor|neither|either|one of|how|"
+    r"who|when|why|"
     r"where|whom|before|until|like|either \w+ and) $"
 )
 LAST_SUBJECT = re.compile(
-    rf"({_NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME})(?:'?m|'s|'re|'ve|'d| (?:am|is|are|was|were|have|has|had|investigated|checked)(?!\w))"
+    rf"({_NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME})(?:'?m|'s|'re|'ve|'d| (?:am|is|are|was|were|have|has|had|"
+    rf"investigated|checked)(?!\w))"
 )
 
 # Votes
@@ -169,12 +192,16 @@ _OUT = r"(?:for |out |against |on |to (?:arrest|eliminate|lynch|exile|remove|exe
 _VOTED = rf"{_OUT}(?P<target>{NAME}|you|him|her|them|me|myself)(?!\w|'s| or )"
 _EVEN = r"(?: (?:[a-z]{2,14}ly|now|also|still|just|going|ready|be|have|therefore|so)){0,2}"
 VOTE = re.compile(
-    rf"{_NO_NAME_WORD}(?:i(?:'?m| am){_EVEN} (?:voting|casting my vote|(?:going|planning|ready|prepared|about) to vote)"
-    rf"|i(?:'ll| will| shall| plan to| intend to| have decided to|'ve decided to| must| have to){_EVEN} (?:vote|be voting|voting|"
-    rf"cast my vote)|i(?: \w+ly)? vote|i cast my vote|my vote(?: today)?(?:'s|'ll| is| goes| will be| will go| stays| remains| stands)"
+    rf"{_NO_NAME_WORD}(?:i(?:'?m| am){_EVEN} (?:voting|casting my vote|(?:going|planning|ready|prepared|"
+    rf"about) to vote)"
+    rf"|i(?:'ll| will| shall| plan to| intend to| have decided to|'ve decided to| must| have to){_EVEN} (?:vote|"
+    rf"be voting|voting|"
+    rf"cast my vote)|i(?: \w+ly)? vote|i cast my vote|my vote(?: today)?(?:'s|'ll| is| goes| will be| will go|"
+    rf" stays| remains| stands)"
     rf"{_EVEN}(?: with| to)?) {_VOTED}"
 )
 
 TRIGGER = re.compile(
-    r"mafi|detective|villager|town|innocent|investigat|vot|kill|murder|guilty|clea[nr]|culprit|mobster|evil|traitor|impost|checked|one behind|responsible|bad guy"
+    r"mafi|detective|villager|town|innocent|investigat|vot|kill|murder|guilty|clea[nr]|culprit|mobster|evil|traitor|"
+    r"impost|checked|one behind|responsible|bad guy"
 )
