@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -90,7 +90,7 @@ def train(
         emit({"model": str(out), **trained.file.model_dump(), "rows": [row.to_json() for row in rows]})
         return
     facts = trained.file.training
-    console = Console()
+    console = _console()
     console.print(
         f"{kind} trained on {facts['statements']:,} statements of {facts['games']:,} games, {facts['prevalence']:.1%} "
         f"deceptive ({facts['without_label']:,} statements have no {target} label); train is scored out of fold"
@@ -124,12 +124,8 @@ def evaluate(
     if as_json:
         emit({"rows": [row.to_json() for row in evaluation.rows]})
         return
-    console = Console()
-    statement_level = [row for row in evaluation.rows if "mafioso" not in row.metric]
-    _print_rows(console, statement_level)
-    game_level = [row for row in evaluation.rows if "mafioso" in row.metric and "villager=" not in row.split]
-    if game_level:
-        _print_rows(console, game_level)
+    console = _console()
+    _print_rows(console, evaluation.rows)
     shown = [note for note in evaluation.notes if not note.startswith("control:")]
     _print_notes(console, shown, evaluation.sources)
     console.print("\n".join(str(path) for path in files))
@@ -159,21 +155,47 @@ def _shown() -> Iterator[Progress]:
         yield show
 
 
-def _print_rows(console: Console, rows: Any) -> None:
-    from detectors.evaluation.report import figure
+def _console() -> Console:
+    """Standard output; where it is no terminal, wide enough for a table in one piece."""
+    console = Console()
+    return console if console.is_terminal else Console(width=140)
 
-    table = Table(box=None, header_style="bold")
-    for name in ("detector", "target", "split", "metric", "value [95%]", "statements", "games", "prevalence"):
-        table.add_column(name, justify="right" if name in ("statements", "games", "prevalence") else "left")
-    row: MetricRow
-    for row in rows:
-        prevalence = "" if row.prevalence is None else f"{row.prevalence:.3f}"
-        cells = (row.detector, row.target, row.split, row.metric, figure(row))
-        table.add_row(*cells, f"{row.statements:,}", f"{row.games:,}", prevalence)
+
+def _print_rows(console: Console, rows: Sequence[MetricRow]) -> None:
+    """One table for each target and split with all metrics of a statement-level score, then one of all other rows."""
+    from detectors.evaluation.report import HEADLINE, figure, is_headline
+
+    main = [row for row in rows if is_headline(row)]
+    for target, split in dict.fromkeys((row.target, row.split) for row in main):
+        part = [row for row in main if (row.target, row.split) == (target, split)]
+        share = "" if part[0].prevalence is None else f", {part[0].prevalence:.1%} deceptive"
+        counted = f"{part[0].statements:,} statements of {part[0].games:,} games{share}"
+        table = Table(box=None, header_style="bold", title=f"{target}, {split}: {counted}", title_justify="left")
+        for name in ("detector", "auroc [95%]", "ap", "recall@1% (fpr)", "recall@5% (fpr)", "brier", "ece"):
+            table.add_column(name, no_wrap=True)
+        for detector in dict.fromkeys(row.detector for row in part):
+            of = {row.metric: row for row in part if row.detector == detector}
+            ap, *rates, brier, ece = (_short(of[metric]) for metric in HEADLINE if metric != "auroc")
+            recalls = [f"{recall} ({rate})" for recall, rate in zip(rates[::2], rates[1::2], strict=True)]
+            table.add_row(detector, figure(of["auroc"]), ap, *recalls, brier, ece)
+        console.print(table)
+    beside = [row for row in rows if row not in main and "villager=" not in row.split]
+    if not beside:
+        return
+    table = Table(box=None, header_style="bold", title="beside the players", title_justify="left")
+    for name in ("who", "target", "where", "figure", "value [95%]", "games", "prevalence or chance"):
+        table.add_column(name)
+    for row in beside:
+        chance = "" if row.prevalence is None else f"{row.prevalence:.3f}"
+        table.add_row(row.detector, row.target, row.split, row.metric, figure(row), f"{row.games:,}", chance)
     console.print(table)
 
 
-def _print_notes(console: Console, notes: Any, sources: Any) -> None:
+def _short(row: MetricRow) -> str:
+    return "–" if row.value is None else f"{row.value:.3f}"
+
+
+def _print_notes(console: Console, notes: Sequence[str], sources: Sequence[str]) -> None:
     from detectors.evaluation.report import SCRIPTED_WARNING
 
     for note in notes:

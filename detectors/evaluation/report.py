@@ -8,9 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from detectors.evaluation.controls import CONTROL
 from detectors.evaluation.figures import roc_and_calibration
-from detectors.evaluation.observers import OBSERVERS
 from detectors.evaluation.run import Evaluation
 from detectors.evaluation.scores import MetricRow, describe, per_detector
 from games.errors import UsageError
@@ -76,16 +74,16 @@ def markdown(evaluation: Evaluation, figures: Sequence[str] = ()) -> str:
     if "scripted" in evaluation.sources:
         lines += [f"> **{SCRIPTED_WARNING}**", ""]
     lines += [
-        f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds for "
-        f"1% and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another corpus: on "
-        "that corpus's validation split); the realised rates stand beside them. `control:` rows are cheap scorers "
-        "under the same protocol; a detector that does not beat them has learned no more than they know.",
+        f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds "
+        f"for 1% and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another "
+        "corpus: on that corpus's validation split); the realised rates stand beside them. `control:` rows are cheap "
+        "scorers under the same protocol; a detector that does not beat them has learned no more than they know.",
         "",
     ]
     for target in dict.fromkeys(row.target for row in evaluation.rows):
         mine = [row for row in evaluation.rows if row.target == target]
         lines += [f"## Target {target}: {_TARGETS[target]}", ""]
-        main = [row for row in mine if row.metric in HEADLINE and ":rated" not in row.split]
+        main = [row for row in mine if is_headline(row)]
         for split in dict.fromkeys(row.split for row in main):
             lines += _headline([row for row in main if row.split == split], split)
         beside = [row for row in mine if row not in main]
@@ -138,8 +136,8 @@ def figure(row: MetricRow) -> str:
 
 
 def is_headline(row: MetricRow) -> bool:
-    """Whether a terminal should show this row first: no control, no single villager model."""
-    return not row.detector.startswith((CONTROL, OBSERVERS)) and "villager=" not in row.split
+    """Whether a row is of a score over all statements of a split, and not beside the players."""
+    return row.metric in HEADLINE and ":rated" not in row.split
 
 
 def _figures(out: Path, evaluation: Evaluation) -> list[str]:

@@ -120,8 +120,8 @@ def _check_unseen(name: str, model: SavedModel, evaluated: pl.DataFrame) -> None
     seen = len(games & model.games)
     if seen:
         raise UsageError(
-            f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} games of this split, in a "
-            "corpus that is split otherwise; train it on this corpus"
+            f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} games of this split, in "
+            "a corpus that is split otherwise; train it on this corpus"
         )
 
 

@@ -1,0 +1,155 @@
+"""Small corpora on disk, as `build` lays them out, with a planted tie between a speaker's role and their words."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from generate.corpus import split_of
+from generate.schema import CONFIGS, SPLITS
+
+NAMES = ("Alice", "Bob", "Charlie", "Diana")
+ROLES = ("mafioso", "detective", "villager", "villager")
+SHARED = (
+    *("we", "should", "talk", "about", "this", "and", "look", "at", "how", "people", "voted", "before", "deciding"),
+    *("who", "is", "lying", "today"),
+)
+TELLS = {True: ("calm", "rush", "random", "trust"), False: ("evidence", "checked", "certain", "night")}
+
+Rows = dict[str, list[dict[str, Any]]]
+Corpus = Callable[..., Path]
+
+
+def sentence(draw: random.Random, deceives: bool, names: Sequence[str], tell: float) -> str:
+    """Eight shared words, a name, and with probability `tell` one word that only this side uses."""
+    words = [draw.choice(SHARED) for _ in range(8)]
+    words.insert(draw.randrange(8), draw.choice(names))
+    if draw.random() < tell:
+        words.insert(draw.randrange(8), draw.choice(TELLS[deceives]))
+    return " ".join(words) + "."
+
+
+def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], source: str, names: Sequence[str]) -> None:
+    """Append one game to every config: two rounds, the suspicion of the others, two blind votes."""
+    draw = random.Random(number)
+    game_id = f"game-{number:05}"
+    split = split_of(game_id)
+    order = draw.sample(names, 4)
+    role = dict(zip(order, ROLES, strict=True))
+    model = {name: models[(number + i) % len(models)] for i, name in enumerate(order)}
+    alive, dead = order[:3], order[3]
+    position = 0
+    for turn in (1, 2):
+        for speaker in draw.sample(alive, 3):
+            position += 1
+            lie = role[speaker] == "mafioso"
+            key = f"{game_id}:{position + 10}"
+            row = dict.fromkeys(field.name for field in CONFIGS["statements"])
+            row |= {
+                **{"statement_id": key, "game_id": game_id, "game": "mini-mafia", "source": source, "split": split},
+                **{"day": 1, "round": turn, "position": position, "alive": alive, "read_notes": [], "claims": []},
+                **{"speaker": speaker, "speaker_role": role[speaker], "speaker_model": model[speaker]},
+                **{"speaker_team": "mafia" if lie else "town", "truncated": False, "label_role": lie},
+                **{"label_claim": None if draw.random() < 0.5 else lie and draw.random() < 0.9},
+                **{"label_self": lie, "text": sentence(draw, lie, names, tell), "peer_ratings": 2},
+            }
+            rows["statements"].append(row)
+            for observer in alive:
+                if observer == speaker:
+                    continue
+                suspicion = min(1.0, max(0.0, 0.45 + 0.1 * lie + draw.gauss(0, 0.2)))
+                rating = dict.fromkeys(field.name for field in CONFIGS["ratings"])
+                rating |= {
+                    **{"statement_id": key, "game_id": game_id, "speaker": speaker, "speaker_role": role[speaker]},
+                    **{"observer": observer, "observer_role": role[observer], "observer_model": model[observer]},
+                    **{"flag": suspicion > 0.5, "suspicion": suspicion, "running_suspicion": 0.5, "split": split},
+                }
+                rows["ratings"].append(rating)
+    villager = order[2]
+    voted = order[0] if draw.random() < 0.6 else order[1]
+    rows["votes"].append(
+        {
+            **{"game_id": game_id, "day": 1, "voter": villager, "voter_role": "villager", "target": voted},
+            **{"voter_model": model[villager], "voter_source": "human" if number % 10 == 0 else source},
+            **{"target_role": role[voted], "fallback": "unreadable" if number % 7 == 0 else "", "split": split},
+        }
+    )
+    seats = [
+        {
+            **{"name": name, "role": role[name], "team": "mafia" if role[name] == "mafioso" else "town"},
+            **{"model": model[name], "source": source, "won": False},
+        }
+        for name in names
+    ]
+    game = dict.fromkeys(field.name for field in CONFIGS["games"])
+    game |= {
+        **{"game_id": game_id, "game": "mini-mafia", "source": source, "status": "done", "seats": seats},
+        **{"mafioso_model": model[order[0]], "killed": [dead], "statements": 6, "split": split},
+    }
+    rows["games"].append(game)
+
+
+def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
+    """The rows as a corpus folder."""
+    counts: dict[str, dict[str, int]] = {}
+    for config, schema in CONFIGS.items():
+        (folder / config).mkdir(parents=True, exist_ok=True)
+        counts[config] = {}
+        for split in SPLITS:
+            mine = [row for row in rows[config] if row["split"] == split]
+            pq.write_table(pa.Table.from_pylist(mine, schema=schema), folder / config / f"{split}-00000.parquet")
+            counts[config][split] = len(mine)
+    facts = {"format": 1, "liescope": "test", "rows": counts, "hold_out": list(hold_out)}
+    (folder / "corpus.json").write_text(json.dumps(facts), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def make_corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """make_corpus(games=…, tell=…, change=…): `change` gets the rows of every config before they are written."""
+
+    def make(
+        games: int = 120,
+        tell: float = 0.7,
+        models: Sequence[str] = ("model-a", "model-b"),
+        source: str = "model",
+        names: Sequence[str] = NAMES,
+        hold_out: Sequence[str] = (),
+        change: Callable[[Rows], None] = lambda rows: None,
+    ) -> Path:
+        rows: Rows = {config: [] for config in CONFIGS}
+        for number in range(games):
+            game_rows(number, rows, tell, models, source, names)
+        change(rows)
+        return write(tmp_path_factory.mktemp("corpus") / "small", rows, hold_out)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def corpus(make_corpus: Corpus) -> Path:
+    return make_corpus()
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of a few thousand random weights with a vocabulary of the corpus's words, made on the spot."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny") / "bert"
+    folder.mkdir()
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ":", "speaker", "player", "##1", "##2", "##3"]
+    words += sorted({*SHARED, *TELLS[True], *TELLS[False]})
+    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"))
+    tokenizer.save_pretrained(folder)
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=64, **shape)).save_pretrained(folder)
+    return folder
