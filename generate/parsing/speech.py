@@ -15,7 +15,7 @@ from generate.parsing.clean import unfence
 NO_MESSAGE = "no quoted message"
 
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "＂": '"'})
-_DECORATION = re.compile(r"[\s*_>#`~-]*(?=\")")
+_DECORATION = re.compile(r"[\s*_>#`~\\-]*(?=\")")
 _LABEL_WORDS = (
     "here|is|here's|my|the|your|this|public|final|discussion|message|response|reply|answer|statement|speech|output"
     "|round|to|everyone|all|you|me|i|say|as"
@@ -82,18 +82,21 @@ def _quoted(text: str, notes: list[str]) -> Message:
             message = _one_line(line[1:])
             return Message(message + "…" if message else None, text[len(line) :].strip(), tuple(notes))
         notes.append("message over several lines")
-    return Message(_one_line(text[1:end].replace('\\"', '"')), text[end + 1 :].strip(" \n\t*_`"), tuple(notes))
+    return Message(
+        _one_line(text[1:end].replace('\\"', '"').removesuffix("\\")), text[end + 1 :].strip(" \n\t*_`"), tuple(notes)
+    )
 
 
 def _closing(text: str, notes: list[str]) -> int | None:
     """Index of the quote that ends the message. A quote escaped by a backslash does not end it, nor one that opens a
-    quotation inside it (a space before, a letter after) and its partner; where these do not pair up, the first does.
+    quotation inside it (a space before, a letter after) and its partner. Where these do not pair up the first one does,
+    and where every quote is escaped one at the very end.
     """
-    depth, first, escaped, nested = 0, None, False, False
+    depth, first, escaped, nested = 0, None, 0, False
     for found in _QUOTE.finditer(text, 1):
         index = found.start()
         if text[index - 1] == "\\":
-            escaped = True
+            escaped = index
             continue
         first = index if first is None else first
         if text[index - 1] in " (" and text[index + 1 : index + 2].isalnum():
@@ -101,8 +104,11 @@ def _closing(text: str, notes: list[str]) -> int | None:
         elif depth:
             depth -= 1
         else:
-            notes.extend(["escaped quotes"] * escaped + ["quotes inside the message"] * nested)
+            notes.extend(["escaped quotes"] * bool(escaped) + ["quotes inside the message"] * nested)
             return index
+    if first is None and escaped and not text[escaped + 1 :].strip():
+        notes.append("escaped quotes")
+        return escaped
     return first
 
 
