@@ -58,8 +58,8 @@ def publish(
     """
     if not _REPO.fullmatch(repo):
         raise UsageError(f"{repo!r} does not name a dataset on the Hub; write it as USER/NAME")
-    api, token = _client()
     facts = read_facts(corpus)
+    api, token = _client()
     progress("checking the corpus")
     check(corpus)
     data = [file["path"] for file in facts["files"]]

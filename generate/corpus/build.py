@@ -35,8 +35,8 @@ def build(
     appears when it is complete; a corpus that stands there already is replaced then. Memory does not grow with the
     runs but for the ids of the games. The same runs in the same order give the same Parquet, byte for byte.
 
-    Raises UsageError where a game id occurs twice or `out` holds something else, UnknownName for a held-out model that
-    plays nowhere in the runs, BadData for a run that cannot be read.
+    Raises UsageError where a game id occurs twice or `out` holds something else or cannot be written, UnknownName for
+    a held-out model that plays nowhere in the runs, BadData for a run that cannot be read.
     """
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
@@ -52,17 +52,15 @@ def pack(
     progress: Callable[[int], None] = lambda _: None,
 ) -> CorpusFacts:
     """`build` from any stream of (run name, game, calls)."""
-    with _replacing(out) as folder:
-        runs = _write(games, folder, frozenset(hold_out), progress)
-        facts = count_facts(
-            folder,
-            out.resolve().name,
-            version("liescope"),
-            datetime.now(UTC).date().isoformat(),
-            runs,
-            sorted(set(hold_out)),
-        )
-        write_papers(folder, facts.to_json())
+    built = datetime.now(UTC).date().isoformat()
+    try:
+        with _replacing(out) as folder:
+            runs = _write(games, folder, frozenset(hold_out), progress)
+            facts = count_facts(folder, out.resolve().name, version("liescope"), built, runs, sorted(set(hold_out)))
+            write_papers(folder, facts.to_json())
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
     return facts
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +63,15 @@ def test_a_mistake_is_one_line(words: list[str], told: str, make_run: MakeRun, p
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing_behind(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
-    run = make_run("one", [play(number) for number in range(40)])
+    words = ["".join(sha256(f"{number} {part}".encode()).hexdigest() for part in range(90)) for number in range(40)]
+    run = make_run("one", [play(number, said=said) for number, said in enumerate(words)])
     full = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))"
     )
     done = liescope("build", run, "--out", tmp_path / "corpus", before=full)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert done.stderr.splitlines()[-1].startswith(f"error: {tmp_path / 'corpus'} cannot be written")
     assert "Traceback" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
 

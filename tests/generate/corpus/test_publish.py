@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from games.errors import BadData, MissingExtra, MissingKey, UsageError
+from games.errors import BadData, MissingExtra, UsageError
 from generate.corpus import pack, read
 from generate.publish import publish
 from generate.schema import CONFIGS
@@ -166,12 +166,14 @@ def test_a_hub_that_is_not_there_is_one_line(corpus: Path, start_hub: Callable[.
     assert "Traceback" not in done.stderr
 
 
-def test_without_a_token_nothing_is_tried(
-    corpus: Path, start_hub: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_without_a_token_the_variable_is_named_and_no_one_is_called(
+    corpus: Path, start_hub: Callable[..., Hub]
 ) -> None:
-    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    with pytest.raises(MissingKey, match="HF_TOKEN"):
-        publish(tmp_path / "not even a corpus", "me/games")
+    hub = start_hub()
+    done = hub.publish(str(corpus), "--repo", "me/games", HF_TOKEN="")
+    assert done.returncode == 1
+    assert "HF_TOKEN" in done.stderr
+    assert hub.state()["log"] == []
 
 
 def test_without_the_package_the_extra_is_named(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
