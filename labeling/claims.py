@@ -117,10 +117,11 @@ def _investigated(said: list[_Said], checks: list[_Said], own_results: set[int],
     targets: dict[str, _Said] = {}
     for check in checks:
         targets.setdefault(check.subject, check)
+    stated = any(fact.sentence in own_results and fact.subject != me for fact in said)
     for fact in said:
         if fact.subject == me or fact.value.startswith("not "):
             continue
-        reported = bool(own_results) and not checks and (fact.fact or fact.sentence in own_results)
+        reported = not checks and (fact.sentence in own_results or (fact.fact and bool(own_results) and not stated))
         if fact.found or reported:
             targets.setdefault(fact.subject, fact)
     results: dict[str, _Said] = {}

@@ -26,8 +26,8 @@ _CAPITAL = re.compile("[A-Z]+")
 _ORDINARY = frozenset(
     re.findall(
         r"\w+",
-        "a an the i he she they you who me it will may mark hope faith grace frank bill rose art ivy jack drew chase pat "
-        "rob sue dawn joy summer april june august red blue green town mafia detective villager",
+        "a an the i he she they you who me it will may mark hope faith grace frank bill rose art ivy jack drew chase "
+        "pat rob sue dawn joy summer april june august red blue green town mafia detective villager",
     )
 )
 
@@ -121,9 +121,12 @@ class Sentence:
         if word == "who":
             before = self.low[max(0, position - 3) : position].rstrip(" ,")
             return before[-1] if before and _NAMES.match(before[-1]) else ""
-        before_it = self.named(max(0, position - 200), position)
-        others = [name for name in before_it if name != self.you]
-        return others[-1] if others else self.focus or (before_it[-1] if before_it else "")
+        before = self.low[max(0, position - 200) : position]
+        named = [found for found in _NAMES.finditer(before) if found[0] != self.you]
+        plain = [found[0] for found in named if not before.startswith("'s", found.end())]
+        if plain or named:
+            return plain[-1] if plain else named[-1][0]
+        return self.focus or (self.you if self.you in before else "")
 
 
 def sentences(masked: str, me: str) -> Iterator[Sentence]:

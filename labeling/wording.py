@@ -19,7 +19,7 @@ _ADJECTIVE = (
 _MODIFIED = (
     r"(?! (?:tactic|move|play|kill|strateg|behavio|ploy|trap|hit|victim|target|activit|attack|hunt|trick)|-(?!al))"
 )
-_END = r"(?!\w|'s)"
+_END = r"(?!\w|'s| (?:claim|role|investigation|result|report|status|reveal|story|accusation|card)s?(?!\w))"
 _ROLES = (
     rf"(?P<mafia>mafios[oi]s?|mafia(?: members?)?|mobsters?|killers?|murderers?|culprits?|impost[eo]r|traitor|"
     rf"bad guy|"
@@ -44,7 +44,8 @@ _SHOWN = r"(?: (?:identified|revealed|confirmed|exposed|proven|proved|found|show
 
 SUBJECT = rf"{_NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME}(?:(?:, {NAME})?,? (?:and|&) {NAME})?"
 IS = re.compile(
-    rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was|were|has been|have been|ain't|ain))"
+    rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was|were|ain't|ain|(?:has|have)"
+    rf"(?: already| now| clearly)? been))"
     rf"(?P<negation>n't| not| never| no)?(?P<adverbs>{_ADVERB}){_SHOWN} {_ROLE}"
 )
 INVERTED = re.compile(

@@ -1,0 +1,61 @@
+"""How far two labels of the same statements agree: counts, raw agreement and Cohen's kappa.
+
+A statement that lacks either label (None) takes no part; how many did is in `pairs`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from labeling.rows import StatementRow
+
+LABELS = ("label_role", "label_claim", "label_self", "label_peer")
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """counts: how many statements carry each (first label, second label); pairs: their sum; raw: the share that agrees;
+    kappa: agreement beyond chance, 1 for perfect, 0 for chance. raw is None without pairs; kappa too, and where chance
+    alone would agree fully (both labels constant and equal).
+    """
+
+    counts: Mapping[tuple[Hashable, Hashable], int]
+    pairs: int
+    raw: float | None
+    kappa: float | None
+
+
+def agreement(first: Sequence[Hashable | None], second: Sequence[Hashable | None]) -> Agreement:
+    """Agreement of two columns of equal length, row by row. Raises ValueError for different lengths."""
+    pairs = zip(first, second, strict=True)
+    return from_counts(Counter((one, two) for one, two in pairs if one is not None and two is not None))
+
+
+def from_counts(counts: Mapping[tuple[Hashable, Hashable], int]) -> Agreement:
+    """Agreement from how often each pair of labels occurs.
+
+    Cohen (1960): kappa = (raw - chance) / (1 - chance), where chance is what the two columns' own shares give if they
+    were drawn independently.
+    """
+    pairs = sum(counts.values())
+    if not pairs:
+        return Agreement(dict(counts), 0, None, None)
+    rows: Counter[Hashable] = Counter()
+    columns: Counter[Hashable] = Counter()
+    for (one, two), count in counts.items():
+        rows[one] += count
+        columns[two] += count
+    raw = sum(count for (one, two), count in counts.items() if one == two) / pairs
+    chance = sum(count * columns[label] for label, count in rows.items()) / pairs**2
+    kappa = (raw - chance) / (1 - chance) if chance < 1 else None
+    return Agreement(dict(counts), pairs, raw, kappa)
+
+
+def label_agreement(statements: Iterable[StatementRow]) -> dict[tuple[str, str], Agreement]:
+    """Agreement between every two of the four labels, in the order of `LABELS`."""
+    rows = list(statements)
+    columns = {name: [getattr(row, name) for row in rows] for name in LABELS}
+    return {(one, two): agreement(columns[one], columns[two]) for one, two in combinations(LABELS, 2)}
