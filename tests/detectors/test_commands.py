@@ -1,0 +1,70 @@
+"""`train` and `evaluate` as a user types them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from detectors.commands import app
+from games.errors import UnknownName, UsageError
+
+Corpus = Callable[..., Path]
+
+
+def run(*words: str) -> str:
+    return CliRunner().invoke(app, list(words), catch_exceptions=False).stdout
+
+
+def test_train_and_evaluate_print_one_json_object_and_write_their_folders(corpus: Path, tmp_path: Path) -> None:
+    model, report = tmp_path / "m", tmp_path / "r"
+    trained = json.loads(
+        run("train", "tfidf", "--corpus", str(corpus), "--out", str(model), "--context", "2", "--json")
+    )
+    assert trained["kind"] == "tfidf"
+    assert trained["text"]["context"] == 2
+    assert {row["split"] for row in trained["rows"]} == {"train", "validation"}
+    evaluated = json.loads(
+        run(
+            "evaluate",
+            str(model),
+            "--corpus",
+            str(corpus),
+            "--observers",
+            "--draws",
+            "50",
+            "--out",
+            str(report),
+            "--json",
+        )
+    )
+    assert set(evaluated) == {"rows"}
+    fields = {"detector", "target", "split", "metric", "value", "lo", "hi", "statements", "games", "prevalence"}
+    assert all(set(row) == fields for row in evaluated["rows"])
+    assert (report / "report.md").is_file()
+
+
+def test_tables_show_the_headline_beside_its_controls(corpus: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "m")
+    assert "tfidf trained on" in run("train", "tfidf", "--corpus", str(corpus), "--out", model, "--target", "claim")
+    shown = run("evaluate", model, "--corpus", str(corpus), "--draws", "20", "--out", str(tmp_path / "r"))
+    for words in ("control:role_oracle", "auroc", "claim, test", "report.md"):
+        assert words in shown
+
+
+def test_an_option_of_another_kind_is_refused_with_those_that_fit(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="tfidf has no option --epochs; it takes --words"):
+        run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--epochs", "3")
+
+
+def test_an_unknown_kind_names_the_choices(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="embedding, encoder, tfidf"):
+        run("train", "svm", "--corpus", str(corpus), "--out", str(tmp_path / "m"))
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"Example: liescope {command}" in " ".join(run(command, "--help").split())

@@ -1,0 +1,187 @@
+"""Training is by game, says what it cannot do, and leaves a folder that holds all it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from detectors.examples import corpus_id, labelled, make_examples, read_statements
+from detectors.folds import fold_of, out_of_fold
+from detectors.saved import load_model
+from detectors.textualize import TextConfig
+from detectors.training import Recipe, cross_validate, train
+from games.errors import BadData, UnknownName, UsageError
+
+Corpus = Callable[..., Path]
+Rows = dict[str, list[dict[str, Any]]]
+ROLE = Recipe("tfidf", "role", TextConfig(), {})
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("models") / "tfidf"
+    train(corpus, out, ROLE)
+    return out
+
+
+def test_no_game_lies_in_two_folds_or_on_both_sides_of_one(corpus: Path) -> None:
+    data = labelled(read_statements(corpus, ["train"]), "role", 0)
+    fold = fold_of(data.y, data.groups, 5, 0)
+    sides: list[tuple[set[str], set[str]]] = []
+
+    def fit_predict(learn: np.ndarray, held_out: np.ndarray, number: int) -> np.ndarray:
+        sides.append((set(data.groups[learn]), set(data.groups[held_out])))
+        return np.full(len(held_out), float(number))
+
+    assert np.array_equal(out_of_fold(fold, fit_predict), fold)
+    assert len(sides) == 5
+    for learned, held in sides:
+        assert not learned & held
+    assert set.union(*(held for _, held in sides)) == set(data.groups)
+
+
+def test_cross_validation_scores_words_that_tell_nothing_at_chance(make_corpus: Corpus) -> None:
+    # Every text is unique to its game, so that a fold that leaked a game would look clever.
+    def unique(rows: Rows) -> None:
+        for row in rows["statements"]:
+            side = "mafia" if row["label_role"] else "town"
+            row["text"] = f"{row['game_id'].replace('-', '')}{side} speaks"
+
+    data = labelled(read_statements(make_corpus(change=unique), ["train"]), "role", 0)
+    _, score = cross_validate(Recipe("tfidf", "role", TextConfig(), {"min_count": 1}), data)
+    from sklearn.metrics import roc_auc_score
+
+    assert abs(roc_auc_score(data.y, score) - 0.5) < 0.12
+
+
+def test_statements_without_the_target_are_dropped_and_counted_but_stay_in_the_context(corpus: Path) -> None:
+    statements = read_statements(corpus, ["train"])
+    data = labelled(statements, "claim", context=9)
+    missing = statements["label_claim"].null_count()
+    assert data.dropped == missing > 0
+    assert len(data.examples) == statements.height - missing
+    place = dict(statements.select("statement_id", "position").iter_rows())
+    assert all(len(e.context) == place[e.statement_id] - 1 for e in data.examples)
+
+
+def test_an_example_knows_every_player_and_no_statement_of_another_game(corpus: Path) -> None:
+    statements = read_statements(corpus)
+    said = {key: set(part["text"]) for (key,), part in statements.group_by("game_id")}
+    for example in make_examples(statements, context=4):
+        assert len(example.names) == 4
+        assert {text for _, text in example.context} <= said[example.game_id]
+
+
+def test_the_folder_holds_the_recipe_the_scores_and_the_card(model: Path, corpus: Path) -> None:
+    saved = load_model(model)
+    assert saved.file.target == "role"
+    assert saved.file.corpus == {"id": corpus_id(corpus), "name": "small"}
+    assert saved.file.text == TextConfig()
+    statements = read_statements(corpus, ["train", "validation"])
+    assert set(saved.scores["statement_id"]) == set(statements["statement_id"])
+    folds = saved.scores.join(statements, on="statement_id").group_by("split").agg(pl.col("fold").unique().sort())
+    assert dict(folds.iter_rows()) == {"train": [0, 1, 2, 3, 4], "validation": [-1]}
+    assert saved.games == set(statements["game_id"])
+    card = (model / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("---")
+    assert "auroc" in card
+
+
+def test_training_again_gives_the_same_scores_and_replaces_the_model(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m"
+    train(corpus, out, ROLE)
+    first = load_model(out).scores
+    (out / "left_over").touch()
+    train(corpus, out, ROLE)
+    assert load_model(out).scores.equals(first)
+    assert not (out / "left_over").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_thresholds_are_chosen_on_validation_and_hold_their_rate_there(model: Path, corpus: Path) -> None:
+    saved = load_model(model)
+    statements = read_statements(corpus, ["validation"]).filter(~pl.col("label_role"))
+    honest = saved.scores.join(statements, on="statement_id", how="semi")["score"].to_numpy()
+    at = saved.file.thresholds["5pct"]
+    assert at is not None
+    assert (honest > at).mean() <= 0.05
+
+
+def test_without_folds_there_are_no_scores_of_train(corpus: Path, tmp_path: Path) -> None:
+    train(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, folds=0))
+    assert set(load_model(tmp_path / "m").scores["fold"]) == {-1}
+
+
+def _one_class(rows: Rows) -> None:
+    for row in rows["statements"]:
+        row["label_role"] = False
+
+
+def _no_labels(rows: Rows) -> None:
+    for row in rows["statements"]:
+        row["label_role"] = None
+
+
+@pytest.mark.parametrize(
+    ("games", "change", "words"),
+    [
+        (40, _one_class, "all .* statements are honest"),
+        (40, _no_labels, "null label"),
+        (4, None, "only .* games have deceptive statements; 5 are needed"),
+    ],
+)
+def test_a_training_split_that_cannot_train_says_why(
+    games: int, change: Callable[[Rows], None] | None, words: str, make_corpus: Corpus, tmp_path: Path
+) -> None:
+    corpus = make_corpus(games=games, **({"change": change} if change else {}))
+    with pytest.raises(UsageError, match=words):
+        train(corpus, tmp_path / "m", ROLE)
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_unknown_target_names_the_choices(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="claim, peer, role, self"):
+        train(corpus, tmp_path / "m", Recipe("tfidf", "truth", TextConfig(), {}))
+
+
+def test_a_corpus_whose_split_leaks_a_game_is_refused(make_corpus: Corpus, tmp_path: Path) -> None:
+    def leak(rows: Rows) -> None:
+        first = next(row for row in rows["statements"] if row["split"] == "train")
+        first["split"] = "test"
+
+    with pytest.raises(BadData, match="leak"):
+        train(make_corpus(games=40, change=leak), tmp_path / "m", ROLE)
+
+
+def test_a_folder_with_something_else_in_it_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
+    with pytest.raises(UsageError, match="is not a model"):
+        train(corpus, tmp_path, ROLE)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize("harm", ["no json", "other fields", "no scores", "not there", "other columns"])
+def test_a_damaged_model_folder_is_bad_data(harm: str, model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    folder.mkdir()
+    for path in model.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    file = folder / "model.json"
+    if harm == "no json":
+        file.write_text("{", encoding="utf-8")
+    elif harm == "other fields":
+        file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), "more": 1}), encoding="utf-8")
+    elif harm == "no scores":
+        (folder / "scores.parquet").write_bytes(b"PAR1")
+    elif harm == "other columns":
+        pl.DataFrame({"x": [1]}).write_parquet(folder / "scores.parquet")
+    else:
+        file.unlink()
+    with pytest.raises(BadData, match=str(folder)):
+        load_model(folder)
