@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -148,7 +149,8 @@ def _play(plan: Plan, out: Path, limits: Limits, retry_failed: bool) -> Tally:
     started = time.monotonic()
 
     def watch(tally: Tally) -> None:
-        display.start()  # only once everything could be opened; a second call does nothing
+        if not display.live.is_started:  # only once everything could be opened
+            display.start()
         pace = tally.calls / max(time.monotonic() - started, 1e-6)
         note = f"{pace:,.0f} calls/s  {tally.tokens:,} tokens"
         note += f"  cost {tally.cost:,.2f}" if tally.cost else ""
@@ -158,10 +160,11 @@ def _play(plan: Plan, out: Path, limits: Limits, retry_failed: bool) -> Tally:
     try:
         return asyncio.run(play_plan(plan, out, limits, retry_failed, watch))
     except KeyboardInterrupt:
-        display.update(task, note=f"stopped; the same command goes on with {out}")
+        print(f"\nstopped; run the same command again to go on with {out}", file=sys.stderr)
         raise
     finally:
-        display.stop()
+        if display.live.is_started:
+            display.stop()
 
 
 def _price(words: str) -> tuple[str, Price]:

@@ -81,7 +81,7 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
         # A folder that this user may not write: readable all the same, unless a killed writer left its log there.
         base.close()
         leftover = file.with_name(f"{JOURNAL_FILE}-wal")
-        if os.access(path, os.W_OK) or (leftover.exists() and leftover.stat().st_size):
+        if leftover.exists() and leftover.stat().st_size:
             raise
         base = sqlite3.connect(file.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)
     return base
