@@ -93,8 +93,6 @@ class Hub(BaseHTTPRequestHandler):
                 return self.refuse(403, "You don't have the rights.")
             return self.route(path, body)
 
-    do_GET = do_HEAD = do_POST = do_PUT = handle_any  # noqa: N815
-
     def take(self, oid: str, body: bytes) -> None:
         if len(UPLOADS) + 1 == BREAK_AT:
             UPLOADS.append("refused")
@@ -196,6 +194,9 @@ class Hub(BaseHTTPRequestHandler):
             return self.answer(content[first : last + 1], 206, **headers)
         return self.answer(content, **headers)
 
+
+for verb in ("GET", "HEAD", "POST", "PUT"):
+    setattr(Hub, f"do_{verb}", Hub.handle_any)
 
 if __name__ == "__main__":
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
