@@ -39,11 +39,13 @@ def fit(
     """Fit the capability model, logit p = v (m - d), to the games of runs or to a table of counts.
 
     Writes capability.csv and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png,
-    predictive.png and report.md to the folder. Stops with an error, and writes nothing, where the sampler has not
+    predictive.png and report.md to the folder, and background.csv (z-scores that do not assume the model) where every
+    background met every model. Stops with an error, and writes nothing, where the sampler has not
     converged.
 
     Example: liescope fit runs/first --out reports/capability
     """
+    from benchmark.background import background_scores
     from benchmark.capability import fit as sample_posterior
     from benchmark.plots import forest, predictive
     from benchmark.report import covered, notes, report
@@ -66,6 +68,10 @@ def fit(
     table.write_csv(out / "capability.csv")
     cells.write_csv(out / "counts.csv")
     tidy_draws(posterior).write_parquet(out / "draws.parquet", compression="zstd")
+    try:
+        background_scores(counts.cells).write_csv(out / "background.csv")
+    except UsageError:  # the games are no such design; the report does without
+        (out / "background.csv").unlink(missing_ok=True)
     (out / "capability.json").write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     forest(table).savefig(out / "forest.png", dpi=150)
     predictive(cells).savefig(out / "predictive.png", dpi=150)
