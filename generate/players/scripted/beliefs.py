@@ -1,0 +1,124 @@
+"""Who seems to be of the mafia, from what was said aloud and what the seat itself knows.
+
+A belief is a number for each living player: higher is more suspect, and differences are on the scale of log-odds. A
+speaker's strength, averaged over all that it said, is its credit: where it accuses somebody, half of it counts against
+the accused and half for the speaker; otherwise all of it counts for the speaker. In a duel of a detective and a
+mafioso a villager's belief is thus the difference of their strengths, m − d on average, and a vote drawn with
+sensitivity v follows the capability model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from games.mafia import DETECTIVE, MAFIOSO
+from generate.players.scripted.seen import Said, Seen, only_detective
+
+SURE = 9.0  # what the seat knows from the rules or its own night
+POINTED = 0.35  # that somebody is accused at all, whatever the strength
+REPORTED = 0.25  # that the accuser tells of an investigation
+WRONGED = 0.3  # of an accuser, in the eyes of an accused who knows better
+TURNED = 0.5  # for a role claim unlike one's earlier one
+ECHOED = 0.2  # for claiming a detective's role that somebody claimed before
+QUIET = -0.4  # the strength of a silence
+
+
+def suspicion(seen: Seen, observer: str | None, said: Sequence[Said] | None = None) -> dict[str, float]:
+    """How suspect each player of the table is, to `observer` or (None) to a bystander without any secret.
+
+    Only an observer of the town's side reasons from its own innocence. said: the statements to go by, all by default.
+    """
+    scores = dict.fromkeys(seen.names, 0.0)
+    heard = seen.said if said is None else said
+    spoken = Counter(item.actor for item in heard)
+    spoken.update(seen.silent)
+    for name in seen.silent:
+        scores[name] -= QUIET / spoken[name]
+    claims: dict[str, str] = {}
+    for item in heard:
+        actor, reading = item.actor, item.reading
+        strength = reading.strength
+        if reading.role:
+            if claims.get(actor, reading.role) != reading.role:
+                strength -= TURNED
+            if reading.role == DETECTIVE and any(r == DETECTIVE and a != actor for a, r in claims.items()):
+                strength -= ECHOED
+            claims[actor] = reading.role
+        share = 1.0 / spoken[actor]
+        targets = [(name, weight) for name, weight in reading.accused if name != actor and name in scores]
+        trusted = 2.0 if actor in seen.town else 1.0
+        if not targets:
+            scores[actor] -= share * strength
+        else:
+            scores[actor] -= share * strength / 2
+            for name, weight in targets:
+                base = weight * (POINTED + (REPORTED if reading.report else 0.0))
+                scores[name] += trusted * share * (strength / (2 * len(targets)) + base)
+                if name == observer:
+                    scores[actor] += share * WRONGED
+        for name in reading.cleared:
+            if name != actor and name in scores:
+                scores[name] -= trusted * share * 0.25
+    for voter, target in seen.votes:
+        if target in seen.town and voter in scores:
+            scores[voter] += POINTED
+    claimants = [name for name, role in claims.items() if role == DETECTIVE and name != observer]
+    if observer is not None and only_detective(seen):
+        for name in claimants:
+            scores[name] += SURE / 2
+    elif len(claimants) > seen.counts.get(DETECTIVE, 0):
+        for name in claimants:
+            scores[name] += 2 * POINTED
+    return scores
+
+
+def believe(seen: Seen, observer_knows: bool = True) -> dict[str, float]:
+    """The seat's own belief about every other living player. A mafioso's is certain: it knows its partners.
+
+    observer_knows False: what the table at large may think, which is what a deceiver reckons with.
+    """
+    scores = suspicion(seen, seen.me if observer_knows and not seen.evil else None)
+    for name in seen.town:
+        scores[name] = -SURE
+    if observer_knows:
+        if seen.evil:
+            scores = {name: SURE if name in seen.partners else -SURE for name in scores}
+        for name, role in seen.results.items():
+            scores[name] = SURE if role == MAFIOSO else -SURE
+    return {name: scores[name] for name in seen.others()}
+
+
+def chance(score: float) -> float:
+    """The logistic function."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def weights(scores: Mapping[str, float], options: Sequence[str], sensitivity: float) -> list[float]:
+    """Probabilities of the options, proportional to exp(sensitivity · score)."""
+    values = [sensitivity * scores.get(name, 0.0) for name in options]
+    top = max(values)
+    grown = [math.exp(value - top) for value in values]
+    total = math.fsum(grown)
+    return [value / total for value in grown]
+
+
+def lean(names: Sequence[str], key: Random) -> dict[str, float]:
+    """A Gumbel draw for each name: the option with the largest sensitivity · score + draw is the one that a softmax
+    of the scores would give. A seat that keeps its draws through a day says whom it suspects as it will vote.
+    """
+    return {name: -math.log(-math.log(key.random() or 0.5)) for name in names}
+
+
+def favourite(
+    scores: Mapping[str, float], options: Sequence[str], sensitivity: float, leaning: Mapping[str, float]
+) -> str:
+    """The option with the largest sensitivity · score + leaning."""
+    return max(options, key=lambda name: sensitivity * scores.get(name, 0.0) + leaning.get(name, 0.0))
+
+
+def pick(scores: Mapping[str, float], options: Sequence[str], sensitivity: float, random: Random) -> str:
+    """An option drawn with these weights."""
+    return random.choices(options, weights(scores, options, sensitivity))[0]

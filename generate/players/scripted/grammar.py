@@ -1,0 +1,115 @@
+"""From what a speaker wants to do and how firm it can sound to words.
+
+The cores of a statement say what it does; an opener, a frame, reasons and a closer around them carry firmness. The
+speaker hears its own words as a listener would (`reading.tone`) and adds what is missing to the firmness it is
+capable of, fragment by fragment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import floor
+from random import Random
+
+from generate.players.scripted.phrases import (
+    ABOUT_OTHERS,
+    CLOSERS,
+    FRAMED,
+    FRAMES,
+    MOVES,
+    OPENERS,
+    PARTS,
+    REASONS,
+    REMARKS,
+)
+from generate.players.scripted.reading import CUE, tone
+
+ROOM = 200  # characters that a statement aims to keep within
+PLAIN = 0.6  # how often a place stays empty that firmness does not need
+
+_SYMBOL = re.compile(r"<(\w+)>")
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+def _by_tone(fragments: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """Fragments sorted by how they sound: 1 firm, 0 neither, -1 shaky."""
+    return {sign: tuple(f for f in fragments if tone(f) == sign) for sign in (-1, 0, 1)}
+
+
+_OPENERS, _FRAMES, _REASONS, _REMARKS, _CLOSERS = map(_by_tone, (OPENERS, FRAMES, REASONS, REMARKS, CLOSERS))
+
+
+def compose(
+    moves: Sequence[str], names: Sequence[Mapping[str, str]], strength: float, limit: int | None, random: Random
+) -> str:
+    """A statement that makes these moves and sounds about as strong as asked.
+
+    moves: keys of MOVES; names: for each move who {x}, {y} and {dead} are; strength: as in `reading.Reading`, between
+    whose steps of one cue the statement is drawn; limit: of the message, None for none.
+    """
+    cores = [_core(move, who, random) for move, who in zip(moves, names, strict=True)]
+    missing = floor(strength / CUE + random.random()) - sum(map(tone, cores))
+    slots = ["opener", "reason", "closer", "remark"]
+    if moves[0] in FRAMED:
+        slots.append("frame")
+    random.shuffle(slots)
+    said = dict.fromkeys(("opener", "reason", "closer", "remark", "frame"), "")
+    length = sum(map(len, cores)) + 2 * len(cores)
+    for slot in slots:
+        sign = (missing > 0) - (missing < 0)
+        if sign == 0 and random.random() < PLAIN:
+            continue
+        fragment = _fill(random.choice(_bank(slot, moves[0])[sign]), names[0])
+        if fragment not in said.values() and length + len(fragment) + 1 <= ROOM:
+            length += len(fragment) + 1
+            missing -= sign
+            said[slot] = fragment
+    sentences = [_sentence(said["frame"] + cores[0]), *map(_sentence, cores[1:])]
+    text = _join(said, sentences)
+    for slot in ("closer", "remark", "reason", "opener"):
+        if limit is not None and len(text) > limit:
+            said[slot] = ""
+            text = _join(said, sentences)
+    return text
+
+
+def _join(said: Mapping[str, str], sentences: Sequence[str]) -> str:
+    parts = [said["opener"], *sentences, said["reason"], said["remark"], said["closer"]]
+    return " ".join(filter(None, parts))
+
+
+def _bank(slot: str, move: str) -> dict[int, tuple[str, ...]]:
+    if slot == "reason":
+        return _REASONS if move in ABOUT_OTHERS else _REMARKS
+    return {"opener": _OPENERS, "closer": _CLOSERS, "frame": _FRAMES, "remark": _REMARKS}[slot]
+
+
+def _sentence(text: str) -> str:
+    text = text[0].upper() + text[1:]
+    text = re.sub(r"\. ([a-z])", lambda match: ". " + match[1].upper(), text)
+    return text if text[-1] in ".?!" else text + "."
+
+
+def _core(move: str, who: Mapping[str, str], random: Random) -> str:
+    return _fill(_expand(random.choice(MOVES[move]), random), who)
+
+
+def _fill(text: str, who: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda match: who[match[1]], text) if "{" in text else text
+
+
+@lru_cache(maxsize=4096)
+def _pieces(template: str) -> tuple[str, ...]:
+    """Words and symbols in turn: even places are words, odd ones names of symbols."""
+    return tuple(_SYMBOL.split(template))
+
+
+def _expand(template: str, random: Random) -> str:
+    pieces = _pieces(template)
+    if len(pieces) == 1:
+        return template
+    return "".join(
+        _expand(random.choice(PARTS[piece]), random) if place % 2 else piece for place, piece in enumerate(pieces)
+    )

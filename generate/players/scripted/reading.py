@@ -1,0 +1,151 @@
+"""What a scripted listener takes from a public statement: whom it accuses or clears, what it claims, how firm it is.
+
+Nothing but the words counts. Firmness is read from cues that anybody can hear (reasons and certainty on one side,
+hedging and pleading on the other), whoever the speaker is and whatever wrote the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+CUE = 0.5  # what one cue adds to or takes from the strength
+MOST = 2.5  # no statement is stronger or weaker than this
+
+_FIRM = (
+    "certain", "certainly", "for a fact", "clearly", "no doubt", "without a doubt", "because", "the facts", "evidence",
+    "consistent", "step by step", "specific", "exactly", "solid", "stand by", "definitely", "absolutely", "logic",
+    "convinced", "proof", "sure of it", "no hesitation", "facts first", "plain to see", "positive", "on the record",
+    "mark my words", "it follows", "the only explanation", "i'm confident", "straight answer", "undeniable",
+)  # fmt: skip
+_SHAKY = (
+    "maybe", "i think", "i guess", "perhaps", "not sure", "unsure", "could be wrong", "might", "probably", "kind of",
+    "sort of", "i suppose", "um", "uh", "hmm", "i swear", "hunch", "i don't know", "hard to say", "somehow",
+    "not certain", "no idea", "a feeling", "possibly", "if i had to guess", "don't quote me", "or something",
+    "not convinced of it", "no proof", "i'm lost", "confused", "who knows",
+)  # fmt: skip
+
+
+def _any(phrases: tuple[str, ...]) -> str:
+    return "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+
+
+_CUES = re.compile(rf"\b(?:(?P<shaky>{_any(_SHAKY)})|{_any(_FIRM)})\b")
+_CLAUSE = re.compile(r"[.!?;,:…\n]+|\s[–—-]\s|\bbut\b|\bwhile\b|\bso\b")
+_MORE = r"(?:\W+\w+){0,2}?\W+"
+_DETECTIVE = re.compile(
+    r"\bi(?: a|')m (?:indeed )?(?:the|a|your|our) (?:\w+ )?detective\b|\bas (?:the|your) detective\b|"
+    r"\bdetective here\b|\bi was dealt the detective\b|\bmy role is (?:the )?detective\b|\bi was the detective\b"
+)
+_VILLAGER = re.compile(
+    rf"\bi(?: a|')m (?:just |only |simply )?(?:a|another|one of the)(?:{_MORE}|\W+)villagers?\b|"
+    r"\bi(?: a|')m (?:not the mafioso|innocent|with the town|town)\b|\bmy role is (?:a )?(?:plain )?villager\b|"
+    r"\bas a (?:\w+ )?villager\b|\bvillager here\b"
+)
+_LOOKED = re.compile(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
+_TALK_OF_DETECTIVE = re.compile(r"\bdetective\b|\binvestigat")
+_PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her)(?:'re|'s)?\b")
+_NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
+_GUILTY = re.compile(
+    r"\b(?:mafioso|mafia|guilty|killers?|lying|liar|lied|lies|made (?:that|it|this) up|invented|suspicious|suspect|"
+    r"hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|changed? (?:\w+ )?(?:story|tune)|"
+    r"doesn't add up|does not add up|doesn't fit|does not fit|don't buy|do not buy|trust less|out|stalling|avoid\w*|"
+    r"has to go|should go|pushing)\b"
+)
+_STRONG = re.compile(r"\b(?:mafioso|mafia|guilty|killers?|lying|liar|lied|made (?:that|it|this) up|invented|vot\w+)\b")
+_CLEAN = re.compile(
+    rf"\b(?:innocent|clean|cleared|trustworthy|trust|believe|honest|town|on our side|villager|genuine|"
+    rf"makes sense|agree|with me|credible|{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|guilty|lying))\b"
+)
+_AGAINST = re.compile(
+    rf"\b(?:vot(?:e|ing|es) (?:is |goes )?(?:for|on|against|out|to)|suspect|suspicious of|doubt|accuse|blame|"
+    rf"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|against|arrest|eyes on|"
+    rf"pressure on|wary of|worried about|problem with|look (?:\w+ )?at)(?: \w+)?\W*$"
+)
+_FOR = re.compile(r"\b(?:agree with|trust|believe|vouch for|side with|stand with|with|defend|back|follow)\W*$")
+_PLEAD = re.compile(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|friends?|fair|let me down|shame|alone)\b")
+_QUESTION = re.compile(r"\?")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """strength: within ±MOST. role: "detective", "villager" or "" (the role that the speaker claims). accused: each
+    name with a weight in (0, 1]; cleared: names called innocent or agreed with. report: an investigation of the
+    speaker's own is told. vote: whom the speaker says to vote for, or "". pleads, asks: an appeal to feelings, a question.
+    """
+
+    strength: float
+    role: str
+    accused: tuple[tuple[str, float], ...]
+    cleared: tuple[str, ...]
+    report: bool
+    vote: str
+    pleads: bool
+    asks: bool
+    about_detective: bool
+
+
+def tone(text: str) -> int:
+    """Cues of firmness in a text less cues of doubt, each kind of phrase counted as often as it occurs."""
+    lower = text.lower()
+    return sum(-1 if match.lastgroup else 1 for match in _CUES.finditer(lower))
+
+
+@lru_cache(maxsize=512)
+def _names(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    pattern = _any(tuple(name.lower() for name in names))
+    return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)"), {name.lower(): name for name in names}
+
+
+@lru_cache(maxsize=16384)
+def read(text: str, names: tuple[str, ...]) -> Reading:
+    """Read a statement made at a table of these names."""
+    lower = text.lower().replace("’", "'")
+    strength = max(-MOST, min(MOST, CUE * tone(lower)))
+    find, known = _names(names)
+    accused: dict[str, float] = {}
+    cleared: dict[str, None] = {}
+    vote = last = ""
+    for clause in _CLAUSE.split(lower):
+        places = [(match.start(), match.end()) for match in find.finditer(clause)]
+        if not places:
+            if last and _PRONOUN.search(clause):
+                _judge(last, "", clause, accused, cleared)
+            continue
+        for number, (begin, end) in enumerate(places):
+            before = clause[places[number - 1][1] if number else 0 : begin]
+            after = clause[end : places[number + 1][0] if number + 1 < len(places) else len(clause)]
+            last = known[clause[begin:end]]
+            if _judge(last, before, after, accused, cleared):
+                vote = last
+    role = "detective" if _DETECTIVE.search(lower) else "villager" if _VILLAGER.search(lower) else ""
+    return Reading(
+        strength,
+        role,
+        tuple(accused.items()),
+        tuple(name for name in cleared if name not in accused),
+        _LOOKED.search(lower) is not None,
+        vote,
+        _PLEAD.search(lower) is not None,
+        _QUESTION.search(lower) is not None,
+        _TALK_OF_DETECTIVE.search(lower) is not None,
+    )
+
+
+def _judge(name: str, before: str, after: str, accused: dict[str, float], cleared: dict[str, None]) -> bool:
+    """Note what the words around a name say about it; whether they name it as the speaker's vote."""
+    if against := _AGAINST.search(before):
+        voted = against[0].startswith("vot")
+        accused[name] = max(accused.get(name, 0.0), 1.0 if voted else 0.5)
+        return voted
+    if _FOR.search(before):
+        cleared[name] = None
+    elif _CLEAN.search(after):
+        if re.search(r"\b(?:don't|can't|do not|hardly)\b", after):
+            accused[name] = max(accused.get(name, 0.0), 0.5)
+        else:
+            cleared[name] = None
+    elif _GUILTY.search(after):
+        accused[name] = max(accused.get(name, 0.0), 1.0 if _STRONG.search(after) else 0.5)
+    return False

@@ -1,0 +1,60 @@
+"""The planted skills of a scripted player and the spec strings that name them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+
+from games.errors import UnknownName, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Skills:
+    """m: how convincing a lie is; d: how convincing the truth is, and how early it is told; v: how closely what is
+    heard decides the vote. They are the parameters of logit p(mafia wins) = v (m − d) of the Mini-Mafia paper (its
+    deceive, disclose and detect scores), so useful values of m and d lie within about ±2, of v between 0 and 3.
+    """
+
+    m: float
+    d: float
+    v: float
+
+
+PROFILES = {
+    "novice": Skills(m=-1.0, d=-0.7, v=0.4),
+    "steady": Skills(m=-0.2, d=1.0, v=1.7),
+    "bold": Skills(m=1.2, d=0.2, v=0.9),
+}
+
+
+def parse_spec(argument: str) -> tuple[str, Skills]:
+    """The name and skills of `PROFILE[?m=…&d=…&v=…]`; the name lists the skills that differ from the profile's, in a
+    fixed order, so that equal players have equal names.
+
+    Raises UnknownName for a profile, UsageError for a skill that is none or a value that is no number.
+    """
+    profile, _, query = argument.partition("?")
+    if profile not in PROFILES:
+        raise UnknownName("scripted player", profile, PROFILES)
+    planted = PROFILES[profile]
+    given: dict[str, float] = {}
+    for item in filter(None, query.split("&")):
+        skill, _, value = item.partition("=")
+        if skill not in asdict(planted):
+            raise UnknownName("skill of a scripted player", skill, asdict(planted))
+        if skill in given:
+            raise UsageError(f"scripted:{argument} gives the skill {skill} twice; leave one of them out")
+        given[skill] = _number(argument, skill, value)
+    skills = replace(planted, **given)
+    changed = [f"{skill}={value:g}" for skill, value in asdict(skills).items() if value != getattr(planted, skill)]
+    return f"scripted:{profile}" + (f"?{'&'.join(changed)}" if changed else ""), skills
+
+
+def _number(argument: str, skill: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"scripted:{argument}: {skill} needs a number, not {value!r}, as in {skill}=0.5")
+    return number
