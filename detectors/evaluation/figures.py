@@ -27,8 +27,8 @@ def roc_and_calibration(table: pl.DataFrame) -> Figure:
         mine = table.filter(pl.col("detector") == detector)
         control = detector.startswith(CONTROL)
         style = {"color": "0.6", "linewidth": 1, "linestyle": "--"} if control else {"linewidth": 2}
-        x, y = _roc(mine)
-        roc.plot(x, y, label=detector, **style)
+        named = {label for label in roc.get_legend_handles_labels()[1] if control}
+        roc.plot(*_roc(mine), label=None if "controls" in named else "controls" if control else detector, **style)
         if not control:
             calibration.plot(*_calibration(mine), marker="o", label=detector)
     roc.set(xlabel="false positive rate", ylabel="recall", title="ROC")

@@ -27,7 +27,7 @@ def seconds(work: Callable[[], object], times: int = 3) -> float:
 
 
 def bench_bootstrap_over_games() -> None:
-    """AUROC and average precision of 6,000 statements in 1,000 games, 100 resamples, against scikit-learn one by one."""
+    """AUROC and average precision of 6,000 statements in 1,000 games, resampled 100 times, against scikit-learn."""
     rng = np.random.default_rng(0)
     y = rng.random(6000) < 1 / 3
     data = Scored(y, np.clip(rng.normal(0.4 + 0.2 * y, 0.2), 0, 1), np.repeat(np.arange(1000), 6), 1000)
@@ -40,9 +40,7 @@ def bench_bootstrap_over_games() -> None:
             average_precision_score(data.y, data.score, sample_weight=w)
 
     plain, ours = seconds(one_by_one, 1), seconds(lambda: rank_metrics(data, weights))
-    print(
-        f"bootstrap over games: {plain / ours:.1f} times scikit-learn one by one ({ours * 10:.2f} s for 1,000 resamples)"
-    )
+    print(f"bootstrap over games: {plain / ours:.1f} times scikit-learn one by one ({ours * 10:.2f} s for 1,000)")
 
 
 def bench_masking_names() -> None:
