@@ -42,6 +42,8 @@ def check(claim: FoundClaim, statement: Event, record: GameRecord) -> Claim:
         )
         return _row(claim, TRUE if learned and holds(claim.value, role, teams) else FALSE, known=True)
     truth = holds(claim.value, role, teams)
+    if claim.subject == speaker:
+        return _row(claim, TRUE if truth else FALSE, known=True)
     candidates = possible_roles(speaker, statement.index, record)[claim.subject]
     known = all(holds(claim.value, candidate, teams) == truth for candidate in candidates)
     return _row(claim, TRUE if truth else FALSE, known)

@@ -61,7 +61,7 @@ NAMED = re.compile(
 )
 AS_ROLE = re.compile(
     rf"(?:(?P<own>(?:my (?:role|position|job|duty|status|power|ability)|speaking|trust me|believe me) )|"
-    rf"^\W*|[,;:—–-] ?|(?<!\w)(?:and|but|so|that|because) )as {_ROLE}"
+    rf"^[ \"'(]*|[,;:—–-] ?|(?<!\w)(?:and|but|so|that|because) )as {_ROLE}"
 )
 AS_OWN = re.compile(r"(?: (?:in|of|here|for|with)[^,]{0,30})?,? (?:i|my|let me)(?!\w)")
 CLAIMING = re.compile(
@@ -88,7 +88,7 @@ _FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncover
 _TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
 INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")
 INVESTIGATED = re.compile(
-    rf"(?:(?P<i>{_NO_NAME_WORD}i(?:'ve|'d)?{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^\W*)"
+    rf"(?:(?P<i>{_NO_NAME_WORD}i(?:'ve|'d)?{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*)"
     rf"(?:investigated|checked(?: out)?|inspected|scanned|examined)(?: and \w+)? {_TARGET}"
     rf"(?!\w|'s (?!role|identity|alignment)|s\b)"
 )

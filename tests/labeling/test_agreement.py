@@ -1,0 +1,70 @@
+"""Agreement is computed from counts, and chance agreement is taken off."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeling.agreement import LABELS, agreement, from_counts, label_agreement
+from labeling.label import label_game
+
+labels = st.lists(st.tuples(st.sampled_from([True, False, None]), st.sampled_from([True, False, None])), max_size=40)
+
+
+def test_a_known_table_gives_its_known_kappa() -> None:
+    """Two raters and fifty cases, 35 of them agreed on: raw 0.7, chance 0.5, kappa 0.4."""
+    result = from_counts({("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15})
+    assert (result.pairs, result.raw) == (50, pytest.approx(0.7))
+    assert result.kappa == pytest.approx(0.4)
+
+
+def test_perfect_agreement_is_one_and_opposition_below_zero() -> None:
+    assert agreement([True, False, True], [True, False, True]).kappa == 1
+    assert (agreement([True, False], [False, True]).kappa or 0) < 0
+
+
+def test_where_chance_explains_everything_there_is_no_kappa() -> None:
+    assert agreement([True, True], [True, True]).kappa is None
+    assert agreement([None, True], [True, None]).raw is None
+
+
+@given(labels)
+def test_agreement_is_symmetric_and_leaves_out_what_is_missing(pairs: list[tuple[bool | None, bool | None]]) -> None:
+    one, two = [first for first, _ in pairs], [second for _, second in pairs]
+    there, back = agreement(one, two), agreement(two, one)
+    assert there.pairs == sum(None not in pair for pair in pairs) == back.pairs
+    assert there.raw == back.raw
+    assert there.kappa == (None if back.kappa is None else pytest.approx(back.kappa))
+    assert there.kappa is None or there.kappa <= 1
+
+
+def test_columns_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        agreement([True], [])
+
+
+def test_every_two_labels_of_a_game_are_compared(play) -> None:
+    rows = label_game(play(says={"Alice": "I am the detective.", "Bob": "I am the detective."})).statements
+    table = label_agreement(rows)
+    assert len(table) == 6
+    assert {name for pair in table for name in pair} == set(LABELS)
+    assert table["label_role", "label_claim"].counts == {(True, True): 1, (False, False): 1}
+    assert table["label_self", "label_peer"].pairs == 0
+
+
+def test_senders_and_receivers_of_diplomacy_barely_agree(shared_data: Path) -> None:
+    """Peskov et al. 2020, all three parts together: kappa 0.095."""
+    sent: list[bool] = []
+    believed: list[bool | None] = []
+    for part in ("train", "validation", "test"):
+        with gzip.open(shared_data / "diplomacy" / f"{part}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for game in map(json.loads, lines):
+                sent += game["sender_labels"]
+                believed += [label if isinstance(label, bool) else None for label in game["receiver_labels"]]
+    result = agreement(sent, believed)
+    assert result.kappa == pytest.approx(0.095, abs=0.001)

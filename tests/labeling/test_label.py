@@ -1,0 +1,177 @@
+"""The rows of a game: four labels that never touch, and a reason wherever one is missing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields, replace
+
+import pytest
+
+from games.core import Ask, AskKind, Assessment, EventKind
+from games.record import GameRecord, Status, record_from_json, record_to_json
+from labeling.label import NO_CLAIM, NO_KNOWN_CLAIM, NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
+from labeling.rows import RatingRow, StatementRow, VoteRow
+
+LIE = {"Alice": "I am the detective."}
+
+
+def statement(record: GameRecord, speaker: str = "Alice") -> StatementRow:
+    return next(row for row in label_game(record).statements if row.speaker == speaker)
+
+
+def peers(*flags: bool | None):
+    """Peers' flags in the order in which they are asked, over and over; None for an unusable reply."""
+    given = iter(flags * 20)
+
+    def think(ask: Ask) -> Assessment | str:
+        if ask.kind is AskKind.SELF_ASSESSMENT:
+            return Assessment(False, "none", 0.8)
+        flag = next(given)
+        return (
+            "gibberish"
+            if flag is None
+            else Assessment(flag, "distortion" if flag else "none", 0.5, 0.9 if flag else 0.1)
+        )
+
+    return think
+
+
+def test_every_missing_label_has_a_reason_and_every_label_there_has_none(play) -> None:
+    games = [
+        play(),
+        play(says=LIE, assess=True),
+        play(says={"Charlie": "Bob is mafia.", "Diana": "Bob is mafia."}, thinks=peers(True, False), assess=True),
+        play(thinks=lambda ask: "gibberish", assess=True),
+        play(thinks=lambda ask: Assessment(None, "no such type", None, None), assess=True),
+    ]
+    for game in games:
+        labelled = label_game(game)
+        for row in labelled.statements:
+            for label in ("label_claim", "label_self", "label_peer"):
+                assert (getattr(row, label) is None) == bool(getattr(row, f"{label}_null"))
+        for rating in labelled.ratings:
+            missing = None in (rating.flag, rating.type, rating.confidence, rating.suspicion)
+            assert missing == bool(rating.null)
+
+
+def test_the_role_label_is_the_role_whatever_is_said_or_thought(play) -> None:
+    for game in (play(), play(says=LIE), play(thinks=peers(False), assess=True)):
+        assert {row.speaker: row.label_role for row in label_game(game).statements}["Alice"] is True
+        assert not any(row.label_role for row in label_game(game).statements if row.speaker != "Alice")
+
+
+def test_each_label_changes_with_its_own_source_alone(play) -> None:
+    def four(game: GameRecord) -> tuple[bool | None, ...]:
+        row = statement(game)
+        return row.label_role, row.label_claim, row.label_self, row.label_peer
+
+    assert four(play(thinks=peers(False), assess=True)) == (True, None, False, False)
+    assert four(play(says=LIE, thinks=peers(False), assess=True)) == (True, True, False, False)
+    assert four(play(thinks=peers(True), assess=True)) == (True, None, False, True)
+    admits = play(thinks=lambda ask: Assessment(ask.kind is AskKind.SELF_ASSESSMENT, "none", 1.0, 0.0), assess=True)
+    assert four(admits) == (True, None, True, False)
+
+
+def test_the_claim_label_tells_no_claim_from_no_claim_that_could_be_known(play) -> None:
+    game = play(says={"Charlie": "Bob is the mafioso.", "Diana": "Bob is the mafioso.", "Bob": "I am the detective."})
+    rows = {row.speaker: row for row in label_game(game).statements}
+    assert (rows["Alice"].label_claim, rows["Alice"].label_claim_null) == (None, NO_CLAIM)
+    assert (rows["Bob"].label_claim, rows["Bob"].label_claim_null) == (False, "")
+    villager = rows.get("Charlie") or rows["Diana"]
+    assert (villager.label_claim, villager.label_claim_null) == (None, NO_KNOWN_CLAIM)
+
+
+def test_one_lie_among_true_claims_is_a_lie(play) -> None:
+    row = statement(play(says={"Alice": "Bob is innocent. I am the detective."}))
+    assert row.label_claim is True
+    assert {claim.lie for claim in row.claims} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("flags", "label", "null", "rate", "usable"),
+    [
+        ((True, True), True, "", 1.0, 2),
+        ((False, False), False, "", 0.0, 2),
+        ((True, False), None, TIE, 0.5, 2),
+        ((True, None), True, "", 1.0, 1),
+        ((None, None), None, NO_RATING, None, 0),
+    ],
+)
+def test_peers_decide_by_a_majority_of_the_ratings_that_could_be_read(play, flags, label, null, rate, usable) -> None:
+    row = statement(play(thinks=peers(*flags), assess=True))
+    assert (row.label_peer, row.label_peer_null, row.peer_rate, row.peer_ratings) == (label, null, rate, usable)
+    assert row.peer_type == ("distortion" if True in flags else None)
+
+
+def test_an_unreadable_report_is_never_honest(play) -> None:
+    for thought, reason in [("gibberish", "gibberish"), (Assessment(None, "none", 0.5, 0.5), UNREADABLE)]:
+        row = statement(play(thinks=lambda ask, thought=thought: thought, assess=True))
+        assert (row.label_self, row.label_self_null) == (None, reason)
+        assert (row.label_peer, row.label_peer_null) == (None, NO_RATING)
+    row = statement(play())
+    assert (row.label_self_null, row.label_peer_null) == (NOT_ASKED, NOT_ASKED)
+
+
+def test_suspicion_runs_through_the_game_for_each_observer_and_speaker(play) -> None:
+    labelled = label_game(play(thinks=peers(True, None, False), assess=True, rounds=3))
+    running: dict[tuple[str, str], float] = {}
+    for row in labelled.ratings:
+        before = running.get((row.observer, row.speaker), 0.5)
+        expected = before if row.suspicion is None else 0.7 * row.suspicion + 0.3 * before
+        assert row.running_suspicion == pytest.approx(expected)
+        running[row.observer, row.speaker] = row.running_suspicion
+    assert len(running) == 6
+
+
+def test_every_statement_rating_and_vote_of_the_log_is_a_row(play) -> None:
+    record = play(thinks=peers(True, False), assess=True, rounds=2, votes={"Bob": ""})
+    labelled = label_game(record)
+    kinds = [event.kind for event in record.events]
+    assert len(labelled.statements) == kinds.count(EventKind.STATEMENT) == 6
+    assert len(labelled.ratings) == kinds.count(EventKind.RATING) == 12
+    assert len(labelled.votes) == kinds.count(EventKind.VOTE) == 3
+    assert [row.position for row in labelled.statements] == [1, 2, 3, 4, 5, 6]
+    assert {row.voter: bool(row.fallback) for row in labelled.votes}["Bob"] is True
+    assert {rating.statement_id for rating in labelled.ratings} == {row.statement_id for row in labelled.statements}
+    for row in labelled.statements:
+        assert record.events[int(row.statement_id.split(":")[1])].text == row.text
+        assert row.speaker in row.alive
+        assert len(row.alive) == 3
+
+
+def test_what_a_scripted_speaker_meant_and_where_the_rules_cut_are_kept(play) -> None:
+    row = statement(play(says={"Alice": "x" * 50}, message_limit=20))
+    assert row.planted_type == "omission"
+    assert row.truncated
+    assert not statement(play()).truncated
+
+
+def test_a_game_cut_off_anywhere_is_labelled_as_far_as_it_went(play) -> None:
+    whole = play(says=LIE, thinks=peers(True, False, None), assess=True)
+    full = label_game(whole).statements
+    for length in range(len(whole.events) + 1):
+        part = replace(whole, events=whole.events[:length], status=Status.FAILED, outcome=None, failure="stopped")
+        rows = label_game(part).statements
+        assert [row.text for row in rows] == [row.text for row in full[: len(rows)]]
+        assert all((row.label_peer is None) == bool(row.label_peer_null) for row in rows)
+
+
+def test_a_record_read_back_from_json_is_labelled_the_same(play) -> None:
+    record = play(says=LIE, thinks=peers(True, False), assess=True)
+    assert label_game(record_from_json(record_to_json(record))) == label_game(record)
+
+
+def test_the_dead_of_earlier_days_are_not_alive(play) -> None:
+    record = play()
+    last = max(event.index for event in record.events if event.kind is EventKind.STATEMENT)
+    dead = next(event.target for event in record.events if event.kind is EventKind.DEATH)
+    row = next(row for row in label_game(record).statements if row.statement_id == f"g:{last}")
+    assert dead not in row.alive
+
+
+def test_rows_hold_plain_values_only(play) -> None:
+    labelled = label_game(play(says=LIE, thinks=peers(True, False), assess=True))
+    plain = (str, int, float, bool, type(None), tuple)
+    rows: list[StatementRow | RatingRow | VoteRow] = [*labelled.statements, *labelled.ratings, *labelled.votes]
+    for row in rows:
+        assert all(isinstance(getattr(row, field.name), plain) for field in fields(row))
+        assert asdict(row)

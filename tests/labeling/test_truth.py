@@ -1,0 +1,113 @@
+"""A claim is checked against what happened, and is a lie only where its speaker could know it to be false."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from games.core import EventKind, Reply
+from games.mafia import Mafia, MafiaSpec
+from games.record import GameRecord, Source, record
+from games.session import drive, start
+from labeling.label import label_game
+from labeling.rows import Claim
+from labeling.truth import possible_roles
+
+# Alice is the mafioso, Bob the detective, who learned it at night; Charlie and Diana are villagers, one of whom died.
+
+
+def claims_of(game: GameRecord, speaker: str) -> list[Claim]:
+    return [claim for row in label_game(game).statements if row.speaker == speaker for claim in row.claims]
+
+
+def the_living_villager(game: GameRecord) -> str:
+    dead = next(event.target for event in game.events if event.kind is EventKind.DEATH)
+    return "Diana" if dead == "Charlie" else "Charlie"
+
+
+CASES = [
+    # speaker's role, words, verdict, known
+    ("mafioso", "I am a villager.", "false", True),
+    ("mafioso", "I'm not the mafioso.", "false", True),
+    ("mafioso", "I am the mafioso.", "true", True),
+    ("mafioso", "Bob is the mafioso.", "false", True),  # a mafioso without partners knows that nobody else is one
+    ("mafioso", "Bob is innocent.", "true", True),
+    ("mafioso", "Bob is a villager.", "false", False),  # but not which of the town is the detective
+    ("mafioso", "I investigated Bob and he is the mafioso.", "false", True),
+    ("mafioso", "I investigated Bob and he is innocent.", "false", True),  # true of Bob; the investigation never was
+    ("detective", "I am the detective.", "true", True),
+    ("detective", "I investigated Alice and she is the mafioso.", "true", True),
+    ("detective", "I investigated Alice and she is innocent.", "false", True),
+    ("detective", "Alice is innocent.", "false", True),
+    ("detective", "Charlie is innocent.", "true", True),  # the only mafioso is found, so the rest are town
+    ("detective", "Charlie is the mafioso.", "false", True),
+    ("detective", "Alice is lying about being the detective.", "true", True),
+    ("villager", "Alice is the mafioso.", "true", False),
+    ("villager", "Bob is the mafioso.", "false", False),  # wrong and no lie
+    ("villager", "I am the detective.", "false", True),
+    ("villager", "I investigated Alice and she is the mafioso.", "false", True),
+    ("villager", "I am innocent.", "true", True),
+]
+
+
+@pytest.mark.parametrize(("role", "words", "verdict", "known"), CASES)
+def test_the_log_gives_the_verdict_and_the_speakers_view_whether_it_could_know(
+    play, role, words, verdict, known
+) -> None:
+    speakers = {"mafioso": ["Alice"], "detective": ["Bob"], "villager": ["Charlie", "Diana"]}[role]
+    game = play(says=dict.fromkeys(speakers, words))
+    found = [claim for name in speakers for claim in claims_of(game, name)]
+    assert found
+    for claim in found:
+        assert (claim.verdict, claim.known, claim.lie) == (verdict, known, known and verdict == "false")
+
+
+@pytest.mark.parametrize(
+    ("vote", "verdict"), [("Bob", "true"), ("Charlie", "false"), ("", "unverifiable")], ids=["kept", "broken", "drawn"]
+)
+def test_a_promise_is_compared_with_the_vote_and_is_never_a_lie(play, vote, verdict) -> None:
+    game = play(says={"Alice": "I'm voting for Bob."}, votes={"Alice": vote})
+    if vote == "Charlie":  # whichever villager lives
+        game = play(says={"Alice": "I'm voting for Bob."}, votes={"Alice": the_living_villager(game)})
+    (claim,) = claims_of(game, "Alice")
+    assert (claim.verdict, claim.known, claim.lie) == (verdict, False, False)
+    (row,) = [row for row in label_game(game).statements if row.speaker == "Alice"]
+    assert row.label_claim is None
+
+
+def test_a_promise_without_a_vote_is_unverifiable(play) -> None:
+    game = play(says={"Alice": "I'm voting for Bob."})
+    events = tuple(event for event in game.events if event.kind is not EventKind.VOTE)
+    assert [claim.verdict for claim in claims_of(replace(game, events=events), "Alice")] == ["unverifiable"]
+
+
+def test_what_a_player_could_know_never_rules_out_the_truth(play) -> None:
+    game = play()
+    for seat in game.seats:
+        for until in range(len(game.events) + 1):
+            possible = possible_roles(seat.name, until, game)
+            assert all(other.role in possible[other.name] for other in game.seats)
+            assert possible[seat.name] == {seat.role}
+
+
+def test_partners_know_each_other_and_a_lone_villager_knows_nobody(play) -> None:
+    roles = ("mafioso", "mafioso", "detective", "villager")
+    spec = MafiaSpec(2, 1, 1, roles=roles)
+    rules = Mafia(spec, 3, "g")
+    session = start(lambda: rules)
+    drive(session, lambda ask, view: Reply(text="Hello.") if not ask.options else Reply(choice=ask.options[-1]))
+    done = record(rules, session.outcome, dict.fromkeys(rules.names, ("m", Source.SCRIPTED)))
+    first_night = next(event.index for event in done.events if event.kind is EventKind.NIGHT)
+    seen_by_mafia = possible_roles("Alice", first_night, done)
+    assert seen_by_mafia["Bob"] == {"mafioso"}
+    assert "mafioso" not in seen_by_mafia["Charlie"] | seen_by_mafia["Diana"]
+    seen_by_villager = possible_roles("Diana", first_night, done)
+    assert all(seen_by_villager[name] == {"mafioso", "detective"} for name in ("Alice", "Bob", "Charlie"))
+
+
+def test_only_what_was_seen_before_the_statement_counts(play) -> None:
+    game = play()
+    investigated = next(event for event in game.events if event.kind is EventKind.INVESTIGATION)
+    assert possible_roles("Bob", investigated.index, game)["Alice"] > {"mafioso"}
+    assert possible_roles("Bob", investigated.index + 1, game)["Alice"] == {"mafioso"}
