@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
-from games.core import Ask, AskKind, Asks, Event, EventKind, Game, Replies, Reply
+from games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Replies, Reply
+
+_FIELDS = tuple(field.name for field in fields(Assessment))
 
 
 def assess(game: Game, statement: Event, peers: tuple[str, ...]) -> Generator[Asks, Replies, None]:
@@ -35,7 +37,14 @@ def _log(game: Game, ask: Ask, reply: Reply, speaker: str) -> None:
         about=ask.about,
         audience=(ask.seat,),
         fallback="" if usable else reply.problem or "no assessment in the reply",
-        data={**({"assessment": asdict(reply.assessment)} if usable and reply.assessment else {}), **notes(reply)},
+        data={
+            **(
+                {"assessment": {name: getattr(reply.assessment, name) for name in _FIELDS}}
+                if usable and reply.assessment
+                else {}
+            ),
+            **notes(reply),
+        },
     )
 
 

@@ -168,6 +168,7 @@ class Game(ABC):
         self.names = tuple(names)
         self.random = Random(seed)
         self.events: list[Event] = []
+        self._shown: list[Event] = []
         self.roles: dict[str, str] = {}
         self.alive = list(self.names)
         self.day = 0
@@ -187,7 +188,8 @@ class Game(ABC):
 
     def view(self, seat: str) -> tuple[Event, ...]:
         """The events that a seat has seen, in order, without what nobody may see."""
-        return tuple(public(event) for event in self.events if event.seen_by(seat))
+        self._shown += map(public, self.events[len(self._shown) :])
+        return tuple(event for event in self._shown if event.seen_by(seat))
 
     def others(self, seat: str) -> tuple[str, ...]:
         """Everyone alive but the seat itself."""
