@@ -38,7 +38,8 @@ def guard(path: Path) -> Iterator[None]:
     except (KeyError, ValueError, TypeError) as error:
         raise BadData(f"{path / JOURNAL_FILE} holds what is no game or reply of this format: {error}") from error
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; nothing was started there") from error
+        why = f"{error.strerror}; check its permissions and the space that is left"
+        raise UsageError(f"{path} cannot be read or written: {why}") from error
 
 
 def _plain(path: Path, error: sqlite3.Error) -> UsageError:

@@ -233,7 +233,7 @@ def unwritable() -> Iterator[Path]:
 def test_a_folder_that_cannot_be_written_is_named_before_anything_is_asked(
     unwritable: Path, plan: Callable[..., Plan], endpoint: FakeEndpoint
 ) -> None:
-    with pytest.raises(UsageError, match=f"{unwritable}/run cannot be written: Permission denied"):
+    with pytest.raises(UsageError, match=f"{unwritable}/run cannot be read or written: Permission denied"):
         asyncio.run(play(plan(), unwritable / "run"))
     assert endpoint.asked == []
 

@@ -1,0 +1,112 @@
+"""How fast the runner is: scripted games on one core, and requests against the bare client on a slow endpoint.
+
+Run: python tests/performance/bench_runner.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from games.record import Status
+from generate.journal import Journal
+from generate.plan import Plan, make_plan, playable, roles_of
+from generate.runner import Limits, play
+from generate.tournament import cells
+from labeling.label import label_game
+
+GAMES = 2000
+LATENCY = 0.2
+CONNECTIONS = 256
+WAVES = 5  # games one after the other in each place; six statements and three votes a game
+REQUESTS = CONNECTIONS * WAVES * 9
+STUB = Path(__file__).parents[1] / "generate" / "run" / "stub_server.py"
+
+
+def _plan(players: list[str], games: int, assess: bool = False) -> Plan:
+    options = {"assess": assess}
+    roles = roles_of(playable("mini-mafia").resolve(options))
+    return make_plan("mini-mafia", options, players, "self", cells("self", roles, players), games, 1)
+
+
+def bench_scripted_games() -> None:
+    """Games a second of one core's time: play, journal, read back, label."""
+    for assess in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run"
+            plan = _plan(["scripted:bold"], GAMES, assess)
+            began, cpu = time.perf_counter(), time.process_time()
+            asyncio.run(play(plan, run))
+            played, played_cpu = time.perf_counter(), time.process_time()
+            with Journal.open(run) as journal:
+                done = sum(1 for game in journal.records() if game.status is Status.DONE and label_game(game))
+            ended, ended_cpu = time.perf_counter(), time.process_time()
+        what = "with assessments" if assess else "without assessments"
+        print(
+            f"scripted games {what}: {done / (ended_cpu - cpu):,.0f} a second and core with journal and labels "
+            f"(playing alone {done / (played_cpu - cpu):,.0f}, labelling {done / (ended_cpu - played_cpu):,.0f}; "
+            f"on the clock {done / (ended - began):,.0f}, {done / (played - began):,.0f} playing)"
+        )
+
+
+def bench_requests_against_the_bare_client() -> None:
+    """The runner's requests a second as a share of the bare SDK client's, on the same endpoint at the same width."""
+    server = subprocess.Popen([sys.executable, str(STUB), str(LATENCY)], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    port = int(server.stdout.readline())
+    drain = subprocess.Popen(["cat"], stdin=server.stdout, stdout=subprocess.DEVNULL)
+    try:
+        url = f"http://127.0.0.1:{port}/v1"
+        bare = asyncio.run(_bare(url))
+        mine = _through_the_runner(url)
+        again = asyncio.run(_bare(url))
+    finally:
+        server.kill()
+        server.wait()
+        drain.wait()
+    best = max(bare, again)
+    print(
+        f"requests a second at {LATENCY * 1000:.0f} ms and {CONNECTIONS} connections: runner {mine:,.0f}, bare client "
+        f"{bare:,.0f} before and {again:,.0f} after: {mine / best:.0%} of the better "
+        f"(no client can pass {CONNECTIONS / LATENCY:,.0f})"
+    )
+
+
+async def _bare(url: str) -> float:
+    """The SDK's client with its aiohttp transport and nothing around it."""
+    import httpx2
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    limits = httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
+    client = AsyncOpenAI(
+        api_key="none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(limits=limits, timeout=None)
+    )
+    left = iter(range(REQUESTS))
+
+    async def ask() -> None:
+        for number in left:
+            words = f"{number} " + "You are Alice. Bob and Charlie have spoken. " * 40
+            await client.chat.completions.create(model="stub", messages=[{"role": "user", "content": words}])
+
+    began = time.perf_counter()
+    await asyncio.gather(*(ask() for _ in range(CONNECTIONS)))
+    seconds = time.perf_counter() - began
+    await client.close()
+    return REQUESTS / seconds
+
+
+def _through_the_runner(url: str) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        plan = _plan([f"openai:stub@{url}"], CONNECTIONS * WAVES)
+        tally = asyncio.run(play(plan, Path(folder) / "run", Limits(concurrency=CONNECTIONS)))
+        return tally.calls / (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    bench_scripted_games()
+    bench_requests_against_the_bare_client()
