@@ -215,6 +215,8 @@ def _value(match: re.Match[str], negated: bool) -> str:
 def _statements(sentence: Sentence, end: int) -> Iterator[_Said]:
     low = sentence.low
     for match in wording.IS.finditer(low, 0, end):
+        if wording.POSSESSIVE.match(match[0]):
+            continue
         yield from _predicate(sentence, match, _value(match, _negated(match)))
     if " about" in low or "pretend" in low or "fals" in low or "posing" in low or "faking" in low or "imperson" in low:
         for match in wording.PRETENDING.finditer(low, 0, end):

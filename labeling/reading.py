@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labeling.wording import NAME
+from labeling.wording import NAME, OWN_DEATH
 
 _FIRST = 0xF0000
 _MOST_NAMES = 0xFFFD
@@ -106,8 +106,9 @@ class Sentence:
         return "?" in self.low[-4:]
 
     def named(self, start: int, end: int) -> list[str]:
-        """The other players named between two positions, in order."""
-        return [found for found in _NAMES.findall(self.low, start, end) if found != self.me]
+        """The other players named between two positions, in order; not those of whose death is spoken."""
+        found = _NAMES.finditer(self.low, start, end)
+        return [one[0] for one in found if one[0] != self.me and not OWN_DEATH.match(self.low, one.end())]
 
     def resolve(self, word: str, position: int) -> str:
         """The character of the player that a subject or object means, "" where that is unclear."""
@@ -122,7 +123,11 @@ class Sentence:
             before = self.low[max(0, position - 3) : position].rstrip(" ,")
             return before[-1] if before and _NAMES.match(before[-1]) else ""
         before = self.low[max(0, position - 200) : position]
-        named = [found for found in _NAMES.finditer(before) if found[0] != self.you]
+        named = [
+            found
+            for found in _NAMES.finditer(before)
+            if found[0] != self.you and not OWN_DEATH.match(self.low, found.end() + max(0, position - 200))
+        ]
         plain = [found[0] for found in named if not before.startswith("'s", found.end())]
         if plain or named:
             return plain[-1] if plain else named[-1][0]

@@ -28,7 +28,8 @@ _ROLES = (
     rf"|(?P<detective>detectives?|cop){_END}"
     rf"|(?P<villager>villagers?|civilians?){_END}"
     rf"|(?P<town>innocents?(?! until)|town(?:ie|sperson|sfolk|speople|[- ]?aligned| member| player| side)?|"
-    rf"(?:clean|clear|cleared)(?! (?:about|on|that|in|how|why|to|from|enough|what|of|as)\b)){_END}{_MODIFIED}"
+    rf"(?:clean|clear|cleared)(?! (?:about|on|that|in|how|why|to|from|enough|what|of|as|threat|choice|suspect|"
+    rf"target|sign|case)\b)){_END}{_MODIFIED}"
 )
 _SIDES = (
     r"(?:part of|an? (?:active )?(?:member|part) of|in|with|working (?:with|for)|on|one of|aligned with) "
@@ -48,6 +49,9 @@ IS = re.compile(
     rf"(?: already| now| clearly)? been))"
     rf"(?P<negation>n't| not| never| no)?(?P<adverbs>{_ADVERB}){_SHOWN} {_ROLE}"
 )
+# "Bob's killer" is not "Bob is killer".
+POSSESSIVE = re.compile(rf"{NAME}'s (?:\w+ )?(?:killer|murderer|detective|cop|villager|civilian|culprit|town)\w*$")
+OWN_DEATH = re.compile(r"'s? (?:\w+ )?(?:death|murder|demise|loss|killer|killing|absence)")
 INVERTED = re.compile(
     rf"(?<!\w)the (?:real |only |actual )?(?:(?P<mafia>mafioso|mafia(?: member)?|killer|culprit|murderer)|"
     rf"(?P<detective>detective)) (?:is|has to be)(?P<negation>n't| not)?(?P<adverbs>{_ADVERB})"
@@ -143,7 +147,8 @@ OTHERS_SAY = re.compile(
     rf"suggest|indicat|is that|truly|really)"
 )
 OPINION = re.compile(
-    r"(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|feel|feels|felt|guess\w*|assum\w+|suppos\w+|bet|doubt\w*|"
+    r"(?<!\w)(?<!i )(?:said|says)(?!\w)|(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|feel|feels|felt|guess\w*|"
+    r"assum\w+|suppos\w+|bet|doubt\w*|"
     r"imagin\w+|reckon|"
     r"presum\w+|wonder\w*|hop(?:e|ing)|fear|afraid|worr\w+|concerned|seems?|seemed|seeming|appears?|looks? like|"
     r"sounds? like|"

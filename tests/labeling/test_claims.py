@@ -62,6 +62,7 @@ STATED = {
         ("innocence", "Diana", "town"),
         ("vote", "Alice", "Bob"),
     },
+    "Bob is lying. Diana's death shows that he is the mafioso.": {("guilt", "Bob", "mafia")},
     "I thought Bob was innocent, but he is the mafioso.": {("guilt", "Bob", "mafia")},
 }
 
@@ -103,6 +104,10 @@ NOT_STATED = [
     "I won't vote for Bob.",
     "He is the mafioso.",
     "Bobby is the mafioso.",
+    "Let's find Bob's killer.",
+    "Bob's detective claim is odd.",
+    "Bob is the clear choice.",
+    "Bob first said Diana was mafia, then said Alice was mafia.",
 ]
 
 
