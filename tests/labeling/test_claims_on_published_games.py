@@ -7,11 +7,13 @@ id is "{game_id}:{n}", n from 1 to 6 being the message's place among the six of 
 follow the definition of a claim in `labeling.claims` and were made before the extractor first ran on these statements;
 it was written and tuned on 400 other statements.
 
-First run, with nothing changed since: the 200, precision 0.950 and recall 0.916 (76 right, 4 wrong, 7 missed); the
-100 rare ones, drawn after what the 200 showed had been mended, 0.955 and 0.933 (84, 4, 6). Then a few general faults
-that those runs had shown were mended (possessives, "has already been", "my findings"), and some that showed in lies
-found where few are likely, in the detectives' and villagers' statements of a third of all games. So what this test
-prints is somewhat better than what new text will give; the first runs are the figures to quote.
+On the first run, before anything was changed for what it showed: the 200, precision 0.950 and recall 0.916 (76 right,
+4 wrong, 7 missed); the 100 rare ones, drawn after the 200's faults had been mended, 0.955 and 0.933 (84, 4, 6). Then
+general faults that the runs had shown were mended (possessives, "has already been", "my findings", which of several
+players an investigation is about), and some that showed in lies found where few are likely, in the statements of
+detectives and villagers of a third of all games. So what this test prints is better than what new text will give:
+quote the first runs. One person labelled and wrote the rules, and had read the 200 before writing them; a second
+reader's labels would be a stronger check.
 """
 
 from __future__ import annotations
