@@ -30,21 +30,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from scipy.special import expit
 
 from benchmark.backend import Array, Settings, load_pymc, mixing, sample
-from benchmark.counts import PLAYERS
+from benchmark.identification import PARAMETERS, Index, check_identified, code
 from games.errors import NotConverged, UsageError
 
 PRIOR_SD = 2.0
 R_HAT_MOST = 1.01
 ESS_LEAST = 400
 BFMI_LEAST = 0.3
-PARAMETERS = ("m", "d", "v")
-
-Index = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +91,8 @@ def fit(cells: pl.DataFrame, settings: Settings | None = None) -> Posterior:
     settings = settings or Settings()
     if min(settings.draws, settings.tune) < 1 or settings.chains < 2:
         raise UsageError("a fit needs at least 1 draw, 1 step of tuning and 2 chains; r-hat compares chains")
+    check_identified(cells)
     names, index = code(cells)
-    check_identified(cells, names, index)
     begin = time.perf_counter()
     drawn = sample(lambda: build(cells, names, index), PARAMETERS, settings)
     seconds = time.perf_counter() - begin
@@ -119,48 +115,6 @@ def fit(cells: pl.DataFrame, settings: Settings | None = None) -> Posterior:
             "any diverged (--target-accept 0.99); if that does not help, the games are too few for so many models"
         )
     return Posterior(cells, names, dict(drawn.values), diagnostics, settings, drawn.sampler)
-
-
-def code(cells: pl.DataFrame) -> tuple[dict[str, tuple[str, ...]], dict[str, Index]]:
-    """(names of the models of m, d and v, sorted; for each cell the index of its model among them)."""
-    names: dict[str, tuple[str, ...]] = {}
-    index: dict[str, Index] = {}
-    for parameter, column in zip(PARAMETERS, PLAYERS, strict=True):
-        models = tuple(sorted(set(cells[column])))
-        place = {model: number for number, model in enumerate(models)}
-        names[parameter] = models
-        index[parameter] = np.array([place[model] for model in cells[column]], dtype=np.int64)
-    return names, index
-
-
-def check_identified(cells: pl.DataFrame, names: dict[str, tuple[str, ...]], index: dict[str, Index]) -> None:
-    """Raises UsageError where no data of this shape, or not these counts, could tell the parameters apart.
-
-    Tested by the rank of the derivative of logit p at a point in general position: all parameters but the two
-    symmetries must move some cell.
-    """
-    models = set().union(*names.values())
-    if len(models) < 2:
-        raise UsageError(
-            f"a fit compares models, and these counts have {len(models) or 'none'}; play games of at least two models"
-        )
-    if cells["mafia_wins"].sum() in (0, cells["games"].sum()):
-        raise UsageError("one side won every game, which says nothing of how models differ; play more games")
-    random = np.random.default_rng(0)
-    m, d, v = (random.normal(size=len(names[name])) for name in PARAMETERS)
-    i, j, k = (index[name] for name in PARAMETERS)
-    rows = np.arange(cells.height)
-    slopes = {name: np.zeros((cells.height, len(names[name]))) for name in PARAMETERS}
-    slopes["m"][rows, i] = v[k]
-    slopes["d"][rows, j] = -v[k]
-    slopes["v"][rows, k] = m[i] - d[j]
-    free = len(m) + len(d) + len(v) - 2
-    missing = free - int(np.linalg.matrix_rank(np.hstack(list(slopes.values()))))
-    if missing:
-        raise UsageError(
-            f"{cells.height} cells leave {missing} of {free} parameters undetermined: each model must meet others in "
-            "each role it is judged in; play with --design background or --design full"
-        )
 
 
 def build(cells: pl.DataFrame, names: dict[str, tuple[str, ...]], index: dict[str, Index]) -> Any:

@@ -25,6 +25,9 @@ def fit(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
+    without: Annotated[
+        list[str] | None, typer.Option(help="A model whose games are left out, repeatable.", metavar="MODEL")
+    ] = None,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", min=1)] = 1000,
     tune: Annotated[int, typer.Option(help="Draws to tune each chain with, thrown away.", min=1)] = 1000,
     chains: Annotated[int, typer.Option(help="Chains.", min=2)] = 4,
@@ -57,7 +60,7 @@ def fit(
         raise UsageError(f"{out} is a file; give a folder for the report")
     with progress() as bar:
         task = bar.add_task("counting games", total=None, note="")
-        counts = load_counts(sources)
+        counts = load_counts(sources, without or ())
         games = int(counts.cells["games"].sum())
         bar.update(task, description="sampling", note=f"{games} games, {counts.cells.height} combinations")
         posterior = sample_posterior(counts.cells, settings)

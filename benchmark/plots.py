@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from benchmark.capability import PARAMETERS
+from benchmark.identification import PARAMETERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

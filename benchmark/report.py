@@ -5,8 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from benchmark.backend import versions
-from benchmark.capability import PARAMETERS, Posterior
+from benchmark.capability import Posterior
 from benchmark.counts import Counts
+from benchmark.identification import PARAMETERS
 from games.record import Source
 
 _SOURCES = {

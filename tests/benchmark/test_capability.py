@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from benchmark import Posterior, Settings, fit, normalise, predictions, published_scores, scores, win_probability
 from benchmark.backend import choose_sampler
-from benchmark.capability import Diagnostics, check_identified, code
+from benchmark.capability import Diagnostics
 from benchmark.counts import SCHEMA
+from benchmark.identification import check_identified, leave_out
 from games.errors import MissingExtra, NotConverged, UnknownName, UsageError
 
 pytestmark = pytest.mark.xdist_group("fit")  # one process compiles the model once
@@ -152,6 +153,14 @@ def test_each_bad_diagnostic_is_a_fault_and_so_is_one_that_cannot_be_computed(na
     assert len(replace(good, **{name: float("nan")}).faults()) == 1
 
 
+def test_a_model_that_met_nobody_is_named_and_the_others_can_be_fitted_without_it() -> None:
+    met = [(i, j, k, 20, 60) for i, j, k in product("abc", repeat=3)]
+    both = cells(*met, ("loner", "loner", "loner", 20, 60))
+    with pytest.raises(UsageError, match="--without 'loner'"):
+        check_identified(both)
+    check_identified(leave_out(both, "loner"))
+
+
 def test_counts_that_cannot_determine_the_scores_are_refused_before_sampling() -> None:
     own = cells(*((x, x, x, 20, 60) for x in "abc"))
     strangers = cells(*((i, j, k, 20, 60) for pair in ("ab", "cd") for i, j, k in product(pair, repeat=3)))
@@ -168,7 +177,7 @@ def test_counts_that_cannot_determine_the_scores_are_refused_before_sampling() -
 
 def test_every_combination_of_two_models_determines_the_scores(simulate: Simulate) -> None:
     counts = simulate((np.zeros(2), np.zeros(2), np.ones(2)), games=10, seed=1)
-    check_identified(counts, *code(counts))
+    check_identified(counts)
 
 
 def test_without_pymc_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch, simulate: Simulate) -> None:

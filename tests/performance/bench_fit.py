@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.backend import Mixing, Sample, Settings, load_pymc, mixing, sample
-from benchmark.capability import PARAMETERS, PRIOR_SD, build, code, normalise
+from benchmark.capability import PRIOR_SD, build, normalise
+from benchmark.identification import PARAMETERS, code
 from benchmark.tables import published_counts
 
 REPEATS = 3
