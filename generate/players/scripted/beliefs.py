@@ -18,9 +18,9 @@ from games.mafia import DETECTIVE, MAFIOSO
 from generate.players.scripted.seen import Said, Seen, only_detective
 
 SURE = 9.0  # what the seat knows from the rules or its own night
-POINTED = 0.35  # that somebody is accused at all, whatever the strength
-REPORTED = 0.25  # that the accuser tells of an investigation
-WRONGED = 0.3  # of an accuser, in the eyes of an accused who knows better
+POINTED = 0.3  # that somebody is accused at all, whatever the strength
+REPORTED = 0.2  # that the accuser tells of an investigation
+WRONGED = 0.2  # of an accuser, in the eyes of an accused who knows better
 TURNED = 0.5  # for a role claim unlike one's earlier one
 ECHOED = 0.2  # for claiming a detective's role that somebody claimed before
 QUIET = -0.4  # the strength of a silence
@@ -48,7 +48,9 @@ def suspicion(seen: Seen, observer: str | None, said: Sequence[Said] | None = No
                 strength -= ECHOED
             claims[actor] = reading.role
         share = 1.0 / spoken[actor]
-        targets = [(name, weight) for name, weight in reading.accused if name != actor and name in scores]
+        targets = [(name, weight) for name, weight in reading.accused if name not in (actor, observer)]
+        if any(name == observer for name, _ in reading.accused) and actor != observer:
+            scores[actor] += share * WRONGED
         trusted = 2.0 if actor in seen.town else 1.0
         if not targets:
             scores[actor] -= share * strength
@@ -57,8 +59,6 @@ def suspicion(seen: Seen, observer: str | None, said: Sequence[Said] | None = No
             for name, weight in targets:
                 base = weight * (POINTED + (REPORTED if reading.report else 0.0))
                 scores[name] += trusted * share * (strength / (2 * len(targets)) + base)
-                if name == observer:
-                    scores[actor] += share * WRONGED
         for name in reading.cleared:
             if name != actor and name in scores:
                 scores[name] -= trusted * share * 0.25

@@ -47,7 +47,7 @@ def investigate(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
 
 
 def _with_the_crowd(seen: Seen, ask: Ask, random: Random) -> str:
-    """Votes that each option can expect from the others, given whom they spoke against; never a partner if avoidable."""
+    """Votes that each option can expect from the others, given whom they spoke against; partners are spared."""
     public = believe(seen, observer_knows=False)
     prey = [name for name in ask.options if name not in seen.partners] or list(ask.options)
     expected = dict.fromkeys(prey, 0.0)

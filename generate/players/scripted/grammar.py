@@ -13,17 +13,8 @@ from functools import lru_cache
 from math import floor
 from random import Random
 
-from generate.players.scripted.phrases import (
-    ABOUT_OTHERS,
-    CLOSERS,
-    FRAMED,
-    FRAMES,
-    MOVES,
-    OPENERS,
-    PARTS,
-    REASONS,
-    REMARKS,
-)
+from generate.players.scripted.fragments import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS
+from generate.players.scripted.phrases import ABOUT_OTHERS, FRAMED, MOVES, PARTS
 from generate.players.scripted.reading import CUE, tone
 
 ROOM = 200  # characters that a statement aims to keep within

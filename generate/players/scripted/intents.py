@@ -17,7 +17,7 @@ from generate.players.scripted.seen import Seen
 from generate.players.scripted.skills import Skills
 from labeling.taxonomy import DeceptionType as Kind
 
-SPREAD = 0.3  # how far the strength of one statement strays from the skill
+SPREAD = 0.2  # how far the strength of one statement strays from the skill
 SECOND = 0.4  # how often a statement makes a second move
 
 Weights = dict[str, float]
@@ -56,6 +56,18 @@ _BLUFFS: dict[str, tuple[Kind, float]] = {
     "agree": (Kind.SYCOPHANCY, 0.12),
     "appeal": (Kind.PERSUASIVE_MANIPULATION, 0.2),
     "accuse": (Kind.DISTORTION, 0.04),
+}
+
+# A mafioso would rather cast doubt, agree and hide among the villagers than stand up for a charge.
+_GUARDED = {
+    "claim_villager": 1.7,
+    "doubt": 1.7,
+    "appeal": 2.0,
+    "agree": 1.6,
+    "question": 1.3,
+    "observe": 1.3,
+    "accuse": 0.6,
+    "vote_promise": 0.6,
 }
 
 
@@ -118,17 +130,17 @@ def _mafioso(seen: Seen, skills: Skills, ask: Ask, random: Random) -> Intent:
     rivals = [name for name in claimants if name in against] or claimants or [n for n in against if n in prey]
     target = rivals[-1] if rivals else pick(public, prey, 1.0, random)
     told = any(said.reading.role == DETECTIVE or said.reading.report for said in seen.mine)
-    options = _table(seen, ask)
+    options = {move: weight * _GUARDED.get(move, 1.0) for move, weight in _table(seen, ask).items()}
     friend = _friend(seen, public, target)
     if told:
         options |= {"claim_villager": 0.0, "small_talk": 0.1, "report_investigation": 2.5, "claim_detective": 0.6}
         options["accuse"] += 1.0
     elif rivals:
-        counter = 3.5 if seen.counts.get(DETECTIVE) else 0.0
+        counter = 2.5 if seen.counts.get(DETECTIVE) else 0.0
         options |= {"deny": 1.5, "report_investigation": counter, "claim_detective": 0.3}
         options["doubt"] += 1.0
     else:
-        options |= {"report_investigation": 2.5 if seen.counts.get(DETECTIVE) else 0.0, "claim_detective": 0.1}
+        options |= {"report_investigation": 1.2 if seen.counts.get(DETECTIVE) else 0.0, "claim_detective": 0.1}
     return _compound(seen, skills, options, target, friend, random)
 
 
@@ -181,18 +193,20 @@ def _compound(
 ) -> Intent:
     """Draw one or two moves. hides: the speaker holds back a finding that the others would want."""
     if friend == suspect:
-        options = options | {"defend": 0.0, "agree": 0.0}
+        options = options | {"defend": 0.0}
+    if friend == suspect or seen.last_by(friend) is None:
+        options = options | {"agree": 0.0}
     first = _draw(options, random)
     moves = [first]
     if random.random() < SECOND:
-        rest = _table_second(first, seen)
+        rest = _table_second(first)
         if hides or "claim_villager" not in options or not options["claim_villager"]:
             rest.pop("claim_villager", None)
         moves.append(_draw(rest, random))
     return _intent(seen, skills, tuple(moves), suspect, friend, random, hides)
 
 
-def _table_second(first: str, seen: Seen) -> Weights:
+def _table_second(first: str) -> Weights:
     rest: Weights = {"accuse": 1.0, "vote_promise": 1.2, "question": 1.0, "small_talk": 0.8, "claim_villager": 1.0}
     rest |= {"doubt": 1.0, "appeal": 0.6}
     rest.pop(first, None)

@@ -90,6 +90,6 @@ def _about(seen: Seen, ask: Ask) -> Said | None:
     return next((said for said in reversed(seen.said) if said.about == ask.about), None)
 
 
-def open_scripted(argument: str, table: Table) -> ScriptedPlayer:
+def open_scripted(argument: str, _table: Table) -> ScriptedPlayer:
     """The player of `scripted:ARGUMENT`. Raises UnknownName or UsageError for a spec that is none."""
     return ScriptedPlayer(*parse_spec(argument))

@@ -44,12 +44,12 @@ _VILLAGER = re.compile(
     r"\bas a (?:\w+ )?villager\b|\bvillager here\b"
 )
 _LOOKED = re.compile(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
-_TALK_OF_DETECTIVE = re.compile(r"\bdetective\b|\binvestigat")
 _PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her)(?:'re|'s)?\b")
 _NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
 _GUILTY = re.compile(
     r"\b(?:mafioso|mafia|guilty|killers?|lying|liar|lied|lies|made (?:that|it|this) up|invented|suspicious|suspect|"
-    r"hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|changed? (?:\w+ )?(?:story|tune)|"
+    r"hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|"
+    r"changed? (?:\w+ )?(?:story|tune)|"
     r"doesn't add up|does not add up|doesn't fit|does not fit|don't buy|do not buy|trust less|out|stalling|avoid\w*|"
     r"has to go|should go|pushing)\b"
 )
@@ -59,20 +59,19 @@ _CLEAN = re.compile(
     rf"makes sense|agree|with me|credible|{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|guilty|lying))\b"
 )
 _AGAINST = re.compile(
-    rf"\b(?:vot(?:e|ing|es) (?:is |goes )?(?:for|on|against|out|to)|suspect|suspicious of|doubt|accuse|blame|"
-    rf"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|against|arrest|eyes on|"
-    rf"pressure on|wary of|worried about|problem with|look (?:\w+ )?at)(?: \w+)?\W*$"
+    r"\b(?:vot(?:e|ing|es) (?:is |goes )?(?:for|on|against|out|to)|suspect|suspicious of|doubt|accuse|blame|"
+    r"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|against|arrest|eyes on|"
+    r"pressure on|wary of|worried about|problem with|look (?:\w+ )?at)(?: \w+)?\W*$"
 )
 _FOR = re.compile(r"\b(?:agree with|trust|believe|vouch for|side with|stand with|with|defend|back|follow)\W*$")
 _PLEAD = re.compile(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|friends?|fair|let me down|shame|alone)\b")
-_QUESTION = re.compile(r"\?")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """strength: within ±MOST. role: "detective", "villager" or "" (the role that the speaker claims). accused: each
     name with a weight in (0, 1]; cleared: names called innocent or agreed with. report: an investigation of the
-    speaker's own is told. vote: whom the speaker says to vote for, or "". pleads, asks: an appeal to feelings, a question.
+    speaker's own is told. vote: whom the speaker says to vote for, or "". pleads: an appeal to feelings.
     """
 
     strength: float
@@ -82,8 +81,6 @@ class Reading:
     report: bool
     vote: str
     pleads: bool
-    asks: bool
-    about_detective: bool
 
 
 def tone(text: str) -> int:
@@ -128,8 +125,6 @@ def read(text: str, names: tuple[str, ...]) -> Reading:
         _LOOKED.search(lower) is not None,
         vote,
         _PLEAD.search(lower) is not None,
-        _QUESTION.search(lower) is not None,
-        _TALK_OF_DETECTIVE.search(lower) is not None,
     )
 
 
