@@ -32,6 +32,8 @@ _OPTIONS = {
     "encoder": ("encoder", "epochs", "lr", "batch_size", "max_length", "max_steps"),
 }
 
+_FOLDS = {"tfidf": 5, "embedding": 5, "encoder": 3}
+
 
 @app.command()
 def train(
@@ -55,7 +57,9 @@ def train(
     batch_size: Annotated[int | None, typer.Option(help="embedding, encoder: statements at a time.")] = None,
     max_length: Annotated[int | None, typer.Option(help="encoder: tokens kept of a text, its end (128).")] = None,
     max_steps: Annotated[int | None, typer.Option(help="encoder: stop after this many steps.")] = None,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation by game; 0 for none.")] = 5,
+    folds: Annotated[
+        int | None, typer.Option(help="Folds of the cross-validation by game, 0 for none (5; encoder 3).")
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -82,7 +86,7 @@ def train(
     from detectors.training import train as fit
 
     text = TextConfig(context=context, mask_names=mask_names, mask_role_words=mask_role_words, speaker_tag=speaker_tag)
-    recipe = Recipe(kind, target, text, _options(kind, given), folds, seed)
+    recipe = Recipe(kind, target, text, _options(kind, given), _FOLDS[kind] if folds is None else folds, seed)
     with _shown() as show:
         trained = fit(corpus, out, recipe, show)
     rows = trained.figures.rows

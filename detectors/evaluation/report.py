@@ -77,7 +77,9 @@ def markdown(evaluation: Evaluation, figures: Sequence[str] = ()) -> str:
         f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds "
         f"for 1% and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another "
         "corpus: on that corpus's validation split); the realised rates stand beside them. `control:` rows are cheap "
-        "scorers under the same protocol; a detector that does not beat them has learned no more than they know.",
+        "scorers under the same protocol; a detector that does not beat them has learned no more than they know. "
+        "`control:shuffled` is one shuffle, and its interval is over games alone: on words unlike those it was trained "
+        "on, one shuffle can lean either way.",
         "",
     ]
     for target in dict.fromkeys(row.target for row in evaluation.rows):
