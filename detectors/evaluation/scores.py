@@ -168,7 +168,7 @@ def _figures(
         label = "deceptive" if table["y"][0] else "honest"
         why.append(f"all {table.height} statements are {label}, so nothing that compares the two classes is defined")
     if any(at is None for at in chosen.values()):
-        why.append(f"no honest statement in {plan.threshold_split} to choose a threshold on")
+        why.append(f"no honest statement of {plan.threshold_split} has a score, so there is no threshold")
     data = scored(table)
     found = metrics(data, chosen, game_weights(data.games, plan.draws, plan.seed))
     return {metric: estimate(values) for metric, values in found.items()}, why
