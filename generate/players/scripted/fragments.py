@@ -66,7 +66,7 @@ OPENERS = (
     "I'm a bit confused.",
     "Well.",
     "Listen.",
-    "Everyone,",
+    "Listen, everyone.",
     "All right.",
     "Okay.",
     "Look.",

@@ -44,26 +44,35 @@ _VILLAGER = re.compile(
     r"\bas a (?:\w+ )?villager\b|\bvillager here\b"
 )
 _LOOKED = re.compile(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
-_PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her)(?:'re|'s)?\b")
+_PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her|the story)(?:'re|'s)?\b")
 _NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
 _GUILTY = re.compile(
-    r"\b(?:mafioso|mafia|guilty|killers?|lying|liar|lied|lies|made (?:that|it|this) up|invented|suspicious|suspect|"
-    r"hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|"
-    r"changed? (?:\w+ )?(?:story|tune)|"
-    r"doesn't add up|does not add up|doesn't fit|does not fit|don't buy|do not buy|trust less|out|stalling|avoid\w*|"
-    r"has to go|should go|pushing)\b"
+    r"\b(?:mafioso|mafia|guilty|killers?|who killed|lying|liar|lied|lies|made (?:that|it|this) up|invented|suspicious|"
+    r"suspect|hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|kept silent|stalling|"
+    r"hardly said|told us nothing|and then another|same story twice|changed? (?:\w+ )?(?:story|tune)|avoid\w*|"
+    r"(?:doesn't|does not) (?:add up|fit)|(?:don't|do not) buy|has to go|should go|pushing)\b"
 )
-_STRONG = re.compile(r"\b(?:mafioso|mafia|guilty|killers?|lying|liar|lied|made (?:that|it|this) up|invented|vot\w+)\b")
+_STRONG = re.compile(
+    r"\b(?:mafioso|mafia|guilty|killers?|who killed|lying|liar|lied|made (?:that|it|this) up|invented)\b"
+)
 _CLEAN = re.compile(
     rf"\b(?:innocent|clean|cleared|trustworthy|trust|believe|honest|town|on our side|villager|genuine|"
-    rf"makes sense|agree|with me|credible|{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|guilty|lying))\b"
+    rf"makes sense|is right|agree|with me|credible|{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|guilty|lying))\b"
 )
+_DISBELIEF = re.compile(r"\b(?:don't|can't|do not|cannot|hardly)\b")
 _AGAINST = re.compile(
-    r"\b(?:vot(?:e|ing|es) (?:is |goes )?(?:for|on|against|out|to)|suspect|suspicious of|doubt|accuse|blame|"
-    r"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|against|arrest|eyes on|"
-    r"pressure on|wary of|worried about|problem with|look (?:\w+ )?at)(?: \w+)?\W*$"
+    r"\b(?:(?<!not )vot(?:e|ing|es)(?: is| goes)?(?: for| on| against| out| to)?|suspect|suspicious of|"
+    r"(?<!no )(?<!without a )doubt|accuse|blame|(?<!not )arrest|against|eyes on|pressure on|wary of|worried about|"
+    r"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|problem with|"
+    r"heard nothing from|look (?:\w+ )?at)(?: \w+)?\W*$"
 )
-_FOR = re.compile(r"\b(?:agree with|trust|believe|vouch for|side with|stand with|with|defend|back|follow)\W*$")
+_FOR = re.compile(
+    r"\b(?:agree with|trust|believe|vouch for|side with|stand with|(?:i'm|am) with|defend|back|follow)\W*$"
+)
+_RETOLD = re.compile(
+    r"\W*(?:\w+ )?(?:wants|accus\w+|says|said|claims|claimed|thinks|told|went after|pointing at|put|suspects|blames|"
+    r"vote[ds]|brought up)\b"
+)
 _PLEAD = re.compile(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|friends?|fair|let me down|shame|alone)\b")
 
 
@@ -113,6 +122,8 @@ def read(text: str, names: tuple[str, ...]) -> Reading:
         for number, (begin, end) in enumerate(places):
             before = clause[places[number - 1][1] if number else 0 : begin]
             after = clause[end : places[number + 1][0] if number + 1 < len(places) else len(clause)]
+            if number and _RETOLD.match(before):
+                continue  # what somebody else said of this player
             last = known[clause[begin:end]]
             if _judge(last, before, after, accused, cleared):
                 vote = last
@@ -137,7 +148,7 @@ def _judge(name: str, before: str, after: str, accused: dict[str, float], cleare
     if _FOR.search(before):
         cleared[name] = None
     elif _CLEAN.search(after):
-        if re.search(r"\b(?:don't|can't|do not|hardly)\b", after):
+        if _DISBELIEF.search(after):
             accused[name] = max(accused.get(name, 0.0), 0.5)
         else:
             cleared[name] = None

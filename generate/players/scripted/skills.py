@@ -46,7 +46,9 @@ def parse_spec(argument: str) -> tuple[str, Skills]:
             raise UsageError(f"scripted:{argument} gives the skill {skill} twice; leave one of them out")
         given[skill] = _number(argument, skill, value)
     skills = replace(planted, **given)
-    changed = [f"{skill}={value:g}" for skill, value in asdict(skills).items() if value != getattr(planted, skill)]
+    changed = [
+        f"{skill}={_plain(value)}" for skill, value in asdict(skills).items() if value != getattr(planted, skill)
+    ]
     return f"scripted:{profile}" + (f"?{'&'.join(changed)}" if changed else ""), skills
 
 
@@ -58,3 +60,8 @@ def _number(argument: str, skill: str, value: str) -> float:
     if not math.isfinite(number):
         raise UsageError(f"scripted:{argument}: {skill} needs a number, not {value!r}, as in {skill}=0.5")
     return number
+
+
+def _plain(value: float) -> str:
+    """The shortest digits that give the number back, without a trailing .0."""
+    return repr(value).removesuffix(".0")

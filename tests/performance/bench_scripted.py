@@ -1,0 +1,50 @@
+"""How long scripted players think: microseconds an answer, and their share of the time that 500 games a second allow."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import product
+
+from games.mafia import MINI_MAFIA, MiniMafia
+from games.session import start
+from generate.players.scripted import PROFILES, ScriptedPlayer
+from generate.players.scripted.skills import parse_spec
+
+GAMES_PER_SECOND = 500
+
+
+def bench_scripted_players() -> None:
+    """Whole Mini-Mafia games between all profiles, without and with assessments; only `answer` is timed."""
+    players = [ScriptedPlayer(*parse_spec(name)) for name in PROFILES]
+    for assess in (False, True):
+        spent, answers, games = 0.0, 0, 0
+        for turn, cell in enumerate(list(product(players, repeat=3)) * 15):
+            game = MiniMafia(replace(MINI_MAFIA, assess=assess), turn, f"bench-{turn}")
+            cast = dict(zip(("mafioso", "detective", "villager"), cell, strict=True))
+            session = start(lambda game=game: game)
+            games += 1
+            while session.asks:
+                asked = [(cast[game.roles[ask.seat]], ask, game.view(ask.seat)) for ask in session.asks]
+                begin = time.perf_counter()
+                replies = tuple(_now(player, ask, view) for player, ask, view in asked)
+                spent += time.perf_counter() - begin
+                answers += len(replies)
+                session.send(replies)
+        share = spent / games * GAMES_PER_SECOND
+        print(
+            f"scripted players, {'with' if assess else 'without'} assessments: {spent / answers * 1e6:.0f} µs an answer, "
+            f"{answers / games:.0f} answers a game, {share:.2f} of the time of a game at {GAMES_PER_SECOND} games/s"
+        )
+
+
+def _now(player: ScriptedPlayer, ask, view):
+    try:
+        player.answer(ask, view).send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("a scripted player suspended")
+
+
+if __name__ == "__main__":
+    bench_scripted_players()
