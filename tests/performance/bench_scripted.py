@@ -1,11 +1,16 @@
-"""How long scripted players think: microseconds an answer, and their share of the time that 500 games a second allow."""
+"""How long scripted players think, and their share of the time that 500 games a second allow.
+
+python tests/performance/bench_scripted.py
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
+from games.core import Ask, Event, Reply
 from games.mafia import MINI_MAFIA, MiniMafia
 from games.session import start
 from generate.players.scripted import PROFILES, ScriptedPlayer
@@ -33,16 +38,17 @@ def bench_scripted_players() -> None:
                 session.send(replies)
         share = spent / games * GAMES_PER_SECOND
         print(
-            f"scripted players, {'with' if assess else 'without'} assessments: {spent / answers * 1e6:.0f} µs an answer, "
+            f"{'with' if assess else 'without'} assessments: {spent / answers * 1e6:.0f} µs an answer, "
             f"{answers / games:.0f} answers a game, {share:.2f} of the time of a game at {GAMES_PER_SECOND} games/s"
         )
 
 
-def _now(player: ScriptedPlayer, ask, view):
+def _now(player: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
     try:
         player.answer(ask, view).send(None)
     except StopIteration as end:
-        return end.value
+        reply: Reply = end.value
+        return reply
     raise AssertionError("a scripted player suspended")
 
 

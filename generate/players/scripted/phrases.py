@@ -118,6 +118,8 @@ MOVES: dict[str, tuple[str, ...]] = {
     ),
     "accuse": (
         "<guilty>",
+        "<guilty>",
+        "I say it openly: <guilty>",
         "{x} is the one who killed {dead}",
         "{x} is lying to us",
         "I suspect {x}",
@@ -150,6 +152,8 @@ MOVES: dict[str, tuple[str, ...]] = {
     ),
     "defend": (
         "<clean>",
+        "<clean>",
+        "I say it openly: <clean>",
         "I trust {x}",
         "I believe {x}",
         "{x} sounds genuine to me",
