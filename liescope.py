@@ -43,7 +43,7 @@ for commands in (generate_commands, detector_commands, benchmark_commands):
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="The folder for everything that the demo makes.")] = Path("demo"),
-    games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 60,
+    games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 40,
     seed: Annotated[int, typer.Option(help="Seed of the run.")] = 1,
 ) -> None:
     """The whole job, small and offline: play, build, train, evaluate, fit; ends by naming the files it made.
@@ -77,11 +77,9 @@ def demo(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C."""
+    """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's)."""
     try:
         code = get_command(app).main(arguments, prog_name="liescope", standalone_mode=False)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
     except TyperException as error:
         words = getattr(error, "format_message", error.__str__)()
         return _fail(f"{words or 'what was asked is not clear'} (see liescope --help)") if words else 1
@@ -96,9 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _fail(words: str, code: int = 1) -> int:
+def _fail(words: str) -> int:
     print(f"error: {' '.join(words.split())}", file=sys.stderr)
-    return code
+    return 1
 
 
 if __name__ == "__main__":

@@ -58,11 +58,10 @@ def fit(
     settings = Settings(draws, tune, chains, seed, target_accept, sampler)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
+    counts = load_counts(sources, without or ())
+    games = int(counts.cells["games"].sum())
     with progress() as bar:
-        task = bar.add_task("counting games", total=None, note="")
-        counts = load_counts(sources, without or ())
-        games = int(counts.cells["games"].sum())
-        bar.update(task, description="sampling", note=f"{games} games, {counts.cells.height} combinations")
+        task = bar.add_task("sampling", total=None, note=f"{games} games, {counts.cells.height} combinations")
         posterior = sample_posterior(counts.cells, settings)
         bar.update(task, total=1, completed=1)
     table, cells = scores(posterior), predictions(posterior)
