@@ -21,7 +21,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 bench: $(STAMP)
-	$(BIN)/python -m pytest -q -s tests/performance/benchmarks.py
+	$(BIN)/python tests/performance/benchmarks.py
 
 # Everything is installed once; a change of pyproject.toml or of the pins installs again.
 $(STAMP): pyproject.toml constraints/py311.txt

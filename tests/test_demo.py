@@ -1,0 +1,56 @@
+"""The demo: every step of the main job, offline, from one command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import liescope
+from generate.corpus import read
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("demo")
+    assert liescope.main(["demo", "--out", str(out), "--games", "8"]) == 0
+    return out
+
+
+def test_it_leaves_a_run_a_corpus_two_detectors_and_two_reports(made: Path) -> None:
+    for name in (
+        "run/run.json",
+        "corpus/README.md",
+        "corpus/croissant.json",
+        "models/tfidf/README.md",
+        "models/embedding/README.md",
+        "reports/detectors/report.md",
+        "reports/capability/report.md",
+        "reports/capability/forest.png",
+    ):
+        assert (made / name).stat().st_size > 0, name
+
+
+def test_its_statements_carry_all_four_labels_and_say_that_they_are_scripted(made: Path) -> None:
+    statements = read(made / "corpus", "statements").collect()
+    assert statements["source"].unique().to_list() == ["scripted"]
+    for label in ("label_role", "label_claim", "label_self", "label_peer"):
+        assert set(statements[label].drop_nulls()) == {True, False}, label
+        if label != "label_role":
+            assert statements.filter(statements[label].is_null())[f"{label}_null"].str.len_chars().gt(0).all()
+
+
+def test_its_detectors_stand_beside_controls_and_beside_the_players(made: Path) -> None:
+    rows = json.loads((made / "reports/detectors/report.json").read_text(encoding="utf-8"))["rows"]
+    detectors = {row["detector"] for row in rows}
+    assert {"tfidf", "embedding", "control:length", "control:shuffled", "observers:villager_vote"} <= detectors
+    auroc = {row["detector"]: row["value"] for row in rows if row["metric"] == "auroc" and row["split"] == "test"}
+    assert auroc["control:role_oracle"] == 1.0
+
+
+def test_the_capabilities_come_from_the_same_games(made: Path) -> None:
+    models = json.loads((made / "reports/capability/capability.json").read_text(encoding="utf-8"))["models"]
+    assert {model["model"] for model in models} == {"scripted:novice", "scripted:steady", "scripted:bold"}
+    deceives = {model["model"]: model["m"]["mean"] for model in models}
+    assert deceives["scripted:bold"] > deceives["scripted:novice"]
