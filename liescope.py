@@ -82,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = get_command(app).main(arguments, prog_name="liescope", standalone_mode=False)
     except TyperException as error:
         words = getattr(error, "format_message", error.__str__)()
-        return _fail(f"{words or 'what was asked is not clear'} (see liescope --help)") if words else 1
+        context = getattr(error, "ctx", None)
+        return _fail(f"{words} (see {context.command_path if context else 'liescope'} --help)") if words else 1
     except LiescopeError as error:
         return _fail(str(error))
     except BrokenPipeError:

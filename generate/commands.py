@@ -64,7 +64,7 @@ def play(
     detectives: Annotated[int | None, typer.Option(help="How many detectives (mafia).")] = None,
     villagers: Annotated[int | None, typer.Option(help="How many villagers (mafia).")] = None,
     days: Annotated[int | None, typer.Option(help="Days until the mafia has won; 0 for no end (mafia).")] = None,
-    concurrency: Annotated[int, typer.Option(help="Games, and requests to a player, at once.", min=1)] = 16,
+    concurrency: Annotated[int, typer.Option(help="Games, and requests, under way at once.", min=1)] = 16,
     timeout: Annotated[float, typer.Option(help="Seconds that a request may take.", min=0.1)] = 120.0,
     max_tokens: Annotated[int | None, typer.Option(help="Stop when the run has used so many tokens.", min=1)] = None,
     max_cost: Annotated[float | None, typer.Option(help="Stop when the run has cost so much (needs --price).")] = None,

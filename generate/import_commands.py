@@ -15,9 +15,11 @@ import typer
 
 from games.errors import BadData, PlanChanged, UnknownName
 from games.record import GameRecord
+from generate.changes import check_unchanged
 from generate.console import emit, progress
 from generate.importers.mini_mafia import Rejected, read_mini_mafia
 from generate.importers.tally import Tally
+from generate.importers.told import UNKNOWN_MODEL
 from generate.journal import Journal
 from generate.run_folder import PLAN_FILE
 
@@ -67,6 +69,8 @@ def import_(
         "rejected": len(rejected),
         "seconds": round(perf_counter() - began, 2),
     }
+    if batches is None and any(UNKNOWN_MODEL in models for models in facts["models"].values()):
+        typer.echo("note: without --batches no model is known; all are called unknown", err=True)
     if as_json:
         emit(facts)
     else:
@@ -108,18 +112,11 @@ def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:
     """The run folder, new or begun by the same import. Raises PlanChanged where it holds anything else."""
     if not (out / PLAN_FILE).exists():
         return Journal.create(out, plan)
-    journal = Journal.open(out, write=True)
-    if journal.plan == plan:
-        return journal
-    changes = [
-        f"{name} {journal.plan.get(name)!r} -> {plan.get(name)!r}"
-        for name in dict.fromkeys([*plan, *journal.plan])
-        if journal.plan.get(name) != plan.get(name)
-    ]
-    journal.close()
-    raise PlanChanged(
-        f"{out} holds another run (in the folder -> asked for now): {'; '.join(changes[:6])}. Choose another --out"
-    )
+    with Journal.open(out) as there:
+        if "import" not in there.plan:
+            raise PlanChanged(f"{out} holds a run that was played, not an import; choose another --out")
+        check_unchanged(there.plan, plan, out)
+    return Journal.open(out, write=True)
 
 
 def _hash(file: Path) -> str:

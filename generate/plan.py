@@ -8,7 +8,7 @@ the plan's seed, the cell and its number in the cell.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from games.core import Game
-from games.errors import BadData, PlanChanged, UnknownName, UsageError
+from games.errors import BadData, UnknownName, UsageError
 from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from generate.prompts.render import HERE, SETS
 from generate.tournament import SEATINGS, Cell, seating
@@ -116,9 +116,11 @@ class Plan(BaseModel):
     def __len__(self) -> int:
         return self.games * len(self.cells)
 
-    def schedule(self) -> Iterator[PlannedGame]:
-        """Every game in the order of play. Cells take turns, so that a run cut short has played some of each."""
-        return (self.planned(number) for number in range(len(self)))
+    def schedule(self, ended: Set[str] = frozenset()) -> Iterator[PlannedGame]:
+        """The games in the order of play, but those with the ids that ended. Cells take turns, so that a run cut short
+        has played some of each.
+        """
+        return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
 
     def game_id(self, number: int) -> str:
         return f"{self.hash[:8]}-{number:06d}"
@@ -198,36 +200,6 @@ def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
         raise BadData(
             f"{where} holds no plan of played games ({place}: {first['msg']}); choose another --out"
         ) from None
-
-
-def check_unchanged(old: Mapping[str, Any], new: Plan, where: Path) -> None:
-    """Raises PlanChanged, naming each difference, where a run folder holds another plan."""
-    now = new.model_dump(mode="json")
-    changes = [
-        f"{name} {_short(before)} -> {_short(after)}"
-        for name, before, after in _differences(json.loads(json.dumps(old)), now)
-    ]
-    if changes:
-        raise PlanChanged(
-            f"{where} holds a run with another plan (in the folder -> asked for now): {'; '.join(changes)}. "
-            "Give the old options to go on with it, or another --out for a new run"
-        )
-
-
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
-    for name in dict.fromkeys([*old, *new]):
-        before, after = old.get(name), new.get(name)
-        if isinstance(before, dict) and isinstance(after, dict):
-            yield from _differences(before, after, f"{prefix}{name}.")
-        elif before != after:
-            yield f"{prefix}{name}", before, after
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, list) and len(value) > 4:
-        return f"({len(value)} of them, {sha256(json.dumps(value).encode()).hexdigest()[:6]})"
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 200 else f"{text[:199]}…"
 
 
 def hash_templates(prompts: str) -> str:

@@ -18,8 +18,9 @@ from games.core import Ask, Event, Reply
 from games.errors import BadData, BudgetSpent, LiescopeError, PlayerFailed, UsageError
 from games.record import GameRecord, Source, Status, record
 from games.session import Session
+from generate.changes import check_unchanged
 from generate.journal import Journal
-from generate.plan import Plan, PlannedGame, check_unchanged, read_plan
+from generate.plan import Plan, PlannedGame, read_plan
 from generate.players.protocol import Attempt, Player, Price, Table
 from generate.players.registry import open_player
 from generate.run_folder import PLAN_FILE
@@ -32,9 +33,11 @@ Answers = dict[tuple[int, str], Reply]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may differ each time a run goes on. concurrency: games, and requests to each player, under way at once;
-    timeout: seconds for one request; budgets count all that the run ever spent; prices: by model name; prompts: where
-    the plan's templates lie, "full", "minimal" or a folder.
+    """What may differ each time a run goes on.
+
+    concurrency: games, and requests of all players together, under way at once; timeout: seconds for one request;
+    budgets count all that the run ever spent; prices: by model name; prompts: where the plan's templates lie, "full",
+    "minimal" or a folder.
     """
 
     concurrency: int = 16
@@ -95,7 +98,7 @@ async def play(
         if (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
             read_plan(journal.plan, out)
-            check_unchanged(journal.plan, plan, out)
+            check_unchanged(journal.plan, plan.model_dump(mode="json"), out)
             tally.tokens, tally.cost = journal.spent()
 
         def log(attempt: Attempt) -> None:
@@ -170,7 +173,7 @@ class _Sitting:
         for game in self.journal.records():
             self.tally.add(game)
         self.tally.before = self.tally.done + self.tally.failed
-        games = self._waiting(set(self.journal.game_ids()))
+        games = self.plan.schedule(set(self.journal.game_ids()))
         self._show()
         try:
             async with asyncio.TaskGroup() as group:
@@ -180,11 +183,6 @@ class _Sitting:
             raise errors.exceptions[0] from None
         finally:
             self._show()
-
-    def _waiting(self, ended: set[str]) -> Iterator[PlannedGame]:
-        for number in range(len(self.plan)):
-            if self.plan.game_id(number) not in ended:
-                yield self.plan.planned(number)
 
     async def _work(self, games: Iterator[PlannedGame]) -> None:
         """Play games one after the other until none is left or the run stops."""

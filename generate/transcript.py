@@ -25,7 +25,7 @@ def plain(text: str) -> str:
 
 def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
     """The lines of a game in the order of play, styled. labels: `labeling.label.label_game` of the same game."""
-    yield Text(f"{game.game_id}  {game.game}  seed {game.seed}", _HEAD)
+    yield Text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
     if game.cell:
         yield Text(f"cell {plain(game.cell)}", _LABEL)
     width = max(len(seat.name) for seat in game.seats)
@@ -114,5 +114,5 @@ def _ending(game: GameRecord) -> Text:
         return Text(f"failed: {plain(game.failure)}", _FALLBACK)
     drawn = sum(1 for event in game.events if event.fallback)
     return Text(f"{game.outcome.winner} wins: {game.outcome.reason}", _HEAD).append(
-        f"  ({drawn} fallbacks)" if drawn else "", _FALLBACK
+        f"  (fallbacks: {drawn})" if drawn else "", _FALLBACK
     )

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from games.errors import BadData, PlanChanged, UnknownName, UsageError
-from generate.plan import Plan, check_unchanged, hash_templates, make_plan, playable, read_plan
+from generate.changes import check_unchanged
+from generate.plan import Plan, hash_templates, make_plan, playable, read_plan
 
 
 def test_the_same_plan_means_the_same_games(plan: Callable[..., Plan]) -> None:
@@ -34,13 +35,14 @@ def test_a_plan_comes_back_from_a_run_folder_as_it_was(plan: Callable[..., Plan]
     assert again == made
     assert again.hash == made.hash
     assert again.make(again.planned(3)).names == made.make(made.planned(3)).names
-    check_unchanged(made.model_dump(mode="json"), again, Path("runs/x"))
+    check_unchanged(made.model_dump(mode="json"), again.model_dump(mode="json"), Path("runs/x"))
 
 
 def test_a_changed_plan_is_refused_and_every_difference_named(plan: Callable[..., Plan]) -> None:
     old = plan(games=10, seed=1).model_dump(mode="json")
+    new = plan(games=20, seed=2, rounds=3, players=("fake:a",)).model_dump(mode="json")
     with pytest.raises(PlanChanged) as refusal:
-        check_unchanged(old, plan(games=20, seed=2, rounds=3, players=("fake:a",)), Path("runs/x"))
+        check_unchanged(old, new, Path("runs/x"))
     words = str(refusal.value)
     for part in ("runs/x", "games 10 -> 20", "seed 1 -> 2", "options.rounds 2 -> 3", "players", "--out"):
         assert part in words
