@@ -43,13 +43,13 @@ def fit(
 
     Writes capability.csv and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png,
     predictive.png and report.md to the folder, and background.csv (z-scores that do not assume the model) where every
-    background met every model. Stops with an error, and writes nothing, where the sampler has not
-    converged.
+    background met every model. Stops with an error, and writes nothing, where the sampler has not converged.
 
     Example: liescope fit runs/first --out reports/capability
     """
     from benchmark.background import background_scores
     from benchmark.capability import fit as sample_posterior
+    from benchmark.identification import check_identified
     from benchmark.plots import forest, predictive
     from benchmark.report import covered, notes, report
     from benchmark.results import predictions, scores, tidy_draws, to_json
@@ -59,9 +59,11 @@ def fit(
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
     counts = load_counts(sources, without or ())
+    check_identified(counts.cells)
     games = int(counts.cells["games"].sum())
     with progress() as bar:
-        task = bar.add_task("sampling", total=None, note=f"{games} games, {counts.cells.height} combinations")
+        task = bar.add_task("sampling", total=None, note="")
+        bar.update(task, note=f"{games} games, {counts.cells.height} combinations")
         posterior = sample_posterior(counts.cells, settings)
         bar.update(task, total=1, completed=1)
     table, cells = scores(posterior), predictions(posterior)

@@ -67,7 +67,9 @@ def play(
     concurrency: Annotated[int, typer.Option(help="Games, and requests, under way at once.", min=1)] = 16,
     timeout: Annotated[float, typer.Option(help="Seconds that a request may take.", min=0.1)] = 120.0,
     max_tokens: Annotated[int | None, typer.Option(help="Stop when the run has used so many tokens.", min=1)] = None,
-    max_cost: Annotated[float | None, typer.Option(help="Stop when the run has cost so much (needs --price).")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop when the run has cost so much (needs --price).", min=0)
+    ] = None,
     price: Annotated[
         list[str] | None,
         typer.Option(help="Money for a million tokens: MODEL=PROMPT,COMPLETION[,CACHED], repeatable."),
@@ -144,13 +146,9 @@ def show(
 
 
 def _play(plan: Plan, out: Path, limits: Limits, retry_failed: bool) -> Tally:
-    display = progress()
-    task = display.add_task("playing", total=len(plan), note="")
     started = time.monotonic()
 
     def watch(tally: Tally) -> None:
-        if not display.live.is_started:  # only once everything could be opened
-            display.start()
         pace = tally.calls / max(time.monotonic() - started, 1e-6)
         note = f"{pace:,.0f} calls/s  {tally.tokens:,} tokens"
         note += f"  cost {tally.cost:,.2f}" if tally.cost else ""
@@ -158,13 +156,12 @@ def _play(plan: Plan, out: Path, limits: Limits, retry_failed: bool) -> Tally:
         display.update(task, completed=tally.done + tally.failed, note=note)
 
     try:
-        return asyncio.run(play_plan(plan, out, limits, retry_failed, watch))
+        with progress() as display:
+            task = display.add_task("playing", total=len(plan), note="")
+            return asyncio.run(play_plan(plan, out, limits, retry_failed, watch))
     except KeyboardInterrupt:
         print(f"\nstopped; run the same command again to go on with {out}", file=sys.stderr)
         raise
-    finally:
-        if display.live.is_started:
-            display.stop()
 
 
 def _price(words: str) -> tuple[str, Price]:

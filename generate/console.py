@@ -8,12 +8,36 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+
+class _Display(Progress):
+    """Shows itself with the first news, so that a mistake found at the start stays one line on standard error."""
+
+    def __enter__(self) -> _Display:
+        return self
+
+    def update(self, task_id: TaskID, **news: Any) -> None:
+        if not self.live.is_started:
+            self.start()
+        super().update(task_id, **news)
+
+    def stop(self) -> None:
+        if self.live.is_started:
+            super().stop()
 
 
 def progress() -> Progress:
-    """A progress display on standard error; use it as a context manager and add tasks to it."""
-    return Progress(
+    """A progress display on standard error; use it as a context manager, add tasks and `update` them."""
+    return _Display(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
