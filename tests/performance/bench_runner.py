@@ -13,9 +13,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from games.mafia import MiniMafia
 from games.record import Status
+from games.session import start
 from generate.journal import Journal
 from generate.plan import Plan, make_plan, playable, roles_of
+from generate.prompts.render import load_prompts
 from generate.runner import Limits, play
 from generate.tournament import cells
 from labeling.label import label_game
@@ -83,6 +86,13 @@ def _timed(work: Callable[[], float]) -> tuple[float, float]:
     return pace, (time.process_time() - began) * 1000 / REQUESTS
 
 
+def _prompt() -> str:
+    """A prompt as the runner's players send it, so that both sides put the same work on the endpoint."""
+    game = MiniMafia()
+    (ask,) = start(lambda: game).asks
+    return load_prompts("full").render(ask, game.view(ask.seat)).text
+
+
 async def _bare(url: str) -> float:
     """The SDK's client with its aiohttp transport and nothing around it."""
     import httpx2
@@ -93,10 +103,11 @@ async def _bare(url: str) -> float:
         api_key="none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(limits=limits, timeout=None)
     )
     left = iter(range(REQUESTS))
+    prompt = _prompt()
 
     async def ask() -> None:
         for number in left:
-            words = f"{number} " + "You are Alice. Bob and Charlie have spoken. " * 40
+            words = f"{prompt} {number}"
             await client.chat.completions.create(model="stub", messages=[{"role": "user", "content": words}])
 
     began = time.perf_counter()
