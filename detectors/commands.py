@@ -97,7 +97,8 @@ def train(
     console = _console()
     console.print(
         f"{kind} trained on {facts['statements']:,} statements of {facts['games']:,} games, {facts['prevalence']:.1%} "
-        f"deceptive ({facts['without_label']:,} statements have no {target} label); train is scored out of fold"
+        f"deceptive ({facts['without_label']:,} statements have no {target} label)"
+        f"{'; train is scored out of fold' if folds else '; without folds, so that it has no thresholds'}"
     )
     _print_rows(console, rows)
     _print_notes(console, trained.figures.notes, facts["sources"])
@@ -162,7 +163,7 @@ def _shown() -> Iterator[Progress]:
 def _console() -> Console:
     """Standard output; where it is no terminal, wide enough for a table in one piece."""
     console = Console()
-    return console if console.is_terminal else Console(width=140)
+    return console if console.is_terminal else Console(width=170)
 
 
 def _print_rows(console: Console, rows: Sequence[MetricRow]) -> None:
@@ -188,7 +189,7 @@ def _print_rows(console: Console, rows: Sequence[MetricRow]) -> None:
         return
     table = Table(box=None, header_style="bold", title="beside the players", title_justify="left")
     for name in ("who", "target", "where", "figure", "value [95%]", "games", "prevalence or chance"):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for row in beside:
         chance = "" if row.prevalence is None else f"{row.prevalence:.3f}"
         table.add_row(row.detector, row.target, row.split, row.metric, figure(row), f"{row.games:,}", chance)
@@ -200,9 +201,9 @@ def _short(row: MetricRow) -> str:
 
 
 def _print_notes(console: Console, notes: Sequence[str], sources: Sequence[str]) -> None:
-    from detectors.evaluation.report import SCRIPTED_WARNING
+    from detectors.evaluation.report import scripted_warning
 
     for note in notes:
         console.print(f"note: {note}", markup=False)
-    if "scripted" in sources:
-        console.print(SCRIPTED_WARNING, style="yellow")
+    if warning := scripted_warning(sources):
+        console.print(warning, style="yellow")

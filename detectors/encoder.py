@@ -22,6 +22,7 @@ from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
     DataCollatorWithPadding,
+    PrinterCallback,
     Trainer,
     TrainerCallback,
     TrainingArguments,
@@ -106,6 +107,7 @@ class EncoderDetector:
                 processing_class=self._tokenizer,
                 callbacks=[_steps(progress)],
             )
+            trainer.remove_callback(PrinterCallback)  # it prints, and standard output is the command's
             trainer.train()
         self._model = trainer.model.to(self._device).eval()
         return self

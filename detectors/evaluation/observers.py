@@ -7,7 +7,7 @@ than the villager, whose statements it found most suspicious on average, and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +15,15 @@ import polars as pl
 
 from detectors.evaluation.bootstrap import codes, estimate, game_weights
 from detectors.evaluation.metrics import Floats, rank_metrics
-from detectors.evaluation.scores import MetricRow, Plan, describe, per_detector, scored
-from games.mafia import MAFIOSO, VILLAGER, MiniMafia
+from detectors.evaluation.scores import MetricRow, Plan, describe, per_detector, score_table, scored
+from games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
 
 OBSERVERS = "observers:"
 _VILLAGER_VOTE = OBSERVERS + "villager_vote"
 _SCORES = ("suspicion", "flag_rate")
 _HUMAN = "human"
+_MADE_OF_RATINGS = "peer"
+DETECTIVE_CLAIM = "control:detective_claim"
 
 Found = tuple[list[MetricRow], list[str]]
 
@@ -29,10 +31,11 @@ Found = tuple[list[MetricRow], list[str]]
 def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.DataFrame, plan: Plan) -> Found:
     """AUROC of detectors and observers on the statements that observers rated, and the paired differences.
 
-    Splits are named `test:rated` (all observers) and `test:rated-by-villagers` (observers without private knowledge).
+    Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`. The target
+    `peer` is left out: its label is made from these ratings.
     """
     rows: list[MetricRow] = []
-    groups = {"rated": pl.lit(True), "rated-by-villagers": pl.col("observer_role") == VILLAGER}
+    groups = {"rated-by-villagers": pl.col("observer_role") == VILLAGER, "rated-by-all": pl.lit(True)}
     for group, who in groups.items():
         usable = ratings.filter(who & pl.col("flag").is_not_null() & pl.col("suspicion").is_not_null())
         judged = usable.group_by("statement_id").agg(
@@ -41,7 +44,7 @@ def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.Da
         shown: set[str] = set()
         for detector, target, table in per_detector(scores, statements):
             both = table.filter(pl.col("split") == plan.split).join(judged, on="statement_id", maintain_order="left")
-            if both.is_empty():
+            if both.is_empty() or target == _MADE_OF_RATINGS:
                 continue
             auroc = {name: _auroc(both, name, plan) for name in ("score", *_SCORES)}
             found = [(detector, "auroc", auroc["score"])]
@@ -50,6 +53,8 @@ def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.Da
                 shown.add(target)
                 found = [(OBSERVERS + name, "auroc", auroc[name]) for name in _SCORES] + found
             rows += _rows(found, target, f"{plan.split}:{group}", describe(both))
+    if (scores["target"] == _MADE_OF_RATINGS).any():
+        return rows, ["observers: label_peer is made from the ratings, so no rating is set beside a detector of it"]
     if not rows:
         return [], [f"observers: no statement of {plan.split} was rated by another player (play with --assess)"]
     return rows, []
@@ -88,7 +93,8 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: Plan) -> F
     if votes.is_empty():
         return [], [f"observers: no villager's vote in a Mini-Mafia game of {plan.split}"]
     drawn = votes.filter(pl.col("fallback") != "").height
-    notes = [f"observers: {drawn} of {votes.height} villagers' votes were drawn by the rules and are left out"]
+    left_out = f"observers: {drawn} of {votes.height} villagers' votes were drawn by the rules and are left out"
+    notes = [left_out] if drawn else []
     kept = votes.filter(pl.col("fallback") == "")
     candidates = _candidates(kept, tables)
     rows: list[MetricRow] = []
@@ -105,6 +111,21 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: Plan) -> F
             rows += _rows(found, target, split, (said, part["game_id"].n_unique(), float(chance)))
         shown.add(target)
     return rows, notes
+
+
+def detective_claims(statements: pl.DataFrame, targets: Sequence[str]) -> pl.DataFrame:
+    """A score table of the rule that a speaker who claims no detective's knowledge is the more suspicious one: 0 for a
+    statement in which its speaker claims to be the detective or to have investigated, 1 for any other.
+    """
+    claim = pl.col("claims").struct
+    own = (claim.field("kind") == "investigation") | (
+        (claim.field("kind") == "role")
+        & (claim.field("value") == DETECTIVE)
+        & (claim.field("subject") == pl.col("speaker"))
+    )
+    claimed = statements.explode("claims").filter(own)["statement_id"].unique()
+    score = (~statements["statement_id"].is_in(claimed.implode())).cast(pl.Float64).to_numpy()
+    return pl.concat([score_table(statements["statement_id"], score, DETECTIVE_CLAIM, target) for target in targets])
 
 
 def _candidates(votes: pl.DataFrame, tables: Tables) -> pl.DataFrame:

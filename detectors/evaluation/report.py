@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -13,9 +13,7 @@ from detectors.evaluation.run import Evaluation
 from detectors.evaluation.scores import MetricRow, describe, per_detector
 from games.errors import UsageError
 
-SCRIPTED_WARNING = (
-    "The words are scripted: scripted text is not model text, and nothing here is a finding about models."
-)
+_SCRIPTED = "scripted"
 _TARGETS = {
     "role": "the speaker's hidden role wants the table deceived",
     "claim": "a claim in the statement is a lie",
@@ -32,6 +30,15 @@ HEADLINE = (
     "brier",
     "ece",
 )
+
+
+def scripted_warning(sources: Collection[str]) -> str:
+    """What must stand beside figures that scripted words went into; "" where none did."""
+    if _SCRIPTED not in sources:
+        return ""
+    if len(sources) == 1:
+        return "The words are scripted: scripted text is not model text, and nothing here is a finding about models."
+    return "Some of the words are scripted: scripted text is not model text, and figures over all of them mix the two."
 
 
 def write_report(out: Path, evaluation: Evaluation) -> list[Path]:
@@ -71,8 +78,8 @@ def markdown(evaluation: Evaluation, figures: Sequence[str] = ()) -> str:
     """The report in plain words."""
     plan = evaluation.plan
     lines = [f"# Detectors on {evaluation.corpus}, split {plan.split}", ""]
-    if "scripted" in evaluation.sources:
-        lines += [f"> **{SCRIPTED_WARNING}**", ""]
+    if warning := scripted_warning(evaluation.sources):
+        lines += [f"> **{warning}**", ""]
     lines += [
         f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds "
         f"for 1% and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another "
@@ -117,8 +124,11 @@ def _beside(rows: Sequence[MetricRow]) -> list[str]:
     lines = [
         "### Beside the players",
         "",
-        "On rated statements both score the same statements. In the villager's seat both name one of the living "
-        "others; differences are detector minus players, paired by game; chance is what naming at random would reach.",
+        "On rated statements both score the same statements: `rated-by-villagers` is the fair comparison, since "
+        "villagers know no more than the words; `rated-by-all` counts the mafioso and the detective too, who know who "
+        "deceives. In the villager's seat both name one of the living others; differences are detector minus players, "
+        "paired by game; chance is what naming at random would reach. `control:detective_claim` names whoever claims "
+        "least to be the detective or to have investigated: a detector that does no better may have learned only that.",
         "",
         "| who | where | figure | value | statements | games | prevalence or chance |",
         "|---|---|---|---|---|---|---|",

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from detectors.evaluation.bootstrap import DRAWS
-from detectors.evaluation.controls import control_scores
-from detectors.evaluation.observers import Tables, in_the_villagers_seat, on_statements
+from detectors.evaluation.controls import CONTROL, control_scores
+from detectors.evaluation.observers import Tables, detective_claims, in_the_villagers_seat, on_statements
 from detectors.evaluation.scores import (
     THRESHOLDS_ON,
     Figures,
@@ -149,10 +149,15 @@ def _scores_of(
 def _beside_players(
     scores: pl.DataFrame, evaluated: pl.DataFrame, corpus: Path, plan: Plan, detectors: Sequence[str]
 ) -> tuple[list[MetricRow], list[str]]:
-    """Detectors alone are set beside the players; the controls are not."""
+    """On rated statements detectors alone; in the villager's seat the controls too, which vote as little as they."""
     mine = scores.filter(pl.col("detector").is_in(list(detectors)))
     ratings = read(corpus, "ratings", plan.split).collect()
     votes, games = read(corpus, "votes", plan.split).collect(), read(corpus, "games", plan.split).collect()
     rated, notes = on_statements(mine, evaluated, ratings, plan)
-    seated, more = in_the_villagers_seat(mine, Tables(evaluated, votes, games), plan)
+    candidates = scores.filter(~pl.col("detector").is_in([f"{CONTROL}role_oracle", f"{CONTROL}majority"]))
+    said = read(corpus, "statements", plan.split).select("statement_id", "speaker", "claims").collect()
+    claims = detective_claims(said, mine["target"].unique(maintain_order=True).to_list())
+    seated, more = in_the_villagers_seat(
+        pl.concat([candidates.select(claims.columns), claims]), Tables(evaluated, votes, games), plan
+    )
     return rated + seated, notes + more

@@ -12,8 +12,14 @@ import polars as pl
 import pytest
 
 from detectors.evaluation.controls import control_scores, deal_to_other_games
-from detectors.evaluation.observers import Tables, in_the_villagers_seat, on_statements
-from detectors.evaluation.report import SCRIPTED_WARNING, write_report
+from detectors.evaluation.observers import (
+    DETECTIVE_CLAIM,
+    Tables,
+    detective_claims,
+    in_the_villagers_seat,
+    on_statements,
+)
+from detectors.evaluation.report import scripted_warning, write_report
 from detectors.evaluation.run import Evaluation, evaluate
 from detectors.evaluation.scores import MetricRow, Plan, evaluate_scores, score_table
 from detectors.examples import labelled, read_statements
@@ -185,13 +191,60 @@ def test_observers_who_know_beat_a_detector_that_guesses_on_the_same_statements(
     ratings = read(corpus, "ratings").collect()
     rows, notes = on_statements(scores, statements, ratings, Plan("train", draws=200))
     assert notes == []
-    (difference,) = [r for r in rows if (r.metric, r.split) == ("auroc_minus_suspicion", "train:rated")]
-    auroc = {r.detector: r.value for r in rows if (r.metric, r.split) == ("auroc", "train:rated")}
+    (difference,) = [r for r in rows if (r.metric, r.split) == ("auroc_minus_suspicion", "train:rated-by-all")]
+    auroc = {r.detector: r.value for r in rows if (r.metric, r.split) == ("auroc", "train:rated-by-all")}
     assert difference.value == pytest.approx(auroc["guess"] - auroc["observers:suspicion"])
     assert difference.hi < 0
     villagers = [r for r in rows if r.split == "train:rated-by-villagers" and r.metric == "auroc"]
     # A villager does not rate itself, so fewer statements are rated by villagers than by anybody.
     assert 0 < villagers[0].statements < difference.statements
+
+
+def test_ratings_are_not_set_beside_a_label_that_is_made_of_them(corpus: Path) -> None:
+    statements = read_statements(corpus)
+    scores = score_table(statements["statement_id"], np.full(statements.height, 0.5), "d", "peer")
+    rows, (note,) = on_statements(scores, statements, read(corpus, "ratings").collect(), Plan("train", draws=10))
+    assert rows == []
+    assert "label_peer is made from the ratings" in note
+
+
+def test_the_rule_of_detective_claims_suspects_whoever_makes_none() -> None:
+    def claim(kind: str, subject: str, value: str) -> dict[str, str]:
+        return {"kind": kind, "subject": subject, "value": value}
+
+    said = pl.DataFrame(
+        {
+            "statement_id": ["role", "checked", "of another", "villager", "nothing"],
+            "speaker": ["Bob"] * 5,
+            "claims": [
+                [claim("role", "Bob", "detective"), claim("guilt", "Alice", "mafia")],
+                [claim("investigation", "Alice", "mafia")],
+                [claim("role", "Alice", "detective")],
+                [claim("role", "Bob", "villager")],
+                [],
+            ],
+        }
+    )
+    table = detective_claims(said, ["role", "claim"])
+    assert dict(table.filter(pl.col("target") == "role").select("statement_id", "score").iter_rows()) == {
+        "role": 0.0,
+        "checked": 0.0,
+        "of another": 1.0,
+        "villager": 1.0,
+        "nothing": 1.0,
+    }
+    assert table.height == 10
+
+
+def test_the_controls_sit_in_the_villagers_seat_too(evaluation: Evaluation) -> None:
+    seated = {row.detector for row in evaluation.rows if row.metric == "names_mafioso"}
+    assert {"control:length", "control:position", "control:shuffled", DETECTIVE_CLAIM} <= seated
+
+
+def test_the_warning_says_how_much_is_scripted() -> None:
+    assert scripted_warning(["model"]) == ""
+    assert scripted_warning(["model", "scripted"]).startswith("Some of the words")
+    assert scripted_warning(["scripted"]).startswith("The words")
 
 
 def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[list[MetricRow], list[str], Tables]:
@@ -253,13 +306,13 @@ def test_a_report_of_scripted_games_says_that_it_finds_nothing_about_models(
     assert all(path.stat().st_size for path in files)
     assert {path.name for path in files} >= {"report.md", "report.json", "report.csv", "scores.parquet"}
     assert any(path.suffix == ".png" for path in files)
-    assert SCRIPTED_WARNING in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+    assert scripted_warning(["scripted"]) in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
 
 
 def test_a_report_of_model_games_says_no_such_thing(evaluation: Evaluation, tmp_path: Path) -> None:
     write_report(tmp_path / "r", evaluation)
     words = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-    assert SCRIPTED_WARNING not in words
+    assert scripted_warning(["scripted"]) not in words
     assert "control:length" in words
     assert "names_mafioso_minus_villager" in words
 
