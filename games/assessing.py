@@ -2,50 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import fields
+from random import Random
 from typing import Any
 
-from games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Replies, Reply
+from games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
+from games.suspicion import START, smooth
 
 _FIELDS = tuple(field.name for field in fields(Assessment))
 
 
-def assess(game: Game, statement: Event, peers: tuple[str, ...]) -> Generator[Asks, Replies, None]:
-    """Ask the speaker for a self-report and the peers for a rating, and log each where only its author sees it.
+def assess(game: Game, event: Event) -> Generator[Asks, Replies, None]:
+    """Ask the speaker for a self-report and all other living players for a rating, and log each where only its author
+    sees it. Nothing is asked about a silence, nor where the table's options leave the statement out.
 
     An unusable reply is logged with `fallback` set and no assessment: it is never read as "honest".
     """
-    speaker = statement.actor or ""
-    place: dict[str, Any] = {"phase": statement.phase, "round": statement.round, "about": statement.index}
-    asks = [game.ask(speaker, AskKind.SELF_ASSESSMENT, **place)]
-    asks += [game.ask(peer, AskKind.PEER_ASSESSMENT, **place) for peer in peers]
+    if not game.table.assess or event.kind is not EventKind.STATEMENT:
+        return
+    if not sampled(game.game_id, event.index, game.table.assess_share):
+        return
+    asks = assessment_asks(game, event, game.others(event.actor or ""))
     replies = yield game.batch(asks)
     for ask, reply in zip(asks, replies, strict=True):
-        _log(game, ask, reply, speaker)
+        game.log(**assessment(ask, reply, event))
 
 
-def _log(game: Game, ask: Ask, reply: Reply, speaker: str) -> None:
-    kind = EventKind.SELF_REPORT if ask.kind is AskKind.SELF_ASSESSMENT else EventKind.RATING
+def sampled(game_id: str, index: int, share: float) -> bool:
+    """Whether a statement belongs to the share that is assessed. It is drawn from the statement's own place and not
+    from the game's generator, so that assessing changes nothing else in the game.
+    """
+    return share >= 1 or Random(f"{game_id}:{index}").random() < share
+
+
+def assessment_asks(game: Game, statement: Event, peers: Sequence[str]) -> list[Ask]:
+    """The asks about one statement: its speaker's first, then its peers'."""
+    place: dict[str, Any] = {"phase": statement.phase, "round": statement.round, "about": statement.index}
+    asks = [game.ask(statement.actor or "", AskKind.SELF_ASSESSMENT, **place)]
+    return asks + [game.ask(peer, AskKind.PEER_ASSESSMENT, **place) for peer in peers]
+
+
+def assessment(ask: Ask, reply: Reply, statement: Event) -> dict[str, Any]:
+    """The facts of the event that a reply becomes, for `Game.log`."""
     usable = reply.assessment is not None and not reply.problem
-    game.log(
-        kind,
-        ask.phase,
-        ask.round,
-        actor=ask.seat,
-        target=speaker,
-        about=ask.about,
-        audience=(ask.seat,),
-        fallback="" if usable else reply.problem or "no assessment in the reply",
-        data={
-            **(
-                {"assessment": {name: getattr(reply.assessment, name) for name in _FIELDS}}
-                if usable and reply.assessment
-                else {}
-            ),
-            **notes(reply),
-        },
-    )
+    said = {name: getattr(reply.assessment, name) for name in _FIELDS} if usable else {}
+    return {
+        "kind": EventKind.SELF_REPORT if ask.kind is AskKind.SELF_ASSESSMENT else EventKind.RATING,
+        "phase": ask.phase,
+        "round": ask.round,
+        "actor": ask.seat,
+        "target": statement.actor,
+        "about": ask.about,
+        "audience": (ask.seat,),
+        "fallback": "" if usable else reply.problem or "no assessment in the reply",
+        "data": {**({"assessment": said} if usable else {}), **notes(reply)},
+    }
+
+
+def remind(game: Game, phase: Phase) -> None:
+    """Show every living player its running suspicion of each other living one, where the table's options say so."""
+    if not game.table.show_suspicion:
+        return
+    running = running_suspicion(game.events)
+    for name in game.alive:
+        shown = {other: round(running.get((name, other), START), 2) for other in game.others(name)}
+        game.log(EventKind.SUSPICION, phase, actor=name, audience=(name,), data={"suspicion": shown})
+
+
+def running_suspicion(events: Sequence[Event]) -> dict[tuple[str, str], float]:
+    """The smoothed suspicion of each (observer, speaker) after these events; pairs without a rating are left out."""
+    running: dict[tuple[str, str], float] = {}
+    for event in events:
+        rating = event.data.get("assessment", {}).get("suspicion") if event.kind is EventKind.RATING else None
+        if rating is not None:
+            pair = event.actor or "", event.target or ""
+            running[pair] = smooth(running.get(pair, START), rating)
+    return running
 
 
 def notes(reply: Reply) -> dict[str, Any]:

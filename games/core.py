@@ -14,41 +14,64 @@ from enum import StrEnum
 from random import Random
 from typing import Any, ClassVar
 
+from games.table import TableSpec
+
 
 class AskKind(StrEnum):
     """What a seat is asked for."""
 
     KILL = "kill"
     INVESTIGATE = "investigate"
+    PROTECT = "protect"
+    BID = "bid"  # how much a seat wants the floor; options "0" to "10"
     SPEAK = "speak"
     VOTE = "vote"
+    EXPLAINED_VOTE = "explained_vote"  # a choice and, as text, the reason that everybody hears
     SELF_ASSESSMENT = "self_assessment"
     PEER_ASSESSMENT = "peer_assessment"
+    REFLECTION = "reflection"  # lessons from the game that has ended
+    NAME_ROLES = "name_roles"  # the role of each player in options, as a form {name: (role,)}
+    TAG_LESSON = "tag_lesson"  # a judge's tags of the lesson that the ask is about, as a form {tag: values}
 
 
 ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
-CHOICES = frozenset({AskKind.KILL, AskKind.INVESTIGATE, AskKind.VOTE})
+CHOICES = frozenset(
+    {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
+)
+FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON})
 
 
 class EventKind(StrEnum):
-    """What happened. `text` of STATEMENT is what was said; every other event is read from its fields."""
+    """What happened. `text` of STATEMENT and LESSON is what was said; every other event is read from its fields."""
 
-    SETUP = "setup"  # everyone; data: names, composition {role: count}, rounds
+    SETUP = "setup"  # everyone; data: names, composition {role: count}, and what the game lets everybody know of it
     ROLE = "role"  # the seat itself; data: role
-    PARTNERS = "partners"  # the mafiosos, where there are several; data: names
+    PARTNERS = "partners"  # those who know each other, where there are several; data: names
+    LESSONS = "lessons"  # the actor, which begins with them; data: lessons [[kind, text]]
     NIGHT = "night"  # everyone; a night begins
     KILLER = "killer"  # the mafiosos; actor makes the kill decision
-    KILL = "kill"  # the mafiosos; actor killed target
-    INVESTIGATION = "investigation"  # the actor; target was investigated; data: role
+    PROPOSAL = "proposal"  # the werewolves; actor proposed target as the victim
+    KILL = "kill"  # those who kill; target was attacked, by the actor's decision where one decided
+    PROTECTION = "protection"  # the actor; target was protected
+    INVESTIGATION = "investigation"  # the actor; target was investigated; data: role (or "not ROLE")
     DEATH = "death"  # everyone; target was found dead
+    QUIET = "quiet"  # everyone; nobody died in the night
     DAY = "day"  # everyone; a day begins
+    BID = "bid"  # the actor; data: bid (0 to 10)
     STATEMENT = "statement"  # everyone; actor said text; data may hold cut (characters before the cut)
     SILENCE = "silence"  # everyone; actor remained silent
+    SUSPICION = "suspicion"  # the actor; data: suspicion {name: running suspicion of those alive}
     VOTE = "vote"  # everyone, once all are cast; actor voted for target
     ARREST = "arrest"  # everyone; target was arrested; data: tied (names), where a tie was drawn
-    SELF_REPORT = "self_report"  # the actor; about a statement
-    RATING = "rating"  # the actor; about a statement by target
+    EXILE = "exile"  # everyone; target was exiled; data: votes, needed
+    NO_EXILE = "no_exile"  # everyone; nobody had enough votes; data: needed
+    SELF_REPORT = "self_report"  # the actor; about a statement; data: judge, where none of the players gave it
+    RATING = "rating"  # the actor; about a statement by target; data: judge as above
     END = "end"  # everyone; data: winner
+    REFLECTION = "reflection"  # the actor; data: lessons (how many it drew from the game)
+    LESSON = "lesson"  # the actor, who drew it; data: kind
+    ROLES_NAMED = "roles_named"  # the actor, in whose seat a judge named roles; data: judge, roles {name: role}
+    LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
 
 class Phase(StrEnum):
@@ -56,6 +79,8 @@ class Phase(StrEnum):
     NIGHT = "night"
     DISCUSSION = "discussion"
     VOTING = "voting"
+    DEFENCE = "defence"
+    REVOTE = "revote"
     END = "end"
 
 
@@ -64,8 +89,8 @@ class Ask:
     """One question to one seat.
 
     game: id of the game; step: index of the batch within the game, from 0; options: the legal choices (names), empty
-    for texts and assessments; about: index of the event that an assessment is about; limit: the most characters that
-    a message keeps.
+    for texts, assessments and most forms; about: index of the event that an assessment or a tag is about; limit: the
+    most characters that a message keeps.
     """
 
     game: str
@@ -98,15 +123,16 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back for one ask: a choice, a text or an assessment; or nothing, with the problem named.
+    """What came back for one ask: a choice, a text, an assessment or a form; or nothing, with the problem named.
 
-    text "" without a problem is a chosen silence. notes: the leniencies that reading the raw response needed.
-    private: what the speaker keeps from the others (reasoning, planted_type).
+    text "" without a problem is a chosen silence. form: what was filled in, by field. notes: the leniencies that
+    reading the raw response needed. private: what the speaker keeps from the others (reasoning, planted_type).
     """
 
     choice: str | None = None
     text: str | None = None
     assessment: Assessment | None = None
+    form: Mapping[str, tuple[str, ...]] | None = None
     problem: str = ""
     notes: tuple[str, ...] = ()
     raw: str = ""
@@ -162,14 +188,21 @@ class Game(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, seed: int, game_id: str, names: Sequence[str]) -> None:
+    def __init__(self, spec: TableSpec, seed: int, game_id: str) -> None:
+        """Deals the roles. Raises UsageError for a table that cannot be played."""
+        spec.check()
+        self.table = spec
         self.seed = seed
         self.game_id = game_id
-        self.names = tuple(names)
+        self.names = spec.seats()
         self.random = Random(seed)
         self.events: list[Event] = []
-        self._shown: list[Event] = []
-        self.roles: dict[str, str] = {}
+        self._shown = 0
+        self._views: dict[str, list[Event]] = {name: [] for name in self.names}
+        roles = list(spec.roles or spec.deck())
+        if not spec.roles:
+            self.random.shuffle(roles)
+        self.roles = dict(zip(self.names, roles, strict=True))
         self.alive = list(self.names)
         self.day = 0
         self.step = 0
@@ -188,12 +221,25 @@ class Game(ABC):
 
     def view(self, seat: str) -> tuple[Event, ...]:
         """The events that a seat has seen, in order, without what nobody may see."""
-        self._shown += map(public, self.events[len(self._shown) :])
-        return tuple(event for event in self._shown if event.seen_by(seat))
+        for event in map(public, self.events[self._shown :]):
+            for name in self.names if event.audience is None else event.audience:
+                self._views[name].append(event)
+        self._shown = len(self.events)
+        return tuple(self._views[seat])
 
     def others(self, seat: str) -> tuple[str, ...]:
         """Everyone alive but the seat itself."""
         return tuple(name for name in self.alive if name != seat)
+
+    def holding(self, role: str, alive: bool = True) -> tuple[str, ...]:
+        """The players with this role: the living ones, or all."""
+        return tuple(name for name in (self.alive if alive else self.names) if self.roles[name] == role)
+
+    def end(self, winner: str, reason: str) -> Outcome:
+        """Log the end of the game and say how it came."""
+        self.log(EventKind.END, Phase.END, data={"winner": winner})
+        winners = tuple(name for name in self.names if self.team(self.roles[name]) == winner)
+        return Outcome(winner, winners, reason, self.day)
 
     def log(self, kind: EventKind, phase: Phase, round: int = 0, **facts: Any) -> Event:
         """Append an event of today."""

@@ -191,6 +191,7 @@ def reply_to_json(reply: Reply) -> dict[str, Any]:
             "suspicion": a.suspicion,
             "reason": a.reason,
         },
+        **({} if reply.form is None else {"form": {name: list(values) for name, values in reply.form.items()}}),
         "problem": reply.problem,
         "notes": list(reply.notes),
         "private": dict(reply.private),
@@ -198,11 +199,12 @@ def reply_to_json(reply: Reply) -> dict[str, Any]:
 
 
 def reply_from_json(data: Mapping[str, Any], raw: str = "") -> Reply:
-    assessment = data["assessment"]
+    assessment, form = data["assessment"], data.get("form")
     return Reply(
         data["choice"],
         data["text"],
         None if assessment is None else Assessment(**assessment),
+        None if form is None else {name: tuple(values) for name, values in form.items()},
         data["problem"],
         tuple(data["notes"]),
         raw,

@@ -1,4 +1,4 @@
-"""What becomes of a reply to a SPEAK ask."""
+"""What becomes of words that were to be said aloud."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.core import Ask, EventKind, Reply
 
 
 def speech(ask: Ask, reply: Reply) -> dict[str, Any]:
-    """The facts of the event, for `Game.log`: a statement, or a silence.
+    """The facts of the event that a text becomes, for `Game.log`: a statement, or a silence.
 
     A text longer than the ask's limit is cut there and ends in "…"; `data["cut"]` holds its full length in
     characters. An unusable reply is a silence with `fallback` set; an empty text is a chosen silence.

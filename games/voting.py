@@ -1,4 +1,4 @@
-"""Choices and votes: what an illegal choice becomes, and who a plurality names."""
+"""Choices and votes: what an illegal choice becomes, and whom a plurality or a strict majority names."""
 
 from __future__ import annotations
 
@@ -28,3 +28,9 @@ def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...
     most = max(counts.values())
     top = tuple(name for name, count in counts.items() if count == most)
     return (top[0] if len(top) == 1 else random.choice(top)), top
+
+
+def strict_majority(votes: Sequence[str], voters: int) -> str | None:
+    """Who got more than half of the votes that the voters have, or None."""
+    counts = Counter(votes)
+    return next((name for name, count in counts.items() if 2 * count > voters), None)

@@ -21,21 +21,23 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from games.core import Game
 from games.errors import BadData, UnknownName, UsageError
 from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from games.table import TableSpec
+from games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf
 from generate.prompts.render import HERE, SETS
 from generate.tournament import SEATINGS, Cell, seating
 
 
 @dataclass(frozen=True, slots=True)
 class Playable:
-    """A game that can be played by name. spec: its options with their defaults, a dataclass with `composition`,
-    `seats`, `deck` and `check` as `MafiaSpec` has them; fixed: options that this game does not let anyone change.
+    """A game that can be played by name. spec: its options with their defaults; fixed: options that this game does not
+    let anyone change.
     """
 
-    spec: MafiaSpec
-    make: Callable[[MafiaSpec, int, str], Game]
+    spec: TableSpec
+    make: Callable[[Any, int, str], Game]
     fixed: frozenset[str] = frozenset()
 
-    def resolve(self, options: Mapping[str, Any]) -> MafiaSpec:
+    def resolve(self, options: Mapping[str, Any]) -> TableSpec:
         """The spec with these options. Raises UsageError for a table that cannot be played."""
         known = {field.name for field in fields(self.spec)} - self.fixed - {"roles"}
         for name in options:
@@ -46,11 +48,14 @@ class Playable:
         return spec
 
 
+_LEARNED = frozenset({"lessons", "learning"})  # a cell's, not the table's
 GAMES: dict[str, Playable] = {
     "mini-mafia": Playable(
         MINI_MAFIA, MiniMafia, frozenset({"mafiosos", "detectives", "villagers", "scripted_night", "days"})
     ),
     "mafia": Playable(MafiaSpec(), Mafia, frozenset({"scripted_night"})),
+    "werewolf": Playable(WEREWOLF_TABLE, Werewolf, _LEARNED),
+    "dyadic-werewolf": Playable(DYADIC_TABLE, DyadicWerewolf, _LEARNED | {"jesters"}),
 }
 
 
@@ -61,7 +66,7 @@ def playable(game: str) -> Playable:
     return GAMES[game]
 
 
-def roles_of(spec: MafiaSpec) -> tuple[str, ...]:
+def roles_of(spec: TableSpec) -> tuple[str, ...]:
     """The roles that somebody plays, in the game's order."""
     return tuple(role for role, count in spec.composition().items() if count)
 
@@ -102,7 +107,7 @@ class Plan(BaseModel):
         return sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
 
     @cached_property
-    def spec(self) -> MafiaSpec:
+    def spec(self) -> TableSpec:
         """The table, with its roles not dealt yet."""
         options: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in self.options.items()
@@ -149,7 +154,7 @@ class Plan(BaseModel):
 
 
 @lru_cache(maxsize=4096)
-def _block(spec: MafiaSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _block(spec: TableSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     return [(tuple(names), tuple(roles)) for names, roles in seating(spec.deck(), spec.seats(), Random(seed))]
 
 

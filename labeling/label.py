@@ -15,7 +15,7 @@ from games.core import Event, EventKind
 from games.record import GameRecord, Seat
 from labeling.claims import find_claims
 from labeling.rows import Claim, LabelledGame, RatingRow, StatementRow, VoteRow
-from labeling.suspicion import START, smooth
+from games.suspicion import START, smooth
 from labeling.taxonomy import DeceptionType, parse_type
 from labeling.truth import check
 

@@ -11,9 +11,12 @@ import pytest
 
 from games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
 from games.errors import RuleViolation
+from games.judging import Judging, JudgeSpec
+from games.lessons import Lesson, LessonKind
 from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from games.record import Source, Status, record, record_from_json, record_to_json, reply_from_json, reply_to_json
 from games.session import Session, drive, fork, replay, resume, start
+from games.werewolf import DYADIC_TABLE, WEREWOLF, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
 
 Maker = Callable[[int], Game]
 Answer = Callable[[Ask, Sequence[Event]], Reply]

@@ -126,7 +126,7 @@ def test_the_last_day_can_still_be_won_by_the_town() -> None:
 
 
 def test_a_night_kills_whom_the_mafia_chose_and_tells_the_detective_what_they_chose_to_learn() -> None:
-    spec = MafiaSpec(1, 1, 2, FOUR, roles=("mafioso", "detective", "villager", "villager"))
+    spec = MafiaSpec(1, 1, 2, names=FOUR, roles=("mafioso", "detective", "villager", "villager"))
     session = play(spec, lambda session, ask: {"Alice": "Diana", "Bob": "Charlie", "Charlie": "Bob"}[ask.seat])
     assert of(session, EventKind.DEATH)[0].target == "Diana"
     found = of(session, EventKind.INVESTIGATION)[0]
@@ -249,8 +249,8 @@ def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:
         (MafiaSpec(2, 0, 0), "not a mafioso"),
         (MafiaSpec(names=("Ann", "Ben")), "7 roles need 7 names; 2"),
         (MafiaSpec(10, 10, 10), "30 roles need 30 names; 12"),
-        (MafiaSpec(1, 0, 1, ("Ann", "ANN")), "a name of its own"),
-        (MafiaSpec(1, 0, 1, ("Ann", " ")), "a name of its own"),
+        (MafiaSpec(1, 0, 1, names=("Ann", "ANN")), "a name of its own"),
+        (MafiaSpec(1, 0, 1, names=("Ann", " ")), "a name of its own"),
         (MafiaSpec(1, 0, 1, roles=("villager", "villager")), "do not match"),
         (MafiaSpec(message_limit=0), "message_limit"),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.suspicion import START, smooth
+from games.suspicion import START, smooth
 from labeling.taxonomy import DeceptionType, parse_type
 
 

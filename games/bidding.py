@@ -1,0 +1,78 @@
+"""Who speaks next: every living player but the last speaker bids 0 to 10 at once, and the highest bid gets the floor.
+
+Triadic Werewolf paper, section 3.1, after Werewolf Arena and WOLF: among equal bids those whom the last turn named go
+first, then chance decides. A bid that cannot be read counts as 0. Where nobody bids more than 0 nobody wants to speak,
+and the talk ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from functools import lru_cache
+
+from games.assessing import assess, notes
+from games.core import AskKind, Asks, Event, EventKind, Game, Phase, Replies
+from games.talk import speech
+
+BIDS = tuple(str(bid) for bid in range(11))
+
+
+def talk(game: Game, phase: Phase, turns: int, first: Sequence[str] = ()) -> Generator[Asks, Replies, None]:
+    """At most so many turns of talk. first: players who have a turn each before anybody bids, as far as turns last."""
+    last: Event | None = None
+    for turn in range(1, turns + 1):
+        if turn <= len(first):
+            speaker: str | None = first[turn - 1]
+        else:
+            speaker = yield from _floor(game, phase, turn, turns, last)
+        if speaker is None:
+            return
+        last = yield from _turn(game, speaker, phase, turn, turns)
+
+
+def mentioned(text: str, names: Sequence[str]) -> set[str]:
+    """The names that occur in a text as words of their own, in any case."""
+    spelled = {name.casefold(): name for name in names}
+    return {spelled[found.casefold()] for found in _pattern(tuple(names)).findall(text) if found.casefold() in spelled}
+
+
+def _turn(game: Game, speaker: str, phase: Phase, turn: int, turns: int) -> Generator[Asks, Replies, Event]:
+    ask = game.ask(speaker, AskKind.SPEAK, phase, turn, rounds=turns, limit=game.table.message_limit)
+    (reply,) = yield game.batch([ask])
+    event = game.log(**speech(ask, reply))
+    yield from assess(game, event)
+    return event
+
+
+def _floor(game: Game, phase: Phase, turn: int, turns: int, last: Event | None) -> Generator[Asks, Replies, str | None]:
+    """Take bids; returns who may speak, None where nobody wants to."""
+    bidders = game.others(last.actor or "") if last else tuple(game.alive)
+    asks = [game.ask(name, AskKind.BID, phase, turn, rounds=turns, options=BIDS) for name in bidders]
+    replies = yield game.batch(asks)
+    bids: dict[str, int] = {}
+    for ask, reply in zip(asks, replies, strict=True):
+        readable = not reply.problem and reply.choice in BIDS
+        bids[ask.seat] = int(reply.choice or 0) if readable else 0
+        game.log(
+            EventKind.BID,
+            phase,
+            turn,
+            actor=ask.seat,
+            audience=(ask.seat,),
+            fallback="" if readable else reply.problem or f"{reply.choice!r} is no bid from 0 to 10",
+            data={"bid": bids[ask.seat], **notes(reply)},
+        )
+    highest = max(bids.values(), default=0)
+    if highest == 0:
+        return None
+    top = [name for name, bid in bids.items() if bid == highest]
+    named = mentioned(last.text, top) if last else set()
+    top = [name for name in top if name in named] or top
+    return top[0] if len(top) == 1 else game.random.choice(top)
+
+
+@lru_cache(maxsize=4096)
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(names, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)

@@ -1,0 +1,116 @@
+"""Judging a game after it has ended: a judge sits down in each seat in turn and sees what the seat saw, no more.
+
+It is a game like any other to whoever drives it, so that it is recorded, resumed and replayed in the same way. Its
+events are those of the frozen log, with the judge's assessments behind them, each marked with the judge's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from games.assessing import assessment, assessment_asks, notes, sampled
+from games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
+from games.record import GameRecord
+from games.table import TableSpec
+
+_LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpec:
+    """What the judge is asked. share: of the statements, the share that is assessed from every seat, 0 for none.
+    roles: name everybody's role, from each seat that lived to the end. lessons: tag the lessons that were drawn.
+    """
+
+    share: float = 1.0
+    roles: bool = False
+    lessons: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Frozen(TableSpec):
+    def composition(self) -> dict[str, int]:
+        return {role: self.roles.count(role) for role in dict.fromkeys(self.roles)}
+
+
+class Judging(Game):
+    """The judging of one recorded game by a judge of that name."""
+
+    name: ClassVar[str] = "judging"
+
+    def __init__(self, frozen: GameRecord, spec: JudgeSpec, judge: str) -> None:
+        names = tuple(seat.name for seat in frozen.seats)
+        roles = tuple(seat.role for seat in frozen.seats)
+        super().__init__(_Frozen(names=names, roles=roles), frozen.seed or 0, frozen.game_id)
+        self.frozen = frozen
+        self.spec = spec
+        self.judge = judge
+        self._seats = {seat.role: seat for seat in frozen.seats}
+        self._judged: list[dict[str, Any]] = []
+
+    def team(self, role: str) -> str:
+        return self._seats[role].team
+
+    def deceives(self, role: str) -> bool:
+        return self._seats[role].deceives
+
+    def play(self) -> Play:
+        for event in self.frozen.events:
+            self.events.append(event)
+            self.day = event.day
+            if event.kind in _LEAVES and event.target in self.alive:
+                self.alive.remove(event.target)
+            if event.kind is EventKind.STATEMENT and sampled(self.game_id, event.index, self.spec.share):
+                yield from self._assess(event)
+            elif event.kind is EventKind.LESSON and self.spec.lessons:
+                yield from self._tag(event)
+        if self.spec.roles and self.frozen.outcome is not None:
+            yield from self._name_roles()
+        for facts in self._judged:
+            self.log(**facts)
+        return self.frozen.outcome or Outcome("", (), self.frozen.failure, self.day)
+
+    def record(self) -> GameRecord:
+        """The judged game: the frozen one with the judgements so far; labels are read from these."""
+        return replace(self.frozen, events=tuple(self.events), meta={**self.frozen.meta, "judge": self.judge})
+
+    def _assess(self, statement: Event) -> Generator[Asks, Replies, None]:
+        asks = assessment_asks(self, statement, self.others(statement.actor or ""))
+        replies = yield self.batch(asks)
+        for ask, reply in zip(asks, replies, strict=True):
+            self._keep(assessment(ask, reply, statement))
+
+    def _name_roles(self) -> Generator[Asks, Replies, None]:
+        asks = [
+            self.ask(name, AskKind.NAME_ROLES, Phase.END, options=tuple(n for n in self.names if n != name))
+            for name in self.alive
+        ]
+        replies = yield self.batch(asks)
+        for ask, reply in zip(asks, replies, strict=True):
+            self._keep(_filled(EventKind.ROLES_NAMED, ask, reply, "roles"))
+
+    def _tag(self, lesson: Event) -> Generator[Asks, Replies, None]:
+        ask = self.ask(lesson.actor or "", AskKind.TAG_LESSON, Phase.END, about=lesson.index)
+        (reply,) = yield self.batch([ask])
+        self._keep(_filled(EventKind.LESSON_TAGS, ask, reply, "tags"))
+
+    def _keep(self, facts: dict[str, Any]) -> None:
+        """Log it once the frozen log has been gone through, so that every event of that keeps its index."""
+        self._judged.append({**facts, "data": {**facts["data"], "judge": self.judge}})
+
+
+def _filled(kind: EventKind, ask: Ask, reply: Reply, name: str) -> dict[str, Any]:
+    """The facts of an event that a filled-in form becomes."""
+    usable = reply.form is not None and not reply.problem
+    form = {field: list(values) for field, values in (reply.form or {}).items()} if usable else {}
+    return {
+        "kind": kind,
+        "phase": ask.phase,
+        "actor": ask.seat,
+        "about": ask.about,
+        "audience": (ask.seat,),
+        "fallback": "" if usable else reply.problem or "the form in the reply is empty",
+        "data": {**({name: form} if usable else {}), **notes(reply)},
+    }
