@@ -241,12 +241,14 @@ class Werewolf(Game):
         for ask, reply in zip(asks, replies, strict=True):
             form = reply.form if not reply.problem else None
             why = "" if form is not None else reply.problem or "no lessons in the reply"
-            drawn = [(kind, text) for kind in LessonKind for text in (form or {}).get(kind.value, ()) if text.strip()]
+            drawn = [
+                (kind.value, text) for kind in LessonKind for text in (form or {}).get(kind.value, ()) if text.strip()
+            ]
             place: dict[str, Any] = {"actor": ask.seat, "audience": (ask.seat,)}
             data = {"lessons": len(drawn), **notes(reply)}
             about = self.log(EventKind.REFLECTION, Phase.END, fallback=why, data=data, **place).index
             for kind, text in drawn:
-                self.log(EventKind.LESSON, Phase.END, text=text.strip(), about=about, data={"kind": kind}, **place)
+                self.log(EventKind.LESSON, Phase.END, text=text, about=about, data={"kind": kind}, **place)
 
 
 class DyadicWerewolf(Werewolf):

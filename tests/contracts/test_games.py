@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from random import Random
+from typing import Any
 
 import pytest
 
-from games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
+from games.bidding import BIDS
+from games.core import (
+    ASSESSMENTS,
+    CHOICES,
+    FORMS,
+    Ask,
+    AskKind,
+    Assessment,
+    Event,
+    EventKind,
+    Game,
+    Phase,
+    Replies,
+    Reply,
+)
 from games.errors import RuleViolation
-from games.judging import Judging, JudgeSpec
+from games.judging import JudgeSpec, Judging
 from games.lessons import Lesson, LessonKind
-from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from games.record import Source, Status, record, record_from_json, record_to_json, reply_from_json, reply_to_json
+from games.mafia import MAFIOSO, MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from games.record import (
+    GameRecord,
+    Source,
+    Status,
+    record,
+    record_from_json,
+    record_to_json,
+    reply_from_json,
+    reply_to_json,
+)
 from games.session import Session, drive, fork, replay, resume, start
-from games.werewolf import DYADIC_TABLE, WEREWOLF, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
+from games.werewolf import WEREWOLF, Werewolf, WerewolfSpec
 
 Maker = Callable[[int], Game]
 Answer = Callable[[Ask, Sequence[Event]], Reply]
 
+NAMES = ("Zoë", "Ann Lee", "明", "O'Hara", "a")
 FIXED = ("villager", "mafioso", "villager", "detective")
 TABLES: dict[str, MafiaSpec] = {
     "mafia 2/1/4": MafiaSpec(2, 1, 4),
@@ -35,14 +62,54 @@ TABLES: dict[str, MafiaSpec] = {
 MINIS: dict[str, MafiaSpec] = {
     "mini-mafia": MINI_MAFIA,
     "mini-mafia assessed": replace(MINI_MAFIA, assess=True),
+    "mini-mafia with suspicions shown": replace(MINI_MAFIA, assess=True, show_suspicion=True),
     "mini-mafia of 8 rounds": replace(MINI_MAFIA, rounds=8),
     "mini-mafia with fixed roles": replace(MINI_MAFIA, roles=FIXED),
     "mini-mafia without a limit": replace(MINI_MAFIA, message_limit=None),
-    "mini-mafia with other names": replace(MINI_MAFIA, names=("Zoë", "Ann Lee", "明", "O'Hara")),
+    "mini-mafia with other names": replace(MINI_MAFIA, names=NAMES[:4]),
 }
+SHORT = WerewolfSpec(debate_turns=3, defence_turns=2)
+LESSONS = (Lesson(LessonKind.TO_DO, "Vote late."), Lesson(LessonKind.TO_AVOID, "Do not plead."))
+WOLVES: dict[str, WerewolfSpec] = {
+    "werewolf": SHORT,
+    "werewolf without a jester": replace(SHORT, villagers=7, jesters=0),
+    "werewolf with a seer": replace(SHORT, seers=1, villagers=5),
+    "werewolf with three wolves and two doctors": replace(SHORT, werewolves=3, doctors=2),
+    "werewolf without a doctor": replace(SHORT, doctors=0, villagers=3),
+    "werewolf with one wolf": replace(SHORT, werewolves=1, villagers=2, doctors=0, jesters=0),
+    "werewolf with two jesters": replace(SHORT, jesters=2, villagers=4),
+    "werewolf without talk": replace(SHORT, debate_turns=0, defence_turns=0),
+    "werewolf of one day": replace(SHORT, days=1),
+    "werewolf with fixed roles": replace(SHORT, roles=tuple(sorted(SHORT.deck()))),
+    "werewolf assessed": replace(SHORT, villagers=4, debate_turns=2, defence_turns=1, assess=True),
+    "werewolf assessed in part": replace(SHORT, assess=True, assess_share=0.3, show_suspicion=True),
+    "werewolf with a jester who learns": replace(SHORT, learning=True, lessons=LESSONS),
+    "werewolf with other names": replace(
+        SHORT, werewolves=1, villagers=2, names=("Zoë", "Ann Lee", "明", "O'Hara", "a")
+    ),
+}
+
+
+def frozen(make: Maker, seed: int) -> GameRecord:
+    """A game that was played to its end by somebody else."""
+    session, _ = played(make, seed, 0.1)
+    return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("someone", Source.MODEL)))
+
+
+def judging(make: Maker, **asked: bool | float) -> Maker:
+    """The judging of a game, which is a game to whoever drives it."""
+    log = lru_cache(partial(frozen, make))
+    return lambda seed: Judging(log(seed), JudgeSpec(**asked), "a judge")
+
+
 GAMES: dict[str, Maker] = {
     **{name: lambda seed, spec=spec: MiniMafia(spec, seed, f"mini-{seed}") for name, spec in MINIS.items()},
     **{name: lambda seed, spec=spec: Mafia(spec, seed, f"mafia-{seed}") for name, spec in TABLES.items()},
+    **{name: lambda seed, spec=spec: Werewolf(spec, seed, f"wolf-{seed}") for name, spec in WOLVES.items()},
+}
+GAMES |= {
+    "mini-mafia judged": judging(GAMES["mini-mafia assessed"], roles=True),
+    "werewolf judged": judging(GAMES["werewolf with a jester who learns"], roles=True, lessons=True, share=0.5),
 }
 SEEDS = range(6)
 SECRET = "SECRET"
@@ -56,8 +123,12 @@ def usable(ask: Ask, random: Random) -> Reply:
     hidden = {"notes": (f"{SECRET} note",), "raw": f"{SECRET} raw", "private": {"planted_type": f"{SECRET} type"}}
     if ask.kind is AskKind.SPEAK:
         return Reply(text=random.choice(TEXTS), **hidden)
+    if ask.kind is AskKind.EXPLAINED_VOTE:
+        return Reply(choice=random.choice(ask.options), text=random.choice(TEXTS), **hidden)
     if ask.kind in ASSESSMENTS:
         return Reply(assessment=Assessment(random.random() < 0.5, "omission", 0.5, 0.25, "a feeling"), **hidden)
+    if ask.kind in FORMS:
+        return Reply(form={"to_do": ("Wait.", "Vote late."), "order": ("2",), "Alice": ("villager",)}, **hidden)
     return Reply(choice=random.choice(ask.options), **hidden)
 
 
@@ -68,8 +139,10 @@ def unusable(ask: Ask, random: Random) -> Reply:
         broken += [Reply(choice="Alice"), Reply(text="said", problem=f"{SECRET} problem")]
     elif ask.kind in ASSESSMENTS:
         broken += [Reply(text="yes"), Reply(assessment=Assessment(True), problem=f"{SECRET} problem")]
+    elif ask.kind in FORMS:
+        broken += [Reply(text="yes"), Reply(form={"to_do": ("Wait.",)}, problem=f"{SECRET} problem")]
     else:
-        broken += [Reply(choice="Nobody"), Reply(choice=ask.seat), Reply(choice=""), Reply(text=ask.options[0])]
+        broken += [Reply(choice="Nobody"), Reply(choice="11"), Reply(choice=""), Reply(text=ask.options[0])]
     return random.choice(broken)
 
 
@@ -99,11 +172,11 @@ def test_any_play_ends_with_one_winner(make: Maker, bad: float) -> None:
         session, _ = played(make, seed, bad)
         outcome, game = session.outcome, session.game
         assert outcome is not None
-        assert session.events[-1].kind is EventKind.END
-        assert [event.kind for event in session.events].count(EventKind.END) == 1
-        assert session.events[-1].data == {"winner": outcome.winner}
+        (end,) = [event for event in session.events if event.kind is EventKind.END]
+        assert end.data == {"winner": outcome.winner}
+        assert all(event.audience == (event.actor,) for event in session.events[end.index + 1 :])
         assert outcome.winners == tuple(name for name in game.names if game.team(game.roles[name]) == outcome.winner)
-        assert outcome.days == session.events[-1].day == game.day
+        assert outcome.days == end.day == game.day
 
 
 @every_game
@@ -180,24 +253,40 @@ def test_secrets_reach_only_those_whom_the_rules_name(make: Maker) -> None:
     for seed in SEEDS:
         session, _ = played(make, seed, 0.3)
         game = session.game
-        mafia = tuple(name for name in game.names if game.deceives(game.roles[name]))
+        killers = tuple(name for name in game.names if game.roles[name] in (MAFIOSO, WEREWOLF))
         for event in session.events:
-            match event.kind:
-                case EventKind.ROLE | EventKind.INVESTIGATION | EventKind.SELF_REPORT | EventKind.RATING:
-                    assert event.audience == (event.actor,)
-                case EventKind.PARTNERS | EventKind.KILLER | EventKind.KILL:
-                    assert event.audience == mafia
-                case _:
-                    assert event.audience is None
+            if event.kind in OWN:
+                assert event.audience == (event.actor,)
+            elif event.kind in KILLERS:
+                assert event.audience == killers
+            else:
+                assert event.audience is None
+
+
+OWN = {
+    EventKind.ROLE,
+    EventKind.LESSONS,
+    EventKind.INVESTIGATION,
+    EventKind.PROTECTION,
+    EventKind.BID,
+    EventKind.SUSPICION,
+    EventKind.SELF_REPORT,
+    EventKind.RATING,
+    EventKind.REFLECTION,
+    EventKind.LESSON,
+    EventKind.ROLES_NAMED,
+    EventKind.LESSON_TAGS,
+}
+KILLERS = {EventKind.PARTNERS, EventKind.KILLER, EventKind.PROPOSAL, EventKind.KILL}
 
 
 @every_game
 def test_votes_are_blind(make: Maker) -> None:
     for session in batches(make, 4):
-        if session.asks[0].kind is AskKind.VOTE:
-            today = [event for event in session.events if event.day == session.game.day]
+        if session.asks[0].kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE):
+            ballot = session.game.day, session.asks[0].phase
             assert {ask.seat for ask in session.asks} == set(session.game.alive)
-            assert not any(event.kind is EventKind.VOTE for event in today)
+            assert not any(e.kind is EventKind.VOTE and (e.day, e.phase) == ballot for e in session.events)
 
 
 @every_game
@@ -210,16 +299,25 @@ def test_asks_are_well_formed(make: Maker) -> None:
             for ask in session.asks:
                 assert ask.game == game.game_id
                 assert ask.day == game.day
-                assert ask.seat in game.alive
-                assert bool(ask.options) == (ask.kind in CHOICES)
+                assert ask.seat in game.alive or ask.kind in (AskKind.REFLECTION, AskKind.TAG_LESSON)
+                assert bool(ask.options) == (ask.kind in CHOICES or ask.kind is AskKind.NAME_ROLES)
                 assert len(set(ask.options)) == len(ask.options)
-                assert set(ask.options) <= set(game.alive) - {ask.seat}
+                if ask.kind is AskKind.BID:
+                    assert ask.options == BIDS
+                elif ask.kind is AskKind.NAME_ROLES:
+                    assert set(ask.options) == set(game.names) - {ask.seat}
+                else:
+                    assert set(ask.options) <= set(game.alive) - (
+                        {ask.seat} if ask.kind is not AskKind.PROTECT else set()
+                    )
                 if ask.kind is AskKind.KILL:
-                    assert not any(game.deceives(game.roles[name]) for name in ask.options)
+                    assert not {game.roles[name] for name in ask.options} & {MAFIOSO, WEREWOLF}
                 if ask.kind in ASSESSMENTS:
                     statement = session.events[ask.about or 0]
                     assert statement.kind is EventKind.STATEMENT
                     assert (statement.actor == ask.seat) == (ask.kind is AskKind.SELF_ASSESSMENT)
+                elif ask.kind is AskKind.TAG_LESSON:
+                    assert session.events[ask.about or 0].kind is EventKind.LESSON
                 else:
                     assert ask.about is None
 
@@ -232,7 +330,9 @@ def test_the_log_is_in_order_and_only_the_living_act(make: Maker) -> None:
         assert [event.day for event in session.events] == sorted(event.day for event in session.events)
         living = set(session.game.names)
         for event in session.events:
-            if event.kind in (EventKind.DEATH, EventKind.ARREST):
+            if event.kind is EventKind.END:
+                break
+            if event.kind in (EventKind.DEATH, EventKind.ARREST, EventKind.EXILE):
                 assert event.target in living
                 living.discard(event.target or "")
             elif event.kind is EventKind.INVESTIGATION:  # chosen while the night's victim was still there
@@ -246,48 +346,76 @@ def test_the_log_is_in_order_and_only_the_living_act(make: Maker) -> None:
 @every_game
 def test_what_the_rules_filled_in_is_flagged_and_nothing_else_is(make: Maker) -> None:
     for seed in SEEDS:
-        session, random = start(lambda seed=seed: make(seed)), Random(seed)
-        while session.asks:
-            bad = [random.random() < 0.5 for _ in session.asks]
-            before = len(session.events)
-            asks = session.asks
-            session.send(tuple((unusable if b else usable)(a, random) for a, b in zip(asks, bad, strict=True)))
-            answers = {
-                (event.actor, event.kind): bool(event.fallback)
-                for event in session.events[before:]
-                if event.kind in KINDS.values() or event.kind is EventKind.SILENCE
-            }
-            for ask, flagged in zip(asks, bad, strict=True):
-                found = [
-                    answers[key]
-                    for key in ((ask.seat, KINDS[ask.kind]), (ask.seat, EventKind.SILENCE))
-                    if key in answers
-                ]
-                assert found == [flagged]
-            assert sum(answers.values()) == sum(bad)
+        random, expected = Random(seed), defaultdict[tuple[str, str], list[bool]](list)
+
+        def answer(ask: Ask, view: Sequence[Event], random: Random = random, expected: Any = expected) -> Reply:
+            bad = random.random() < 0.5
+            expected[ask.seat, ANSWERED[ask.kind]].append(bad)
+            return (unusable if bad else usable)(ask, random)
+
+        session = start(lambda seed=seed: make(seed))
+        known = len(session.game.frozen.events) if isinstance(session.game, Judging) else 0
+        drive(session, answer)
+        found = defaultdict[tuple[str, str], list[bool]](list)
+        for event in session.events[known:]:
+            if event.actor and event.kind in SHOWN and (event.kind not in SPOKEN or event.phase is not Phase.VOTING):
+                found[event.actor, SHOWN[event.kind]].append(bool(event.fallback))
+        assert {key: found[key] for key in expected} == expected
+        assert not any(any(found[key]) for key in found.keys() - expected.keys())  # what the rules did unasked
 
 
-KINDS = {
-    AskKind.KILL: EventKind.KILL,
-    AskKind.INVESTIGATE: EventKind.INVESTIGATION,
-    AskKind.SPEAK: EventKind.STATEMENT,
-    AskKind.VOTE: EventKind.VOTE,
-    AskKind.SELF_ASSESSMENT: EventKind.SELF_REPORT,
-    AskKind.PEER_ASSESSMENT: EventKind.RATING,
+SPOKEN = {EventKind.STATEMENT, EventKind.SILENCE}  # in the first vote of Werewolf the words that go with the vote
+ANSWERED = {
+    AskKind.KILL: "kill",
+    AskKind.INVESTIGATE: "investigation",
+    AskKind.PROTECT: "protection",
+    AskKind.BID: "bid",
+    AskKind.SPEAK: "speech",
+    AskKind.VOTE: "vote",
+    AskKind.EXPLAINED_VOTE: "vote",
+    AskKind.SELF_ASSESSMENT: "self-report",
+    AskKind.PEER_ASSESSMENT: "rating",
+    AskKind.REFLECTION: "reflection",
+    AskKind.NAME_ROLES: "roles",
+    AskKind.TAG_LESSON: "tags",
+}
+SHOWN = {
+    EventKind.KILL: "kill",
+    EventKind.PROPOSAL: "kill",
+    EventKind.INVESTIGATION: "investigation",
+    EventKind.PROTECTION: "protection",
+    EventKind.BID: "bid",
+    EventKind.STATEMENT: "speech",
+    EventKind.SILENCE: "speech",
+    EventKind.VOTE: "vote",
+    EventKind.SELF_REPORT: "self-report",
+    EventKind.RATING: "rating",
+    EventKind.REFLECTION: "reflection",
+    EventKind.ROLES_NAMED: "roles",
+    EventKind.LESSON_TAGS: "tags",
 }
 
 
 @every_game
 def test_a_choice_that_could_not_be_read_is_still_a_legal_one(make: Maker) -> None:
     for seed in SEEDS:
+        offered = defaultdict[tuple[str, str], list[tuple[str, ...]]](list)
+        random = Random(seed)
+
+        def answer(ask: Ask, view: Sequence[Event], random: Random = random, offered: Any = offered) -> Reply:
+            if ask.kind in CHOICES:
+                offered[ask.seat, ANSWERED[ask.kind]].append(ask.options)
+            return unusable(ask, random)
+
         session = start(lambda seed=seed: make(seed))
-        while session.asks:
-            asks, before = session.asks, len(session.events)
-            session.send(tuple(unusable(ask, Random(seed)) for ask in asks))
-            done = {(event.actor, event.kind): event.target for event in session.events[before:]}
-            for ask in asks:
-                if ask.kind in CHOICES:
-                    assert done[ask.seat, KINDS[ask.kind]] in ask.options
+        if isinstance(session.game, Judging):
+            return
+        drive(session, answer)
+        for (seat, kind), options in offered.items():
+            done = [event for event in session.events if event.actor == seat and SHOWN.get(event.kind) == kind]
+            taken = [str(event.data["bid"]) if event.kind is EventKind.BID else event.target for event in done]
+            assert len(taken) == len(options)
+            assert all(one in legal for one, legal in zip(taken, options, strict=True))
 
 
 @every_game

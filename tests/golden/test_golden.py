@@ -18,18 +18,40 @@ from typing import Any
 
 import pytest
 
-from games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
+from games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
+from games.judging import JudgeSpec, Judging
 from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from games.record import event_to_json, reply_from_json, reply_to_json
+from games.record import GameRecord, Source, event_to_json, record, reply_from_json, reply_to_json
 from games.session import Session, drive, start
+from games.werewolf import Werewolf, WerewolfSpec
+from tests.golden.by_hand import DAYS_RUN_OUT, JESTER_EXILED, VILLAGERS_SAVED, WEREWOLVES_AT_PARITY, Hand
 
 FOLDER = Path(__file__).parent
+HANDS: dict[str, Hand] = {
+    "werewolf_jester_exiled": JESTER_EXILED,
+    "werewolf_werewolves_at_parity": WEREWOLVES_AT_PARITY,
+    "werewolf_villagers_saved": VILLAGERS_SAVED,
+    "werewolf_days_run_out": DAYS_RUN_OUT,
+}
+WITH_A_SEER = WerewolfSpec(villagers=3, seers=1, debate_turns=3, defence_turns=2, assess=True, show_suspicion=True)
+
+
+def by_hand(hand: Hand) -> GameRecord:
+    """The record of a game that is played by hand."""
+    session = start(hand.make)
+    drive(session, hand.answer)
+    return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("hand", Source.HUMAN)))
+
+
 GAMES: dict[str, Callable[[], Game]] = {
     "mini_mafia": lambda: MiniMafia(MINI_MAFIA, 3, "golden"),
     "mini_mafia_tie": lambda: MiniMafia(MINI_MAFIA, 4, "golden"),
     "mini_mafia_assessed": lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 2, "golden"),
     "mafia": lambda: Mafia(MafiaSpec(2, 1, 4, message_limit=60), 2, "golden"),
     "mafia_two_days": lambda: Mafia(MafiaSpec(1, 2, 5, rounds=1, days=2), 5, "golden"),
+    "werewolf_with_a_seer": lambda: Werewolf(WITH_A_SEER, 8, "golden"),
+    "werewolf_judged": lambda: Judging(by_hand(JESTER_EXILED), JudgeSpec(roles=True, lessons=True), "a judge"),
+    **{name: hand.make for name, hand in HANDS.items()},
 }
 
 
@@ -47,7 +69,12 @@ def player(seed: int) -> Callable[[Ask, Sequence[Event]], Reply]:
         if ask.kind in ASSESSMENTS:
             rating = Assessment(random.random() < 0.5, "omission", random.random(), random.random(), "a feeling")
             return Reply(assessment=rating, notes=("a reasoning block came first",))
-        return Reply(choice=random.choice(ask.options))
+        if ask.kind is AskKind.TAG_LESSON:
+            return Reply(form={"categories": ("aggression",), "order": ("2",)})
+        if ask.kind in FORMS:
+            return Reply(form={name: (random.choice(["villager", "werewolf"]),) for name in ask.options})
+        text = "I go by what I heard." if ask.kind is AskKind.EXPLAINED_VOTE else None
+        return Reply(choice=random.choice(ask.options), text=text)
 
     return answer
 
@@ -102,7 +129,7 @@ def test_together_the_games_show_every_kind_of_event() -> None:
 def regenerate() -> None:
     """Write every game's file anew."""
     for name, make in GAMES.items():
-        replies = drive(start(make), player(7))
+        replies = drive(start(make), HANDS[name].answer if name in HANDS else player(7))
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(start(make), replies))
         (FOLDER / f"{name}.jsonl").write_text(text, encoding="utf-8")
         print(f"{name}: {len(text.splitlines())} lines")

@@ -1,0 +1,113 @@
+"""Judging a frozen log: the judge sees each seat's own view of that moment, and the log stays as it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
+from games.judging import JudgeSpec, Judging
+from games.record import GameRecord, Source, record
+from games.session import drive, start
+from games.werewolf import Werewolf
+from tests.golden.by_hand import JESTER_EXILED, VILLAGERS_SAVED, Hand
+
+
+def frozen(hand: Hand, assess: bool = False) -> GameRecord:
+    made = hand.make()
+    session = start(lambda: Werewolf(replace(made.spec, assess=assess), made.seed, "g"))
+    drive(session, hand.answer)
+    return record(
+        session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)), "cell", meta={"turn": 3}
+    )
+
+
+def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+    if ask.kind in ASSESSMENTS:
+        return Reply(assessment=Assessment(True, "omission", 0.5, 0.5, "so"))
+    if ask.kind is AskKind.TAG_LESSON:
+        return Reply(form={"categories": ("aggression",), "order": ("1",)})
+    return Reply(form=dict.fromkeys(ask.options, ("villager",)))
+
+
+def judge(log: GameRecord, spec: JudgeSpec) -> tuple[GameRecord, list[tuple[Ask, Sequence[Event]]]]:
+    asked: list[tuple[Ask, Sequence[Event]]] = []
+
+    def noted(ask: Ask, view: Sequence[Event]) -> Reply:
+        asked.append((ask, view))
+        return answer(ask, view)
+
+    session = start(lambda: Judging(log, spec, "a judge"))
+    drive(session, noted)
+    assert isinstance(session.game, Judging)
+    return session.game.record(), asked
+
+
+def test_the_log_stays_as_it_is_and_the_judgements_stand_behind_it_with_the_judges_name() -> None:
+    log = frozen(VILLAGERS_SAVED, assess=True)
+    done, _ = judge(log, JudgeSpec(roles=True))
+    assert done.events[: len(log.events)] == log.events
+    added = done.events[len(log.events) :]
+    assert [event.index for event in added] == list(range(len(log.events), len(done.events)))
+    assert all(event.data["judge"] == "a judge" and event.audience == (event.actor,) for event in added)
+    assert (done.game_id, done.seats, done.outcome, done.cell) == (log.game_id, log.seats, log.outcome, log.cell)
+    assert done.meta == {"turn": 3, "judge": "a judge"}
+
+
+def test_judging_asks_for_what_playing_with_assessments_asks_for_of_the_same_seats_with_the_same_views() -> None:
+    """So that labels after the game mean the same as labels in play."""
+    made, live = VILLAGERS_SAVED.make(), []
+
+    def noted(ask: Ask, view: Sequence[Event]) -> Reply:
+        if ask.kind in ASSESSMENTS:
+            live.append((ask.seat, ask.kind, ask.day, ask.phase, ask.round, [e for e in view if e.kind not in OWN]))
+        return VILLAGERS_SAVED.answer(ask, view)
+
+    drive(start(lambda: Werewolf(replace(made.spec, assess=True), made.seed, "g")), noted)
+    _, asked = judge(frozen(VILLAGERS_SAVED, assess=True), JudgeSpec())
+    late = [(a.seat, a.kind, a.day, a.phase, a.round, [e for e in view if e.kind not in OWN]) for a, view in asked]
+    assert late == live
+
+
+OWN = (EventKind.SELF_REPORT, EventKind.RATING)
+
+
+def test_no_view_holds_what_comes_after_the_statement_in_question() -> None:
+    _, asked = judge(frozen(JESTER_EXILED), JudgeSpec())
+    assert asked
+    for ask, view in asked:
+        assert view[-1].index == ask.about
+        assert all(event.seen_by(ask.seat) for event in view)
+
+
+def test_a_share_of_the_statements_is_judged_from_every_seat_or_not_at_all() -> None:
+    log = frozen(VILLAGERS_SAVED)
+    statements = sum(event.kind is EventKind.STATEMENT for event in log.events)
+    _, asked = judge(log, JudgeSpec(share=0.4))
+    about = Counter(ask.about for ask, _ in asked)
+    assert 0.2 < len(about) / statements < 0.6
+    assert set(about.values()) <= {9, 10}
+    assert judge(log, JudgeSpec(share=0))[1] == []
+
+
+def test_roles_are_named_from_each_seat_that_lived_to_the_end_and_lessons_are_tagged_one_by_one() -> None:
+    log = frozen(JESTER_EXILED)
+    done, asked = judge(log, JudgeSpec(share=0, roles=True, lessons=True))
+    alive = {"Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", "Ivy"}
+    assert {ask.seat for ask, _ in asked if ask.kind is AskKind.NAME_ROLES} == alive
+    named = [event for event in done.events if event.kind is EventKind.ROLES_NAMED]
+    assert all(set(event.data["roles"]) == {s.name for s in log.seats} - {event.actor} for event in named)
+    tags = [event for event in done.events if event.kind is EventKind.LESSON_TAGS]
+    assert [log.events[event.about or 0].text for event in tags] == ["Be odd at once.", "Contradict oneself."]
+
+
+def test_a_judged_game_can_be_judged_again_by_another() -> None:
+    once, _ = judge(frozen(JESTER_EXILED), JudgeSpec())
+    session = start(lambda: Judging(once, JudgeSpec(share=0, roles=True), "another"))
+    drive(session, answer)
+    assert isinstance(session.game, Judging)
+    twice = session.game.record()
+    judges = Counter(event.data.get("judge") for event in twice.events if "judge" in event.data)
+    assert judges == {"a judge": len(twice.events) - len(frozen(JESTER_EXILED).events) - 8, "another": 8}
+    assert twice.meta["judge"] == "another"
