@@ -1,7 +1,7 @@
 """Liescope's front door: the `liescope` command, and the few names that a program needs.
 
 The packages behind it can be used on their own: games (rules), labeling, generate (players, runs, corpora), detectors,
-benchmark (capabilities).
+benchmark (capabilities, the analyses of a run).
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ from labeling.label import label_game
 __version__ = version("liescope")
 __all__ = ["GameRecord", "Journal", "app", "build", "label_game", "main", "read"]
 
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"liescope {__version__}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="liescope",
     help="Deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.",
@@ -38,6 +45,15 @@ app = typer.Typer(
 )
 for commands in (generate_commands, detector_commands, benchmark_commands):
     app.add_typer(commands)
+
+
+@app.callback()
+def front(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """What stands before any command."""
 
 
 @app.command()

@@ -6,13 +6,18 @@ import pytest
 
 import liescope
 
-COMMANDS = ["play", "import", "build", "train", "evaluate", "fit", "publish", "show", "demo"]
+COMMANDS = ["play", "label", "import", "build", "train", "evaluate", "fit", "analyse", "publish", "show", "demo"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert liescope.main([command, "--help"]) == 0
     assert f"liescope {command}" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert liescope.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"liescope {liescope.__version__}\n"
 
 
 @pytest.mark.parametrize(
