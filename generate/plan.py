@@ -23,7 +23,8 @@ from games.errors import BadData, UnknownName, UsageError
 from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from games.table import TableSpec
 from games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf
-from generate.prompts.render import HERE, SETS
+from generate.prompts.families import family_of
+from generate.prompts.render import template_folder
 from generate.tournament import SEATINGS, Cell, seating
 
 
@@ -190,8 +191,8 @@ def make_plan(
         games=games,
         seed=seed,
         seating=seating,
-        prompts=prompts if prompts in SETS else "own",
-        templates=hash_templates(prompts),
+        prompts=prompts if prompts in family_of(game).sets else "own",
+        templates=hash_templates(prompts, game),
     )
 
 
@@ -207,11 +208,9 @@ def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
         ) from None
 
 
-def hash_templates(prompts: str) -> str:
-    """A hash over the names and bytes of the prompt templates. Raises UsageError for a folder that is not there."""
-    folder = HERE / prompts if prompts in SETS else Path(prompts)
-    if not folder.is_dir():
-        raise UsageError(f"--prompts takes {', '.join(SETS)} or a folder of templates; {prompts!r} is none")
+def hash_templates(prompts: str, game: str) -> str:
+    """A hash over the names and bytes of a game's prompt templates. Raises UsageError for a missing folder."""
+    folder = template_folder(prompts, game)
     digest = sha256()
     for file in sorted(folder.rglob("*.jinja")):
         digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())

@@ -107,7 +107,7 @@ async def play(
             if journal is not None:
                 journal.log_attempt(attempt)
 
-        players = _open_players(plan, _table(limits, tally, log), stack)
+        players = _open_players(plan, _table(plan, limits, tally, log), stack)
         if journal is None:
             journal = stack.enter_context(Journal.create(out, plan.model_dump(mode="json")))
         if retry_failed:
@@ -116,9 +116,10 @@ async def play(
     return tally
 
 
-def _table(limits: Limits, tally: Tally, log: Callable[[Attempt], None]) -> Table:
+def _table(plan: Plan, limits: Limits, tally: Tally, log: Callable[[Attempt], None]) -> Table:
     return Table(
         log=log,
+        game=plan.game,
         prompts=limits.prompts,
         concurrency=limits.concurrency,
         timeout=limits.timeout,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from games.core import CHOICES, Ask, AskKind, Reply
+from games.core import CHOICES, FORMS, Ask, AskKind, Reply
 from generate.parsing.assessment import read_assessment
+from generate.parsing.bid import read_bid
 from generate.parsing.choice import read_choice
 from generate.parsing.clean import clean, storable, visible
+from generate.parsing.explained import read_explained_vote
+from generate.parsing.forms import read_form
 from generate.parsing.speech import NO_MESSAGE, read_message
 
 
@@ -20,17 +23,31 @@ def read_reply(ask: Ask, raw: str, thinking: str = "") -> Reply:
     cleaned = clean(raw)
     if cleaned.problem or not cleaned.text:
         reply, beside = Reply(problem=cleaned.problem or "empty message"), ""
-    elif ask.kind is AskKind.SPEAK:
-        message = read_message(cleaned.text, ask.seat)
-        reply = Reply(text=message.text, notes=message.notes, problem="" if message.text is not None else NO_MESSAGE)
-        beside = message.rest
-    elif ask.kind in CHOICES:
-        choice = read_choice(cleaned.text, ask.options)
-        reply, beside = Reply(choice=choice.option, notes=choice.notes, problem=choice.problem), choice.rest
     else:
-        report = read_assessment(cleaned.text, peer=ask.kind is AskKind.PEER_ASSESSMENT)
-        reply = Reply(assessment=report.assessment, notes=report.notes, problem=report.problem)
-        beside = report.reasoning
+        reply, beside = _read(ask, cleaned.text)
     reasons = "\n\n".join(part for part in (visible(thinking)[0], cleaned.reasoning, beside) if part)
     private = {"reasoning": reasons} if reasons else {}
     return replace(reply, raw=storable(raw), notes=cleaned.notes + reply.notes, private=private)
+
+
+def _read(ask: Ask, text: str) -> tuple[Reply, str]:
+    """The reply in a cleaned text, and what stood beside the answer."""
+    if ask.kind is AskKind.SPEAK:
+        message = read_message(text, ask.seat)
+        problem = "" if message.text is not None else NO_MESSAGE
+        return Reply(text=message.text, notes=message.notes, problem=problem), message.rest
+    if ask.kind is AskKind.EXPLAINED_VOTE:
+        vote = read_explained_vote(text, ask.options, ask.seat)
+        return Reply(choice=vote.option, text=vote.reason, notes=vote.notes, problem=vote.problem), vote.rest
+    if ask.kind is AskKind.BID:
+        bid = read_bid(text)
+        choice = None if bid.bid is None else str(bid.bid)
+        return Reply(choice=choice, notes=bid.notes, problem=bid.problem), bid.rest
+    if ask.kind in CHOICES:
+        option = read_choice(text, ask.options)
+        return Reply(choice=option.option, notes=option.notes, problem=option.problem), option.rest
+    if ask.kind in FORMS:
+        form = read_form(ask, text)
+        return Reply(form=form.fields, notes=form.notes, problem=form.problem), ""
+    report = read_assessment(text, peer=ask.kind is AskKind.PEER_ASSESSMENT)
+    return Reply(assessment=report.assessment, notes=report.notes, problem=report.problem), report.reasoning

@@ -5,8 +5,8 @@
     openai:NAME@https://host/v1?key_env=MY_KEY&temperature=0.7
 
 Options: temperature, reasoning_effort, max_tokens, key_env (the variable that holds the key) and json, how assessments
-are asked for: schema (structured output, the default), object (any JSON) or none. OpenAI's own key is never sent to
-another address unless key_env names it.
+and forms are asked for: schema (structured output, the default), object (any JSON) or none. OpenAI's own key is never
+sent to another address unless key_env names it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
+from games.core import ASSESSMENTS, FORMS, Ask, Event, Reply
 from games.errors import MissingKey, UnknownName, UsageError
 from games.record import Source
 from generate.parsing import read_reply
 from generate.players.completion import Completion
+from generate.players.formats import response_format
 from generate.players.protocol import Price, Table
 from generate.players.transport import NO_KEY, Endpoint, FormatRefused, Key
 from generate.prompts import Prompts, load_prompts
-from labeling.taxonomy import DeceptionType
 
 DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_KEY = "OPENAI_API_KEY"
@@ -88,8 +88,8 @@ class OpenAIPlayer:
             # OpenAI's newer models know only the second name, most other servers only the first.
             limit = "max_completion_tokens" if self._spec.base_url == DEFAULT_URL else "max_tokens"
             body[limit] = self._spec.max_tokens
-        if ask.kind in ASSESSMENTS and self._json != "none":
-            body["response_format"] = _FORMATS[ask.kind] if self._json == "schema" else {"type": "json_object"}
+        if ask.kind in ASSESSMENTS | FORMS and self._json != "none":
+            body["response_format"] = response_format(ask) if self._json == "schema" else {"type": "json_object"}
         return body
 
 
@@ -104,7 +104,7 @@ def open_openai(argument: str, table: Table) -> OpenAIPlayer:
     price = (table.prices or {}).get(spec.label) or (table.prices or {}).get(spec.name)
     if table.max_cost is not None and price is None:
         raise UsageError(f"a budget in money needs the price of {spec.name!r}; give one, or a budget in tokens")
-    prompts = load_prompts(table.prompts)
+    prompts = load_prompts(table.prompts, table.game)
     return OpenAIPlayer(spec, Endpoint.of(table, spec.base_url, key), prompts, price)
 
 
@@ -173,21 +173,3 @@ def _reply(ask: Ask, completion: Completion) -> Reply:
         return Reply(problem=completion.problem, notes=completion.notes, raw=completion.content or completion.refusal)
     reply = read_reply(ask, completion.content, completion.thinking)
     return replace(reply, notes=completion.notes + reply.notes) if completion.notes else reply
-
-
-def _format(peer: bool) -> dict[str, Any]:
-    """The structured output of an assessment, in the strict form: every field required, no other allowed."""
-    fields: dict[str, Any] = {
-        "reasoning": {"type": "string"},
-        "deceptive": {"type": "boolean"},
-        "confidence": {"type": "number", "description": "from 0 to 1"},
-        "type": {"type": "string", "enum": [kind.value for kind in DeceptionType]},
-        "reason": {"type": "string"},
-    }
-    if peer:
-        fields["suspicion"] = {"type": "number", "description": "from 0 to 1"}
-    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": "assessment", "strict": True, "schema": schema}}
-
-
-_FORMATS = {AskKind.SELF_ASSESSMENT: _format(peer=False), AskKind.PEER_ASSESSMENT: _format(peer=True)}

@@ -56,14 +56,16 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a run gives its players. log: called with every attempt as it ends (the journal's); prompts: "full",
-    "minimal" or a folder of templates; concurrency: the most requests under way at once; timeout: seconds for one
-    request; retries: attempts after the first; prices: by model name; max_tokens, max_cost: the run's budget, already
-    spent included in spent_tokens and spent_cost; shared: what the players of this table have in common (clients, the
-    gate for requests, what was spent), which they put there themselves.
+    """What a run gives its players. log: called with every attempt as it ends (the journal's); game: the name of the
+    game, which has prompts of its own; prompts: the name of a set of them or a folder of templates; concurrency: the
+    most requests under way at once; timeout: seconds for one request; retries: attempts after the first; prices: by
+    model name; max_tokens, max_cost: the run's budget, already spent included in spent_tokens and spent_cost; shared:
+    what the players of this table have in common (clients, the gate for requests, what was spent), which they put there
+    themselves.
     """
 
     log: Callable[[Attempt], None]
+    game: str = "mafia"
     prompts: str | Path = "full"
     concurrency: int = 16
     timeout: float = 120.0

@@ -1,30 +1,26 @@
-"""A seat's memory: the events that it saw, one line each, in order (Mini-Mafia paper, Appendix A.2).
+"""Mafia's way of telling: a seat's memory, the events that it saw, one line each, as things happened.
 
-Assessments are left out, the seat's own too: asking for them must not change what is said and voted afterwards.
-A statement stays on its own line and inside its own quotation marks, whatever its author wrote.
+Mini-Mafia paper, Appendix A.2. Assessments are left out, the seat's own too: asking for them must not change what is
+said and voted afterwards. A statement stays on its own line and inside its own quotation marks, whatever its author
+wrote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from games.core import Event, EventKind
+from generate.prompts.told import Told, drawn, listing, quoted
+
+
+def tell(view: Sequence[Event], seat: str) -> Told:
+    """Everything in one memory."""
+    return Told(tuple(memory(view, seat)))
 
 
 def memory(view: Sequence[Event], seat: str) -> list[str]:
     """The lines of a seat's memory. view: the events that the seat has seen."""
     return [line for event in view if (line := _line(event, seat)) is not None]
-
-
-def quoted(text: str) -> str:
-    """A statement as it stands between double quotation marks: on one line, its own double quotes made single."""
-    return " ".join(text.split()).replace('"', "'")
-
-
-def listing(names: Iterable[str], last: str = "and") -> str:
-    """ "A", "A and B", "A, B and C"."""
-    *most, final = list(names) or [""]
-    return f"{', '.join(most)} {last} {final}" if most else final
 
 
 def _line(event: Event, seat: str) -> str | None:
@@ -42,11 +38,9 @@ def _line(event: Event, seat: str) -> str | None:
         case EventKind.KILLER:
             return f"{who} decide{'' if mine else 's'} the mafia's kill tonight."
         case EventKind.KILL:
-            return f"{who} killed {target}{_drawn(event, 'choice')}."
+            return f"{who} killed {target}{drawn(event, 'choice')}."
         case EventKind.INVESTIGATION:
-            return (
-                f"You investigated {target}{_drawn(event, 'choice')} and learned: {target} is a {event.data['role']}."
-            )
+            return f"You investigated {target}{drawn(event, 'choice')} and learned: {target} is a {event.data['role']}."
         case EventKind.DEATH:
             return f"{target} was found dead."
         case EventKind.DAY:
@@ -55,14 +49,13 @@ def _line(event: Event, seat: str) -> str | None:
             return f'{who}: "{quoted(event.text)}"'
         case EventKind.SILENCE:
             return f"{who} remained silent."
+        case EventKind.SUSPICION:
+            shown = ", ".join(f"{name} {value:.2f}" for name, value in event.data["suspicion"].items())
+            return f"Your suspicion so far, from 0 (trust) to 1: {shown}."
         case EventKind.VOTE:
-            return f"{who} voted for {target}{_drawn(event, 'vote')}."
+            return f"{who} voted for {target}{drawn(event, 'vote')}."
         case EventKind.ARREST:
             tied = event.data.get("tied")
             return f"{target} was arrested{f' (drawn at random from a tie: {listing(tied)})' if tied else ''}."
         case _:
             return None
-
-
-def _drawn(event: Event, what: str) -> str:
-    return f" (drawn at random: unreadable {what})" if event.fallback else ""

@@ -1,8 +1,8 @@
-"""Prompts from template files: the rules first, then memory that only grows at its end, then the question.
+"""Prompts from template files: what stays the same first, then what grows at its end, then the question.
 
-Everything before the question is thus the beginning of the same seat's next prompt, so that an endpoint that keeps
-prefixes reads each line of a game once. Templates are jinja2 in a sandbox; two sets ship, `full` and `minimal`
-(Mini-Mafia paper, Appendices A and C), and any folder with the same file names replaces them.
+Everything before the question is the beginning of the same seat's next prompt, so that an endpoint that keeps prefixes
+reads each line of a game once. Templates are jinja2 in a sandbox. Each family of games has its own sets, and any folder
+with the same file names replaces them.
 """
 
 from __future__ import annotations
@@ -16,46 +16,17 @@ from typing import Any
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from games.core import Ask, AskKind, Event, EventKind
+from games.core import Ask, Event, EventKind
 from games.errors import BadData, UsageError
-from generate.prompts.memory import listing, memory, quoted
-from labeling.taxonomy import DeceptionType
+from generate.prompts.families import EXAMPLE, FIXED, RULES, Family, family_of
+from generate.prompts.told import quoted
 
-RULES = "rules"
-SETS = ("full", "minimal")
 HERE = Path(__file__).parent
-
-_TYPES = tuple((kind.value, kind.definition) for kind in DeceptionType)
-_EXAMPLE: dict[str, Any] = {
-    "name": "Alice",
-    "others": "Bob and Charlie",
-    "composition": "1 mafioso and 2 villagers",
-    "day": 1,
-    "round": 1,
-    "rounds": 2,
-    "limit": 200,
-    "options": "Bob, Charlie",
-    "speaker": "Bob",
-    "statement": "I am a villager.",
-    "types": _TYPES,
-}
-_CHOICE = frozenset({"name", "day", "options"})
-
-# The variables of each template, which is the file of that name with ".jinja".
-VARIABLES: Mapping[str, frozenset[str]] = {
-    RULES: frozenset({"name", "others", "composition", "rounds"}),
-    AskKind.SPEAK: frozenset({"name", "day", "round", "rounds", "limit"}),
-    AskKind.VOTE: _CHOICE,
-    AskKind.KILL: _CHOICE,
-    AskKind.INVESTIGATE: _CHOICE,
-    AskKind.SELF_ASSESSMENT: frozenset({"name", "statement", "types"}),
-    AskKind.PEER_ASSESSMENT: frozenset({"name", "speaker", "statement", "types"}),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """stem: rules and memory, the beginning of the seat's next stem; question: what is asked now."""
+    """stem: the beginning of the seat's next stem; question: what only now is told and asked."""
 
     stem: str
     question: str
@@ -66,64 +37,85 @@ class Prompt:
 
 
 class Prompts:
-    """A set of templates, compiled and checked."""
+    """A family's templates, compiled and checked."""
 
-    def __init__(self, templates: Mapping[str, Template]) -> None:
+    def __init__(self, family: Family, templates: Mapping[str, Template]) -> None:
+        self._family = family
         self._templates = templates
         self._rules = lru_cache(maxsize=4096)(self._render_rules)
 
     def render(self, ask: Ask, view: Sequence[Event]) -> Prompt:
-        """The prompt for an ask from what its seat has seen. Raises BadData for a view without a SETUP event."""
+        """The prompt for an ask from what its seat has seen. Raises BadData for a view without a SETUP event, and for
+        a kind of ask that this family of games has not.
+        """
         setup = next((event for event in view if event.kind is EventKind.SETUP), None)
         if setup is None:
             raise BadData(f"game {ask.game} shows {ask.seat} no setup; a prompt needs the names and the composition")
-        counts = tuple(setup.data["composition"].items())
-        rules = self._rules(ask.seat, tuple(setup.data["names"]), counts, setup.data["rounds"])
-        stem = "\n".join([rules, *memory(view, ask.seat)]) + "\n"
-        return Prompt(stem, self._templates[ask.kind].render(_facts(ask, view)).strip())
+        if ask.kind not in self._templates:
+            raise BadData(f"the prompts of {self._family.name} have no question for {ask.kind.value}")
+        rules = self._rules(tuple(self._family.facts(setup, ask.seat).items()))
+        told = self._family.tell(view, ask.seat)
+        question = self._templates[ask.kind].render(_facts(ask, view)).strip()
+        stem = "\n".join([rules, *told.growing]) + "\n"
+        return Prompt(stem, "\n".join([*told.private, question]))
 
-    def _render_rules(self, seat: str, names: tuple[str, ...], counts: tuple[tuple[str, int], ...], rounds: int) -> str:
-        others = listing(name for name in names if name != seat)
-        roles = listing(f"{count} {role}{'' if count == 1 else 's'}" for role, count in counts if count)
-        return self._templates[RULES].render(name=seat, others=others, composition=roles, rounds=rounds).strip()
+    def _render_rules(self, facts: tuple[tuple[str, Any], ...]) -> str:
+        return self._templates[RULES].render(dict(facts)).strip()
 
 
 def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
     """The variables of an ask's template."""
-    if ask.about is None:
-        return {
-            "name": ask.seat,
-            "day": ask.day,
-            "round": ask.round,
-            "rounds": ask.rounds,
-            "limit": ask.limit,
-            "options": ", ".join(ask.options),
-        }
-    statement = next(event for event in reversed(view) if event.index == ask.about)
-    return {"name": ask.seat, "speaker": statement.actor, "statement": quoted(statement.text), "types": _TYPES}
+    facts: dict[str, Any] = {
+        "name": ask.seat,
+        "day": ask.day,
+        "phase": ask.phase.value,
+        "round": ask.round,
+        "rounds": ask.rounds,
+        "limit": ask.limit,
+        "options": ", ".join(ask.options),
+        **FIXED,
+    }
+    if ask.about is not None:
+        about = next(event for event in reversed(view) if event.index == ask.about)
+        facts |= {"speaker": about.actor, "statement": quoted(about.text)}
+    return facts
 
 
-def load_prompts(where: str | Path) -> Prompts:
-    """The set of that name, or the templates in that folder.
+def template_folder(where: str | Path, game: str) -> Path:
+    """The folder of the set of that name for a game, or the folder given. Raises UsageError where there is none."""
+    family = family_of(game)
+    folder = HERE / family.name / where if str(where) in family.sets else Path(where)
+    if not folder.is_dir():
+        sets = " or ".join(family.sets)
+        raise UsageError(f"{game} has no prompts {str(where)!r}; use {sets}, or a folder with files like rules.jinja")
+    return folder
+
+
+def load_prompts(where: str | Path, game: str = "mafia") -> Prompts:
+    """The set of that name for a game, or the templates in that folder; a judge's questions that a folder lacks are
+    the game's own.
 
     Raises UsageError for a missing folder or template file, a syntax error, or a variable that a template has not.
     """
-    folder = HERE / where if str(where) in SETS else Path(where)
-    if not folder.is_dir():
-        raise UsageError(f"no prompts {str(where)!r}; use {' or '.join(SETS)}, or a folder with files like rules.jinja")
+    family, folder = family_of(game), template_folder(where, game)
+    templates = {}
+    for name in family.variables:
+        own = (folder / f"{name}.jinja").exists() or name not in family.judges
+        templates[name] = _load(folder if own else HERE / family.name / "full", name, family)
+    return Prompts(family, templates)
+
+
+def _load(folder: Path, name: str, family: Family) -> Template:
+    """One template, checked by rendering it once."""
+    path, known = folder / f"{name}.jinja", family.variables[name]
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, cache_size=-1
     )
-    return Prompts({name: _load(environment, folder, name) for name in VARIABLES})
-
-
-def _load(environment: ImmutableSandboxedEnvironment, folder: Path, name: str) -> Template:
-    """One template, checked by rendering it once."""
-    path, known = folder / f"{name}.jinja", VARIABLES[name]
     try:
         source = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UsageError(f"the prompt template {path} is missing; a set needs {', '.join(_files())}") from None
+        needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in family.judges)
+        raise UsageError(f"the prompt template {path} is missing; a set needs {needed}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the prompt template {path} cannot be read: {error}") from None
     try:
@@ -132,11 +124,7 @@ def _load(environment: ImmutableSandboxedEnvironment, folder: Path, name: str) -
             names = ", ".join(sorted(unknown))
             raise UsageError(f"{path} uses {names}, which it is not given; it may use {', '.join(sorted(known))}")
         template = environment.get_template(path.name)
-        template.render({key: _EXAMPLE[key] for key in known})
+        template.render({key: EXAMPLE[key] for key in known})
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise UsageError(f"the prompt template {path} does not work: {error}") from None
     return template
-
-
-def _files() -> list[str]:
-    return [f"{name}.jinja" for name in VARIABLES]

@@ -12,8 +12,23 @@ from typing import Any
 
 import pytest
 
-from games import AskKind, Event, Mafia, MafiaSpec, Reply, start
-from games.core import Ask
+from games import (
+    Ask,
+    AskKind,
+    Event,
+    Game,
+    JudgeSpec,
+    Judging,
+    Mafia,
+    MafiaSpec,
+    Reply,
+    Source,
+    Werewolf,
+    WerewolfSpec,
+    drive,
+    record,
+    start,
+)
 from generate.players import retry
 from generate.players.openai import OpenAIPlayer, open_openai
 from generate.players.protocol import Attempt, Table
@@ -61,14 +76,35 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def asked() -> Asked:
-    """One ask of every kind with its seat's view, from a real game."""
-    session = start(lambda: Mafia(MafiaSpec(1, 1, 3, assess=True), 0, "g"))
+    """One ask of every kind of Mafia with its seat's view, from a real game."""
+    return _asked(lambda: Mafia(MafiaSpec(1, 1, 3, assess=True), 0, "g"))
+
+
+@pytest.fixture(scope="session")
+def asked_by_werewolf() -> Asked:
+    """One ask of every kind of Werewolf and of its judges."""
+    spec = WerewolfSpec(seers=1, debate_turns=2, defence_turns=2, assess=True, learning=True)
+    found = _asked(lambda: Werewolf(spec, 0, "g"))
+    session = start(lambda: Werewolf(spec, 0, "g"))
+    drive(session, lambda ask, view: _said(ask))
+    log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
+    return found | _asked(lambda: Judging(log, JudgeSpec(share=0, roles=True, lessons=True), "judge"))
+
+
+def _asked(make: Callable[[], Game]) -> Asked:
+    session = start(make)
     found: Asked = {}
     while session.asks:
         for ask in session.asks:
             found.setdefault(ask.kind, (ask, session.game.view(ask.seat)))
-        session.send(tuple(Reply(text="I am a villager.") for _ in session.asks))
+        session.send(tuple(map(_said, session.asks)))
     return found
+
+
+def _said(ask: Ask) -> Reply:
+    if ask.kind is AskKind.BID:
+        return Reply(choice="5")
+    return Reply(text="I am a villager.", form={"to_do": ("Wait.",)} if ask.kind is AskKind.REFLECTION else None)
 
 
 class Desk:

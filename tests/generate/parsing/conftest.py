@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from games.bidding import BIDS
 from games.core import CHOICES, Ask, AskKind, Phase
 
 MakeAsk = Callable[[AskKind], Ask]
@@ -14,7 +15,8 @@ MakeAsk = Callable[[AskKind], Ask]
 @pytest.fixture(scope="session")
 def make_ask() -> MakeAsk:
     def make(kind: AskKind) -> Ask:
-        options = ("Alice", "Bob", "Charlie") if kind in CHOICES else ()
+        options = ("Alice", "Bob", "Charlie") if kind in CHOICES or kind is AskKind.NAME_ROLES else ()
+        options = BIDS if kind is AskKind.BID else options
         return Ask("g", 0, "Diana", kind, 1, Phase.VOTING, options=options)
 
     return make

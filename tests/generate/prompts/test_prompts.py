@@ -15,8 +15,9 @@ from games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Reply, Sessi
 from games.core import EventKind
 from games.errors import UsageError
 from generate.prompts import Prompt, load_prompts
+from generate.prompts.families import MAFIA
 from generate.prompts.memory import memory
-from generate.prompts.render import HERE, SETS, VARIABLES
+from generate.prompts.render import HERE
 
 SPECS = [MafiaSpec(1, 1, 2, assess=True), MafiaSpec(2, 2, 4, assess=True), MafiaSpec(3, 0, 4, message_limit=None)]
 
@@ -46,7 +47,7 @@ def plays(where: str, seeds: range) -> Iterator[tuple[Session, list[tuple[Ask, P
         yield session, shown
 
 
-@pytest.mark.parametrize("where", SETS)
+@pytest.mark.parametrize("where", MAFIA.sets)
 def test_each_prompt_of_a_seat_begins_with_the_stem_of_its_last_one(where: str) -> None:
     for _, shown in plays(where, range(12)):
         last: defaultdict[str, str] = defaultdict(str)
@@ -57,7 +58,7 @@ def test_each_prompt_of_a_seat_begins_with_the_stem_of_its_last_one(where: str) 
         assert len(last) > 2
 
 
-@pytest.mark.parametrize("where", SETS)
+@pytest.mark.parametrize("where", MAFIA.sets)
 def test_the_prompts_of_all_seats_share_their_beginning_up_to_the_name(where: str) -> None:
     (_, shown) = next(plays(where, range(1)))
     names = {ask.seat for ask, _ in shown}
@@ -66,7 +67,7 @@ def test_the_prompts_of_all_seats_share_their_beginning_up_to_the_name(where: st
     assert len(before) == 1
 
 
-@pytest.mark.parametrize("where", SETS)
+@pytest.mark.parametrize("where", MAFIA.sets)
 def test_no_prompt_tells_what_its_seat_may_not_know(where: str) -> None:
     for session, shown in plays(where, range(24)):
         roles = session.game.roles
@@ -142,7 +143,7 @@ def test_every_question_names_its_options_and_the_statement() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(HERE / "minimal", tmp_path / "mine"))
+    return Path(shutil.copytree(HERE / "mafia" / "minimal", tmp_path / "mine"))
 
 
 def test_a_folder_replaces_the_prompts(folder: Path) -> None:
@@ -155,7 +156,7 @@ def test_a_folder_replaces_the_prompts(folder: Path) -> None:
     assert question == f"Whom, {ask.seat}? {', '.join(ask.options)}"
 
 
-@pytest.mark.parametrize("name", VARIABLES)
+@pytest.mark.parametrize("name", [name for name in MAFIA.variables if name not in MAFIA.judges])
 def test_a_missing_template_is_named(folder: Path, name: str) -> None:
     (folder / f"{name}.jinja").unlink()
     with pytest.raises(UsageError, match=f"{name}.jinja is missing"):

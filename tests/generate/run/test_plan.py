@@ -85,6 +85,6 @@ def test_a_changed_template_changes_the_plan_and_a_moved_folder_does_not(tmp_pat
     plans = [make_plan("mini-mafia", {}, ["fake:a"], "self", cell, 1, 0, prompts=str(folder)) for folder in folders]
     assert plans[0].hash == plans[1].hash
     (folders[1] / "vote.jinja").write_text("Vote now.", encoding="utf-8")
-    assert hash_templates(str(folders[0])) != hash_templates(str(folders[1]))
+    assert hash_templates(str(folders[0]), "mafia") != hash_templates(str(folders[1]), "mafia")
     with pytest.raises(UsageError, match="minimal"):
-        hash_templates(str(tmp_path / "none"))
+        hash_templates(str(tmp_path / "none"), "mafia")
