@@ -1,4 +1,4 @@
-"""The command of the capability model: fit."""
+"""The commands that say who deceives best and how: fit (the capability model) and analyse (every other analysis)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from benchmark.backend import Settings
 from games.errors import UsageError
 from generate.console import emit, progress
+from generate.transcript import plain
 
 app = typer.Typer()
 
@@ -94,4 +95,55 @@ def fit(
     print(
         f"\nr-hat at most {found.r_hat_max:.4f}, ESS at least {found.ess_bulk_min:.0f}, no divergences; "
         f"{covered(cells):.0%} of {cells.height} combinations in their 95% interval\nwrote {out / 'report.md'}"
+    )
+
+
+@app.command()
+def analyse(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, played, imported or judged.")],
+    out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+) -> None:
+    """Analyse the games of runs: who won, who was voted out and why, who deceived, who noticed, what was learned.
+
+    Writes report.html (one page with everything in it, opens offline), report.md (its main tables) and a CSV file for
+    every table to the folder. What the games cannot show, for lack of a jester, of ratings or of lessons, is listed.
+
+    Example: liescope analyse runs/first --out reports/first
+    """
+    from benchmark.triadic.material import load_material
+    from benchmark.triadic.registry import ANALYSES
+    from benchmark.triadic.report import headline, notes, run_analyses
+    from benchmark.triadic.writing import write_report
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; give a folder for the report")
+    with progress() as bar:
+        task = bar.add_task("reading", total=None, note="games")
+        material = load_material(runs, lambda games: bar.update(task, completed=games))
+        task = bar.add_task("analysing", total=len(ANALYSES), note="")
+        findings = run_analyses(ANALYSES, material.frames, lambda title: bar.update(task, advance=1, note=title))
+    write_report(out, material, findings)
+    games, wins = material.frames.games.height, headline(material.frames)
+    if as_json:
+        emit(
+            {
+                "report": str(out / "report.html"),
+                "runs": [str(run.path) for run in material.runs],
+                "games": games,
+                "failed": sum(run.failed.total() for run in material.runs),
+                "winners": wins,
+                "notes": notes(material),
+                "tables": [section.analysis.name for section in findings.sections],
+                "nothing": {analysis.name: reason for analysis, reason in findings.nothing},
+            }
+        )
+        return
+    for note in notes(material):
+        print(plain(note))
+    for game, counts in wins.items():
+        played = sum(counts.values())
+        print(f"{game}, {played} games: " + ", ".join(f"{team} {n / played:.0%} ({n})" for team, n in counts.items()))
+    print(
+        f"{len(findings.sections)} analyses, {len(findings.nothing)} with nothing to count\nwrote {out / 'report.html'}"
     )

@@ -1,0 +1,60 @@
+"""The judge that names hidden roles from the seats of those who lived to the end."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from benchmark.triadic.analysis import Analysis
+from benchmark.triadic.frames import Frames
+from benchmark.triadic.intervals import game_means
+
+ALL = "all"
+
+
+def named_roles(frames: Frames) -> pl.DataFrame:
+    """How often the judge names a hidden role correctly, by the role named, by the seat it looked from, by both
+    (section 5.4).
+
+    Columns: game, judge, observer_role, target_role (either may be "all"), mean (accuracy), lo, hi (bootstrap over
+    games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's yardstick; roster_chance: how
+    often somebody who deals the roster less the observer's own role at random would be right.
+    """
+    keys = ["game", "judge", "observer_role", "target_role"]
+    dealt = frames.seats.group_by("game_id").agg(roles=pl.col("role").n_unique(), seats=pl.len())
+    of_role = frames.seats.group_by("game_id", target_role="role").agg(of_role=pl.len())
+    same = (pl.col("observer_role") == pl.col("target_role")).cast(pl.Int64)
+    guesses = (
+        frames.guesses.drop_nulls("guess")
+        .join(dealt, on="game_id")
+        .join(of_role, on=["game_id", "target_role"])
+        .select(
+            "game_id",
+            *keys,
+            right=pl.col("guess") == pl.col("target_role"),
+            even_chance=1 / pl.col("roles"),
+            roster_chance=(pl.col("of_role").cast(pl.Int64) - same) / (pl.col("seats") - 1),
+        )
+    )
+    everyone = pl.lit(ALL)
+    rows = pl.concat(
+        [
+            guesses.with_columns(observer_role=everyone, target_role=everyone),
+            guesses.with_columns(observer_role=everyone),
+            guesses.with_columns(target_role=everyone),
+            guesses,
+        ]
+    )
+    chance = rows.group_by(keys).agg(pl.col("even_chance", "roster_chance").mean())
+    first = [pl.col("observer_role") != ALL, pl.col("target_role") != ALL]
+    return game_means(rows, keys, "right").join(chance, on=keys, how="left").sort("game", "judge", *first, *keys[2:])
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "named_roles",
+        "Hidden roles named by a judge",
+        "section 5.4",
+        named_roles,
+        note="Accuracy at the roster's chance means that the transcript gave the role away to nobody in that seat.",
+    ),
+)

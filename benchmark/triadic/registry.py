@@ -1,0 +1,19 @@
+"""All analyses in the order in which a report reads best: what was played, who won, how it came, what was learned."""
+
+from __future__ import annotations
+
+from benchmark.triadic import bidding, courses, fates, lessons, naming, nights, outcomes, predictors, setting, votes
+from benchmark.triadic.analysis import Analysis
+
+ANALYSES: tuple[Analysis, ...] = (
+    *setting.ANALYSES,
+    *outcomes.ANALYSES,
+    *fates.ANALYSES,
+    *votes.ANALYSES,
+    *nights.ANALYSES,
+    *bidding.ANALYSES,
+    *courses.ANALYSES,
+    *predictors.ANALYSES,
+    *naming.ANALYSES,
+    *lessons.ANALYSES,
+)

@@ -1,0 +1,134 @@
+"""Lessons tagged by rules: strategies and theory-of-mind order, on lessons written for these tests and the paper's."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from labeling.lesson_tags import CATEGORIES, ORDERS, tag
+
+# The example lessons of the Triadic Werewolf paper with its own orders (Table 2, Appendix F.6).
+PUBLISHED = [
+    (
+        3,
+        "Vote for a player who is not the main suspect (like Joy) to appear wolf-like by deflecting from the "
+        "consensus, but only after the main suspect is already exiled to avoid appearing villager-aligned.",
+    ),
+    (
+        3,
+        "Maintain a vote on a non-consensus target during revote to appear stubbornly wolf-like and avoid villager "
+        "alignment.",
+    ),
+    (
+        3,
+        "Lean into accusations of being both Werewolf and Jester to create ambiguity and prevent players from settling "
+        "on my true role.",
+    ),
+    (2, "Escalate suspicion on multiple players in quick succession to appear erratic and untrustworthy."),
+    (
+        1,
+        "Use repeated questioning of players already under scrutiny to amplify suspicion without initiating new "
+        "accusations.",
+    ),
+    (2, "Redirect suspicion towards other players to avoid being the center of attention."),
+    (1, "Use the initial questions and reactions to gauge players’ behaviors and adjust strategy accordingly."),
+]
+
+OWN_ORDERS = [
+    (3, "Look guilty to the villagers but harmless to the wolves."),
+    (3, "Seem like a werewolf, not like a jester."),
+    (3, "Be read as a Werewolf rather than a Villager."),
+    (3, "Make villagers think I am dangerous while the wolves see nobody to fear."),
+    (3, "Voting late makes me look wolf-aligned, never villager‑aligned."),
+    (3, "Get taken for a werewolf, not for the jester."),
+    (3, "Stay ordinary to the wolves but look guilty in the eyes of the villagers."),
+    (2, "Look like a werewolf."),
+    (2, "Seem nervous to the villagers."),
+    (2, "Look suspicious to the villagers by voting like a werewolf."),
+    (2, "Appear wolf-like and accuse a villager."),
+    (2, "Contradict myself so that others suspect me."),
+    (2, "Speak late in order to come across as hesitant."),
+    (2, "Give the impression of hiding something."),
+    (2, "Overacting makes others believe I am the Jester."),
+    (1, "Act like a werewolf when the villagers vote."),
+    (1, "Accuse a werewolf before a villager does."),
+    (1, "Vote against the doctor when the villagers vote for a wolf."),
+    (1, "Listen to villagers and to wolves alike."),
+    (1, "Make Bob look guilty early."),
+    (1, "Look for the quietest player and ask why."),
+    (1, "Bid high on day one."),
+    (1, ""),
+]
+
+OWN_STRATEGIES = [
+    ("Talk like a werewolf on the first day.", {"wolf_mimicry"}),
+    ("Imitate a wolf who is cornered.", {"wolf_mimicry"}),
+    ("Be mistaken for one of the wolves by a wolf-like defence.", {"wolf_mimicry"}),
+    ("Contradict what you said a minute ago.", {"inconsistency"}),
+    ("Change your story whenever somebody repeats it.", {"inconsistency"}),
+    ("Be unpredictable from one speech to the next.", {"inconsistency"}),
+    ("Accuse the calmest player at once.", {"aggression"}),
+    ("Escalate every quarrel.", {"aggression"}),
+    ("Confront whoever defends a friend.", {"aggression"}),
+    ("Drop hints and leave the rest open.", {"subtle_indirection"}),
+    ("Redirect the talk to somebody else.", {"subtle_indirection"}),
+    ("Keep a low profile until noon.", {"subtle_indirection"}),
+    ("Stay silent when the talk turns to you.", {"passive_provocation"}),
+    ("Do not defend yourself.", {"passive_provocation"}),
+    ("Hesitate before each sentence.", {"passive_provocation"}),
+    ("Never beg for an exile, and do not overact.", {"anti_jester_tells"}),
+    ("Avoid being too eager to leave.", {"anti_jester_tells"}),
+    ("Vote against the majority in the revote.", {"vote_manipulation"}),
+    ("Join a bandwagon late.", {"vote_manipulation"}),
+    ("Anticipate what people assume about newcomers.", {"meta_modeling"}),
+    ("Exploit the others' fear of a hidden enemy.", {"meta_modeling"}),
+    ("Ask the loudest player for proof.", {"questioning"}),
+    ("Interrogate two people in turn.", {"questioning"}),
+    ("Stay silent, then vote with the minority.", {"passive_provocation", "vote_manipulation"}),
+    ("Press the accused with questions.", {"aggression", "questioning"}),
+    ("Bid high on day one.", set()),
+]
+
+
+@pytest.mark.parametrize(("order", "text"), PUBLISHED)
+def test_the_order_of_the_papers_examples_is_the_papers(order: int, text: str) -> None:
+    assert tag(text).order == order
+
+
+@pytest.mark.parametrize(("order", "text"), OWN_ORDERS)
+def test_the_order_follows_whose_view_the_lesson_takes(order: int, text: str) -> None:
+    assert tag(text).order == order
+
+
+@pytest.mark.parametrize(("text", "strategies"), OWN_STRATEGIES)
+def test_a_lesson_carries_every_strategy_that_it_names_and_no_other(text: str, strategies: set[str]) -> None:
+    assert set(tag(text).categories) == strategies
+
+
+def test_there_are_nine_strategies_and_three_orders_each_defined() -> None:
+    assert len(CATEGORIES) == 9
+    assert list(ORDERS) == [1, 2, 3]
+    assert all({*CATEGORIES.values(), *ORDERS.values()})
+
+
+def test_every_strategy_has_a_lesson_of_its_own_here() -> None:
+    alone = {name for _, names in OWN_STRATEGIES if len(names) == 1 for name in names}
+    assert alone == set(CATEGORIES)
+
+
+def test_the_strategies_come_in_the_papers_order() -> None:
+    found = tag("Ask, vote and attack like a wolf.").categories
+    assert found == ("wolf_mimicry", "aggression", "vote_manipulation", "questioning")
+
+
+def test_case_spacing_and_kinds_of_hyphen_do_not_matter() -> None:
+    text = "Appear stubbornly wolf-like and avoid villager alignment."
+    assert tag(text) == tag(text.upper()) == tag(text.replace("-", "‑").replace(" ", "\n  "))
+
+
+@pytest.mark.parametrize("part", ["appear ", "to the ", "being both ", "accusations of ", "not ", "a", "create "])
+def test_a_hostile_text_takes_time_in_proportion_to_its_length(part: str) -> None:
+    start = time.perf_counter()
+    tag(part * 30_000)
+    assert time.perf_counter() - start < 5
