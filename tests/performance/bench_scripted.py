@@ -12,7 +12,8 @@ from itertools import product
 
 from games.core import Ask, Event, Reply
 from games.mafia import MINI_MAFIA, MiniMafia
-from games.session import start
+from games.session import drive, start
+from games.werewolf import WEREWOLF_TABLE, Werewolf
 from generate.players.scripted import PROFILES, ScriptedPlayer
 from generate.players.scripted.skills import parse_spec
 
@@ -43,6 +44,22 @@ def bench_scripted_players() -> None:
         )
 
 
+def bench_werewolf() -> None:
+    """Whole games of triadic Werewolf between steady players, the engine's own time included."""
+    player = ScriptedPlayer(*parse_spec("steady"))
+    for assess in (False, True):
+        spec, games, answers = replace(WEREWOLF_TABLE, assess=assess), 20, 0
+        begin = time.perf_counter()
+        for seed in range(games):
+            session = start(lambda spec=spec, seed=seed: Werewolf(spec, seed, f"bench-{seed}"))
+            answers += sum(map(len, drive(session, lambda ask, view: _now(player, ask, view))))
+        spent = time.perf_counter() - begin
+        print(
+            f"Werewolf {'with' if assess else 'without'} assessments: {games / spent:.1f} games/s, "
+            f"{answers / games:.0f} answers a game, {spent / answers * 1e6:.0f} µs an answer"
+        )
+
+
 def _now(player: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
     try:
         player.answer(ask, view).send(None)
@@ -54,3 +71,4 @@ def _now(player: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
 
 if __name__ == "__main__":
     bench_scripted_players()
+    bench_werewolf()

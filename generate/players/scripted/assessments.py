@@ -13,7 +13,7 @@ from generate.players.scripted.skills import Skills
 from labeling.taxonomy import DeceptionType as Kind
 
 # What speakers mistake a kind of deception for, in themselves and in others.
-_NEAR: dict[Kind, tuple[Kind, ...]] = {
+NEAR: dict[Kind, tuple[Kind, ...]] = {
     Kind.NONE: (Kind.OMISSION, Kind.DISTORTION),
     Kind.OMISSION: (Kind.NONE, Kind.MISDIRECTION),
     Kind.DISTORTION: (Kind.NONE, Kind.FABRICATION, Kind.MISDIRECTION),
@@ -30,7 +30,7 @@ _BASE = -0.9  # and of somebody of whom nothing is known
 def report_self(planted: Kind, skills: Skills, random: Random) -> Assessment:
     """The type that the speaker meant, mistaken the more often the less it is versed in lying."""
     slip = 0.04 + 0.2 * chance(-skills.m)
-    kind = random.choice(_NEAR[planted]) if random.random() < slip else planted
+    kind = random.choice(NEAR[planted]) if random.random() < slip else planted
     confidence = round(min(0.99, max(0.5, random.gauss(0.85, 0.08))), 2)
     reason = random.choice(_OWN[kind is not Kind.NONE])
     return Assessment(kind is not Kind.NONE, kind.value, confidence, None, reason)
@@ -51,12 +51,12 @@ def rate(seen: Seen, said: Said, skills: Skills, random: Random) -> Assessment:
     if flag:
         kind = suspected_kind(said.reading)
         if random.random() < 0.15 + 0.25 * chance(-skills.v):
-            kind = random.choice([near for near in _NEAR[kind] if near is not Kind.NONE])
+            kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
     sure = 0.5 + 0.5 * abs(2 * probability - 1)
     confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
     evil = chance(belief if known else max(skills.v, 0.0) * belief + 0.4 * flag - 0.2)
     suspicion = round(min(1.0, max(0.0, random.gauss(evil, 0.05))), 2)
-    reason = random.choice(_OTHERS[flag]).format(x=said.actor)
+    reason = random.choice(OTHERS[flag]).format(x=said.actor)
     return Assessment(flag, kind.value, confidence, suspicion, reason)
 
 
@@ -88,7 +88,7 @@ _OWN = {
         "It was not quite what I know.",
     ),
 }
-_OTHERS = {
+OTHERS = {
     False: (
         "{x} sounds open to me.",
         "It fits what I know of {x}.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import floor
 from random import Random
@@ -24,6 +25,21 @@ _SYMBOL = re.compile(r"<(\w+)>")
 _NAME = re.compile(r"\{(\w+)\}")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Phrasebook:
+    """The words of one game. moves: templates by move; parts: templates by symbol; framed: moves that a frame can stand
+    before; about_others: moves that a reason about {x} can follow.
+    """
+
+    moves: Mapping[str, tuple[str, ...]]
+    parts: Mapping[str, tuple[str, ...]]
+    framed: frozenset[str]
+    about_others: frozenset[str]
+
+
+MAFIA_WORDS = Phrasebook(MOVES, PARTS, FRAMED, ABOUT_OTHERS)
+
+
 def _by_tone(fragments: Sequence[str]) -> dict[int, tuple[str, ...]]:
     """Fragments sorted by how they sound: 1 firm, 0 neither, -1 shaky."""
     return {sign: tuple(f for f in fragments if tone(f) == sign) for sign in (-1, 0, 1)}
@@ -33,17 +49,22 @@ _OPENERS, _FRAMES, _REASONS, _REMARKS, _CLOSERS = map(_by_tone, (OPENERS, FRAMES
 
 
 def compose(
-    moves: Sequence[str], names: Sequence[Mapping[str, str]], strength: float, limit: int | None, random: Random
+    moves: Sequence[str],
+    names: Sequence[Mapping[str, str]],
+    strength: float,
+    limit: int | None,
+    random: Random,
+    words: Phrasebook = MAFIA_WORDS,
 ) -> str:
     """A statement that makes these moves and sounds about as strong as asked.
 
-    moves: keys of MOVES; names: for each move who {x}, {y} and {dead} are; strength: as in `reading.Reading`, between
-    whose steps of one cue the statement is drawn; limit: of the message, None for none.
+    moves: keys of the phrasebook; names: for each move who {x}, {y} and {dead} are; strength: as in `reading.Reading`,
+    between whose steps of one cue the statement is drawn; limit: of the message, None for none.
     """
-    cores = [_core(move, who, random) for move, who in zip(moves, names, strict=True)]
+    cores = [_core(move, who, random, words) for move, who in zip(moves, names, strict=True)]
     missing = floor(strength / CUE + random.random()) - sum(map(tone, cores))
     slots = ["opener", "reason", "closer", "remark"]
-    if moves[0] in FRAMED:
+    if moves[0] in words.framed:
         slots.append("frame")
     random.shuffle(slots)
     said = dict.fromkeys(("opener", "reason", "closer", "remark", "frame"), "")
@@ -52,7 +73,7 @@ def compose(
         sign = (missing > 0) - (missing < 0)
         if sign == 0 and random.random() < PLAIN:
             continue
-        fragment = _fill(random.choice(_bank(slot, moves[0])[sign]), names[0])
+        fragment = _fill(random.choice(_bank(slot, moves[0] in words.about_others)[sign]), names[0])
         if fragment not in said.values() and length + len(fragment) + 1 <= ROOM:
             length += len(fragment) + 1
             missing -= sign
@@ -71,9 +92,9 @@ def _join(said: Mapping[str, str], sentences: Sequence[str]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _bank(slot: str, move: str) -> dict[int, tuple[str, ...]]:
+def _bank(slot: str, about_others: bool) -> dict[int, tuple[str, ...]]:
     if slot == "reason":
-        return _REASONS if move in ABOUT_OTHERS else _REMARKS
+        return _REASONS if about_others else _REMARKS
     return {"opener": _OPENERS, "closer": _CLOSERS, "frame": _FRAMES, "remark": _REMARKS}[slot]
 
 
@@ -83,8 +104,8 @@ def _sentence(text: str) -> str:
     return text if text[-1] in ".?!" else text + "."
 
 
-def _core(move: str, who: Mapping[str, str], random: Random) -> str:
-    return _fill(_expand(random.choice(MOVES[move]), random), who)
+def _core(move: str, who: Mapping[str, str], random: Random, words: Phrasebook) -> str:
+    return _fill(_expand(random.choice(words.moves[move]), random, words.parts), who)
 
 
 def _fill(text: str, who: Mapping[str, str]) -> str:
@@ -97,10 +118,11 @@ def _pieces(template: str) -> tuple[str, ...]:
     return tuple(_SYMBOL.split(template))
 
 
-def _expand(template: str, random: Random) -> str:
+def _expand(template: str, random: Random, parts: Mapping[str, tuple[str, ...]]) -> str:
     pieces = _pieces(template)
     if len(pieces) == 1:
         return template
     return "".join(
-        _expand(random.choice(PARTS[piece]), random) if place % 2 else piece for place, piece in enumerate(pieces)
+        _expand(random.choice(parts[piece]), random, parts) if place % 2 else piece
+        for place, piece in enumerate(pieces)
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from random import Random
 from typing import Any
 
@@ -14,10 +13,12 @@ from generate.players.protocol import Table
 from generate.players.scripted.assessments import rate, report_self, suspected_kind
 from generate.players.scripted.beliefs import lean
 from generate.players.scripted.choices import investigate, kill, vote
+from generate.players.scripted.draws import draws
 from generate.players.scripted.grammar import compose
 from generate.players.scripted.intents import Intent, intend
 from generate.players.scripted.seen import Said, Seen, look
 from generate.players.scripted.skills import Skills, parse_spec
+from generate.players.scripted.werewolf import answer_werewolf, plays_werewolf
 from labeling.taxonomy import DeceptionType
 
 
@@ -32,6 +33,8 @@ class ScriptedPlayer:
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Never suspends. A statement's `private` holds planted_type, a name of the taxonomy, and intent, its moves."""
+        if plays_werewolf(view):
+            return answer_werewolf(self.model, self.skills, ask, view)
         seen = look(ask.seat, view)
         if ask.kind is AskKind.SPEAK:
             intent, text = self._speak(seen, ask)
@@ -73,14 +76,10 @@ class ScriptedPlayer:
         return suspected_kind(said.reading) if before.evil else DeceptionType.NONE
 
     def _leaning(self, seen: Seen, ask: Ask) -> dict[str, float]:
-        return lean(seen.names, self._draws(ask.game, ask.day, ask.seat, "lean"))
+        return lean(seen.names, draws(self.model, ask.game, ask.day, ask.seat, "lean"))
 
     def _random(self, ask: Ask) -> Random:
-        return self._draws(ask.game, ask.step, ask.seat, ask.kind.value)
-
-    def _draws(self, *place: object) -> Random:
-        key = "\0".join(map(str, (*place, self.model)))
-        return Random(int.from_bytes(blake2b(key.encode(), digest_size=8).digest()))
+        return draws(self.model, ask.game, ask.step, ask.seat, ask.kind.value)
 
 
 _NOTHING = Reply(problem="the statement to rate is not in the view")

@@ -47,22 +47,26 @@ _LOOKED = re.compile(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\
 _PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her|the story)(?:'re|'s)?\b")
 _NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
 _GUILTY = re.compile(
-    r"\b(?:mafioso|mafia|guilty|killers?|who killed|lying|liar|lied|lies|made (?:that|it|this) up|invented|suspicious|"
+    r"\b(?:mafioso|mafia|(?:were)?wol(?:f|ves)|guilty|killers?|who killed|lying|liar|lied|lies|"
+    r"made (?:that|it|this) up|invented|suspicious|"
     r"suspect|hiding|dodg\w+|deflect\w+|evasive|shifty|nervous|fishy|odd|off|too quiet|too quick|kept silent|stalling|"
     r"hardly said|told us nothing|and then another|same story twice|changed? (?:\w+ )?(?:story|tune)|avoid\w*|"
     r"(?:doesn't|does not) (?:add up|fit)|(?:don't|do not) buy|has to go|should go|pushing)\b"
 )
 _STRONG = re.compile(
-    r"\b(?:mafioso|mafia|guilty|killers?|who killed|lying|liar|lied|made (?:that|it|this) up|invented)\b"
+    r"\b(?:mafioso|mafia|(?:were)?wol(?:f|ves)|guilty|killers?|who killed|lying|liar|lied|"
+    r"made (?:that|it|this) up|invented)\b"
 )
 _CLEAN = re.compile(
     rf"\b(?:innocent|clean|cleared|trustworthy|trust|believe|honest|town|on our side|villager|genuine|"
-    rf"makes sense|is right|agree|with me|credible|{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|guilty|lying))\b"
+    rf"makes sense|is right|agree|with me|credible|"
+    rf"{_NOT} (?:\w+ )?(?:the |a )?(?:mafioso|mafia|(?:were)?wolf|guilty|lying))\b"
 )
 _DISBELIEF = re.compile(r"\b(?:don't|can't|do not|cannot|hardly)\b")
 _AGAINST = re.compile(
     r"\b(?:(?<!not )vot(?:e|ing|es)(?: is| goes)?(?: for| on| against| out| to)?|suspect|suspicious of|"
-    r"(?<!no )(?<!without a )doubt|accuse|blame|(?<!not )arrest|against|eyes on|pressure on|wary of|worried about|"
+    r"(?<!no )(?<!without a )doubt|accuse|blame|(?<!not )arrest|(?<!not )exile|against|eyes on|"
+    r"pressure on|wary of|worried about|"
     r"(?:don't|do not|can't|cannot|not|hardly|never)(?: \w+)? (?:trust|believe|buy|agree with)|problem with|"
     r"heard nothing from|look (?:\w+ )?at)(?: \w+)?\W*$"
 )

@@ -13,23 +13,28 @@ class Skills:
     """m: how convincing a lie is; d: how convincing the truth is, and how early it is told; v: how closely what is
     heard decides the vote. They are the parameters of logit p(mafia wins) = v (m − d) of the Mini-Mafia paper (its
     deceive, disclose and detect scores), so useful values of m and d lie within about ±2, of v between 0 and 3.
+
+    Werewolf only: j: how suspiciously the jester behaves, from 0 (like anybody) to about 3. b: a planted bias of the
+    player's ratings, in log-odds of flagging a statement of another's as deceptive, whoever made it; 0 for none.
     """
 
     m: float
     d: float
     v: float
+    j: float
+    b: float = 0.0
 
 
 PROFILES = {
-    "novice": Skills(m=-1.0, d=-0.7, v=0.4),
-    "steady": Skills(m=-0.2, d=1.0, v=1.7),
-    "bold": Skills(m=1.2, d=0.2, v=0.9),
+    "novice": Skills(m=-1.0, d=-0.7, v=0.4, j=0.3),
+    "steady": Skills(m=-0.2, d=1.0, v=1.7, j=0.6),
+    "bold": Skills(m=1.2, d=0.2, v=0.9, j=1.0),
 }
 
 
 def parse_spec(argument: str) -> tuple[str, Skills]:
-    """The name and skills of `PROFILE[?m=…&d=…&v=…]`; the name lists the skills that differ from the profile's, in a
-    fixed order, so that equal players have equal names.
+    """The name and skills of `PROFILE[?m=…&d=…&v=…&j=…&b=…]`; the name lists the skills that differ from the
+    profile's, in a fixed order, so that equal players have equal names.
 
     Raises UnknownName for a profile, UsageError for a skill that is none or a value that is no number.
     """

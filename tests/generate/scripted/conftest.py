@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from games.core import Ask, Event, Game, Replies, Reply
 from games.mafia import MAFIA, MINI_MAFIA, Mafia, MafiaSpec
 from games.record import GameRecord, record
 from games.session import drive, start
+from games.werewolf import WEREWOLF_TABLE, Werewolf, WerewolfSpec
 from generate.players.protocol import Attempt, Table
 from generate.players.registry import open_player
 from generate.players.scripted import ScriptedPlayer, open_scripted
@@ -67,8 +69,10 @@ def play() -> Play:
     """play(seed, mafioso=…, detective=…, villager=…, spec=…): a whole game; specs without `scripted:`."""
     opened: dict[str, ScriptedPlayer] = {}
 
-    def run(seed: int, spec: MafiaSpec = MINI_MAFIA, assess: bool = False, **players: str) -> Played:
-        game = Mafia(replace(spec, assess=assess), seed, f"game-{seed}")
+    def run(seed: int, spec: MafiaSpec | WerewolfSpec = MINI_MAFIA, assess: bool = False, **players: str) -> Played:
+        table = replace(spec, assess=assess)
+        game_id = f"game-{seed}"
+        game: Game = Werewolf(table, seed, game_id) if isinstance(table, WerewolfSpec) else Mafia(table, seed, game_id)
         seats = {}
         for name, role in game.roles.items():
             argument = players.get(role, "steady")
@@ -86,6 +90,17 @@ def play() -> Play:
         return Played(game, record(game, session.outcome, models), replies, asked)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def wins(play: Play) -> Callable[..., Counter[str]]:
+    """wins(games, jester=…, …): how often each faction wins Werewolf; roles that are left out play steady."""
+
+    def count(games: int, **players: str) -> Counter[str]:
+        records = (play(seed, spec=WEREWOLF_TABLE, **players).record for seed in range(games))
+        return Counter(record.outcome.winner for record in records if record.outcome)
+
+    return count
 
 
 @pytest.fixture(scope="session")

@@ -76,14 +76,19 @@ SCRIPT = """
 import hashlib
 from games.mafia import Mafia, MafiaSpec
 from games.session import drive, start
+from games.werewolf import Werewolf, WerewolfSpec
 from generate.players.scripted.player import open_scripted
 def reply(ask, view):
     try: player.answer(ask, view).send(None)
     except StopIteration as end: return end.value
 player = open_scripted("bold", None)
-session = start(lambda: Mafia(MafiaSpec(2, 1, 4, assess=True), 3, "game"))
-drive(session, reply)
-print(hashlib.sha256(repr(session.events).encode()).hexdigest())
+for make in (
+    lambda: Mafia(MafiaSpec(2, 1, 4, assess=True), 3, "game"),
+    lambda: Werewolf(WerewolfSpec(seers=1, assess=True, learning=True), 3, "game"),
+):
+    session = start(make)
+    drive(session, reply)
+    print(hashlib.sha256(repr(session.events).encode()).hexdigest())
 """
 
 

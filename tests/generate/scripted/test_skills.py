@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,19 +12,22 @@ from scipy.optimize import minimize
 
 from games.errors import UnknownName, UsageError
 from games.record import Source
-from generate.players.scripted import PROFILES, ScriptedPlayer, Skills
+from generate.players.scripted import PROFILES, ScriptedPlayer
 
 WinRate = Callable[..., float]
 
 
 def test_a_profile_can_be_overridden_skill_by_skill(player: Callable[[str], ScriptedPlayer]) -> None:
     assert player("bold").skills == PROFILES["bold"]
-    assert player("bold?m=1.5&v=.4").skills == Skills(1.5, PROFILES["bold"].d, 0.4)
+    assert player("bold?m=1.5&v=.4").skills == replace(PROFILES["bold"], m=1.5, v=0.4)
+    assert player("steady?j=2&b=0.5").skills == replace(PROFILES["steady"], j=2.0, b=0.5)
     assert player("bold").source is Source.SCRIPTED
 
 
 def test_equal_players_have_equal_names(player: Callable[[str], ScriptedPlayer]) -> None:
     assert player("bold?v=.40&m=1.50").model == player("bold?m=1.5&v=0.4").model == "scripted:bold?m=1.5&v=0.4"
+    assert player("steady?b=.5&j=2.0").model == "scripted:steady?j=2&b=0.5"
+    assert player("steady?b=0").model == "scripted:steady"
     assert player("bold?").model == player(f"bold?m={PROFILES['bold'].m}").model == "scripted:bold"
 
 
@@ -37,7 +41,10 @@ def test_an_unknown_profile_is_refused_with_the_choices(player: Callable[[str], 
         player(argument)
 
 
-@pytest.mark.parametrize("argument", ["bold?m=", "bold?m=high", "bold?m=nan", "bold?m=inf", "bold?k=1", "bold?m=1&m=2"])
+@pytest.mark.parametrize(
+    "argument",
+    ["bold?m=", "bold?m=high", "bold?m=nan", "bold?m=inf", "bold?k=1", "bold?m=1&m=2", "bold?j=", "bold?b=x"],
+)
 def test_a_skill_that_is_none_or_no_number_is_refused(player: Callable[[str], ScriptedPlayer], argument: str) -> None:
     with pytest.raises(UsageError):
         player(argument)

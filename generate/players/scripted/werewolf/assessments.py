@@ -1,0 +1,82 @@
+"""How a scripted player rates another's statement at Werewolf, and which roles it would name."""
+
+from __future__ import annotations
+
+from random import Random
+
+from games.core import Assessment
+from games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
+from generate.players.scripted.assessments import NEAR, OTHERS, suspected_kind
+from generate.players.scripted.beliefs import chance
+from generate.players.scripted.skills import Skills
+from generate.players.scripted.werewolf.beliefs import SURE, believe, claiming, jesterish
+from generate.players.scripted.werewolf.seen import Said, Seen
+from labeling.taxonomy import DeceptionType as Kind
+
+_BASE = -1.3  # log-odds that a statement of somebody deceives of whom nothing is known
+_PARTNER = 1.5  # that a werewolf's does, to its partners
+_OTHER = -1.8  # that one of anybody else does, to werewolves
+_CHARGE = 0.4  # for accusing somebody: an honest player has less reason to
+_STRANGE = 1.2  # for an odd statement
+_WRONGED = 0.8  # for accusing the one who rates
+_FELT = 0.5  # of v times belief
+_GONE = 0.5  # the suspicion of those who were exiled
+_FIRM = 0.2  # of v times the firmness of the words themselves
+
+
+def rate(seen: Seen, said: Said, skills: Skills, random: Random) -> Assessment:
+    """What a peer believes of the speaker and hears in the words; skills.b is added to the log-odds of the flag."""
+    belief = believe(seen).get(said.actor, 0.0)
+    sensitivity = max(skills.v, 0.0)
+    strange = _STRANGE * said.odd
+    if seen.evil:
+        odds = (_PARTNER if said.actor in seen.partners else _OTHER) + strange
+    else:
+        felt = max(-3.0, min(3.0, belief))
+        wronged = any(name == seen.me for name, _ in said.reading.accused)
+        odds = _BASE + _FELT * sensitivity * felt + _WRONGED * wronged + strange
+        odds += _CHARGE * bool(said.reading.accused) - _FIRM * sensitivity * said.reading.strength
+    probability = chance(odds + skills.b)
+    flag = random.random() < probability
+    kind = Kind.NONE
+    if flag:
+        kind = Kind.STRATEGIC_DECEPTION if said.odd else suspected_kind(said.reading)
+        if random.random() < 0.15 + 0.25 * chance(-skills.v):
+            kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
+    sure = 0.5 + 0.5 * abs(2 * probability - 1)
+    confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
+    evil = chance(belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8)
+    suspicion = round(min(1.0, max(0.0, random.gauss(evil, 0.05))), 2)
+    reason = random.choice(OTHERS[flag]).format(x=said.actor)
+    return Assessment(flag, kind.value, confidence, suspicion, reason)
+
+
+def name_roles(seen: Seen, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
+    """The role of each player, as the composition of the table allows: werewolves are the most suspect, the jester is
+    the oddest, those who claim to be doctor or seer are believed; all others are villagers.
+    """
+    table = seen.table
+    left = dict(table.counts)
+    left[seen.role] = left.get(seen.role, 0) - 1
+    named: dict[str, str] = {}
+
+    def give(role: str, names: list[str]) -> None:
+        for name in names:
+            if name in options and name not in named and left.get(role, 0) > 0:
+                named[name] = role
+                left[role] -= 1
+
+    beliefs, jesters = believe(seen), jesterish(table)
+    noise = {name: random.gauss(0.0, 1.0 / (1.0 + max(skills.v, 0.0))) for name in options}
+    give(WEREWOLF, [name for name in options if name in seen.partners or seen.results.get(name) == WEREWOLF])
+    if table.winner == JESTER:
+        give(JESTER, table.exiled[-1:])
+    give(JESTER, sorted(options, key=lambda name: -(jesters[name] + 0.2 * noise[name])))
+    for role in (SEER, DOCTOR):
+        give(role, [name for name in options if name in claiming(table, role)])
+    cleared = {name for name, role in seen.results.items() if role != WEREWOLF} | set(table.killed)
+    suspects = [name for name in options if name not in cleared]
+    give(WEREWOLF, sorted(suspects, key=lambda name: -(beliefs.get(name, _GONE) + noise[name])))
+    for role in (SEER, DOCTOR):  # whoever it is has not said so
+        give(role, sorted(options, key=lambda name: noise[name]))
+    return {name: (named.get(name, VILLAGER),) for name in options}
