@@ -57,7 +57,7 @@ def lesson_third_order(frames: Frames) -> pl.DataFrame:
     Columns: model, labeller, third, n (lessons that the labeller tagged), rate, lo, hi (Wilson over lessons).
     """
     rules = _tagged(frames).select("model", "order", labeller=pl.lit(RULES))
-    judges = _judged(frames).select("model", pl.col("order").cast(pl.Int64), labeller="judge")
+    judges = _judged(frames).select("model", "order", labeller="judge")
     counts = (
         pl.concat([rules, judges])
         .drop_nulls("order")
@@ -87,23 +87,17 @@ def lesson_agreement(frames: Frames) -> pl.DataFrame:
     each gives the strategy; null for the order), raw (share of equal tags), kappa (Cohen's; null where chance alone
     would agree fully).
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for (judge,), part in _judged(frames).group_by("judge", maintain_order=True):
         rules = [tag(text) for text in part["text"]]
-        judged = [None if names is None else set(names) for names in part["categories"].to_list()]
         order = agreement([tags.order for tags in rules], part["order"].to_list())
         rows.append((judge, "order", order.pairs, None, None, order.raw, order.kappa))
         for category in CATEGORIES:
-            pairs = [
-                (category in tags.categories, category in names)
-                for tags, names in zip(rules, judged, strict=True)
-                if names is not None
-            ]
-            if pairs:
-                ours, theirs = zip(*pairs, strict=True)
-                found = agreement(ours, theirs)
-                shares = sum(ours) / len(pairs), sum(theirs) / len(pairs)
-                rows.append((judge, category, found.pairs, *shares, found.raw, found.kappa))
+            ours = [category in tags.categories for tags in rules]
+            theirs = [category in names for names in part["categories"].to_list()]
+            found = agreement(ours, theirs)
+            shares = sum(ours) / len(ours), sum(theirs) / len(theirs)
+            rows.append((judge, category, found.pairs, *shares, found.raw, found.kappa))
     return pl.DataFrame(rows, AGREEMENT, orient="row")
 
 

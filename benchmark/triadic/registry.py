@@ -17,3 +17,18 @@ ANALYSES: tuple[Analysis, ...] = (
     *naming.ANALYSES,
     *lessons.ANALYSES,
 )
+
+# The analyses whose tables a short account shows.
+MAIN = (
+    "win_rates",
+    "learning_effect",
+    "triadic_dyadic",
+    "wolf_losses",
+    "jester_fate",
+    "wolf_votes_first_day",
+    "vote_ranks",
+    "predictors",
+    "named_roles",
+    "lesson_orders",
+    "lesson_third_order",
+)

@@ -6,12 +6,11 @@ import os
 from pathlib import Path
 
 from benchmark.triadic.material import Material, settings
+from benchmark.triadic.registry import MAIN
 from benchmark.triadic.report import Findings, flat, html, markdown_report
 from games.errors import UsageError
 from generate.leaks import secrets_of
 from generate.run_folder import write_whole
-
-MAIN = ("win_rates", "lesson_orders")
 
 
 def write_report(out: Path, material: Material, findings: Findings) -> None:

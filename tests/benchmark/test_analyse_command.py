@@ -33,6 +33,12 @@ def werewolves(tmp_path: Path) -> Path:
     return keep(tmp_path / "runs" / "one", *games, werewolf("a", 9, failure="the endpoint is down"))
 
 
+@pytest.fixture
+def mafia(tmp_path: Path) -> Path:
+    games = [mini_mafia("b", seed) for seed in range(3)]
+    return keep(tmp_path / "runs" / "two", *games, mini_mafia("b", 9, failure="the endpoint is down"))
+
+
 def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
     werewolves: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -52,13 +58,13 @@ def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
 
 
 def test_json_is_the_only_thing_on_standard_output(
-    werewolves: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    mafia: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(werewolves, "--out", tmp_path / "report", "--json")
+    run(mafia, "--out", tmp_path / "report", "--json")
     data = json.loads(capsys.readouterr().out)
     assert set(data) == {"report", "runs", "games", "failed", "winners", "notes", "tables", "nothing"}
-    assert (data["games"], data["failed"]) == (4, 1)
-    assert sum(data["winners"]["werewolf"].values()) == 4
+    assert (data["games"], data["failed"]) == (3, 1)
+    assert sum(data["winners"]["mini-mafia"].values()) == 3
     assert {f"{name}.csv" for name in data["tables"]} | {"settings.csv"} == {
         path.name for path in (tmp_path / "report" / "tables").iterdir()
     }
@@ -66,10 +72,9 @@ def test_json_is_the_only_thing_on_standard_output(
 
 
 def test_runs_of_both_games_are_analysed_side_by_side(
-    werewolves: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    werewolves: Path, mafia: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = keep(tmp_path / "runs" / "two", *(mini_mafia("b", seed) for seed in range(3)))
-    run(werewolves, other, "--out", tmp_path / "report")
+    run(werewolves, mafia, "--out", tmp_path / "report")
     printed = capsys.readouterr().out
     assert "werewolf, 4 games: " in printed
     assert "mini-mafia, 3 games: " in printed
@@ -98,29 +103,30 @@ def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_pat
         run(tmp_path / "empty", "--out", tmp_path / "empty" / "run.json")
 
 
-def test_a_report_that_was_interrupted_does_not_look_whole(werewolves: Path, tmp_path: Path) -> None:
+def test_a_report_that_was_interrupted_does_not_look_whole(mafia: Path, tmp_path: Path) -> None:
     out = tmp_path / "report"
-    run(werewolves, "--out", out)
-    (out / "report.md").unlink()
-    (out / "report.md").mkdir()
+    (out / "report.md").mkdir(parents=True)
+    (out / "report.html").write_text("an earlier report")
     with pytest.raises(OSError, match=r"report\.md"):
-        run(werewolves, "--out", out)
+        run(mafia, "--out", out)
     assert not (out / "report.html").exists()
 
 
-def test_a_report_takes_the_place_of_an_earlier_one_tables_included(werewolves: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report"
-    run(werewolves, "--out", out)
-    assert (out / "tables" / "lesson_orders.csv").exists()
-    run(keep(tmp_path / "runs" / "plain", mini_mafia("b", 1)), "--out", out)
-    assert not (out / "tables" / "lesson_orders.csv").exists()
+def test_a_report_takes_the_place_of_an_earlier_one_tables_included(mafia: Path, tmp_path: Path) -> None:
+    tables = tmp_path / "report" / "tables"
+    tables.mkdir(parents=True)
+    for name in ("lesson_orders", "win_rates"):
+        (tables / f"{name}.csv").write_text("old")
+    run(mafia, "--out", tmp_path / "report")
+    assert not (tables / "lesson_orders.csv").exists()
+    assert (tables / "win_rates.csv").read_text(encoding="utf-8") != "old"
 
 
 def test_a_secret_of_this_machine_reaches_no_report(
-    werewolves: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mafia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "the endpoint is down")
     with pytest.raises(UsageError, match="SOME_API_KEY") as refused:
-        run(werewolves, "--out", tmp_path / "report")
+        run(mafia, "--out", tmp_path / "report")
     assert "the endpoint is down" not in str(refused.value)
     assert not (tmp_path / "report").exists()

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from benchmark.triadic.analysis import Analysis
 from benchmark.triadic.frames import Frames, load_frames
 from benchmark.triadic.material import Material, Run, settings
-from benchmark.triadic.registry import ANALYSES
+from benchmark.triadic.registry import ANALYSES, MAIN
 from benchmark.triadic.report import (
     Findings,
     flat,
@@ -127,6 +127,7 @@ def test_names_of_analyses_are_unique_and_each_says_how_to_read_it() -> None:
     names = [analysis.name for analysis in ANALYSES]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in names)
+    assert set(MAIN) < set(names)
     assert not {"settings", "left-out"} & set(names)
     assert [analysis.name for analysis in ANALYSES if not (analysis.title and analysis.source and analysis.note)] == []
 
