@@ -1,10 +1,7 @@
-"""The commands that make data: play and show here; import, build and publish beside them."""
+"""The commands that make data: play and show here; label, import, build and publish beside them."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,27 +10,42 @@ from rich.console import Console
 
 from games.errors import UsageError
 from games.record import record_to_json
-from generate.console import emit, progress
+from generate.console import emit
 from generate.corpus_commands import app as corpus_commands
 from generate.import_commands import app as import_commands
 from generate.journal import Journal
-from generate.plan import GAMES, Plan, make_plan, playable, roles_of
-from generate.players.protocol import Price
-from generate.runner import Limits, Tally
-from generate.runner import play as play_plan
-from generate.tournament import cells, read_cells
+from generate.label_commands import app as label_commands
+from generate.options import (
+    AsJson,
+    Concurrency,
+    MaxCost,
+    MaxTokens,
+    PriceOption,
+    PromptsOption,
+    RetryFailed,
+    Timeout,
+)
+from generate.plan import GAMES, make_plan, playable, roles_of
+from generate.playing import Playing
+from generate.sitting import account, limits_of, sit
+from generate.tournament import cells, factorial, read_cells
 from generate.transcript import plain, transcript
 
 app = typer.Typer()
-for commands in (import_commands, corpus_commands):
+for commands in (label_commands, import_commands, corpus_commands):
     app.add_typer(commands)
 
 DEFAULT_PLAYER = "scripted:steady"
 
 
+MAFIA = "Mafia"
+WEREWOLF = "Werewolf"
+TABLE = "The table"
+
+
 @app.command()
 def play(
-    game: Annotated[str, typer.Argument(help=f"The game: {' or '.join(GAMES)}.")],
+    game: Annotated[str, typer.Argument(help=f"The game: {', '.join(GAMES)}.")],
     out: Annotated[Path, typer.Option(help="The run's folder; a run that is there goes on.", metavar="runs/NAME")],
     player: Annotated[
         list[str] | None,
@@ -42,52 +54,90 @@ def play(
     games: Annotated[int, typer.Option(help="Games in each cell.", min=1)] = 10,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
     design: Annotated[
-        str, typer.Option(help="background: a player in one role, a background in the others; full: all; self.")
-    ] = "background",
+        str | None,
+        typer.Option(
+            help="background: a player in one role, a background in the others; full: all; self: each alone; "
+            "factorial: self, crossed with --learning. [default: self for Werewolf, background for Mafia]"
+        ),
+    ] = None,
     background: Annotated[
         list[str] | None, typer.Option(help="A background player, repeatable. [default: every player]")
     ] = None,
     cells_file: Annotated[
         Path | None, typer.Option("--cells", help="A CSV of cells in place of a design: one column for each role.")
     ] = None,
-    assess: Annotated[bool, typer.Option(help="Have each statement assessed by speaker and others.")] = False,
-    rounds: Annotated[int | None, typer.Option(help="Rounds of discussion a day.", min=1)] = None,
-    prompts: Annotated[str, typer.Option(help="full, minimal, or a folder of templates.")] = "full",
+    learning: Annotated[
+        str, typer.Option(help="Whether the jester learns from game to game: off, on or off,on.")
+    ] = "off",
+    prompts: PromptsOption = "full",
     roles: Annotated[
         str, typer.Option(help="balanced over names and places, shuffled in each game, or fixed.")
     ] = "balanced",
-    names: Annotated[str | None, typer.Option(help="Names at the table, separated by commas.")] = None,
+    assess: Annotated[
+        bool, typer.Option(help="Have each statement assessed by speaker and others.", rich_help_panel=TABLE)
+    ] = False,
+    assess_share: Annotated[
+        float | None, typer.Option(help="Share of the statements to assess. [default: 1]", rich_help_panel=TABLE)
+    ] = None,
+    show_suspicion: Annotated[
+        bool, typer.Option(help="Show voters their own running suspicions.", rich_help_panel=TABLE)
+    ] = False,
+    names: Annotated[str | None, typer.Option(help="Names, separated by commas.", rich_help_panel=TABLE)] = None,
     message_limit: Annotated[
-        int | None, typer.Option(help="Characters kept of a message; 0 for no limit. [default: 200]", min=0)
+        int | None,
+        typer.Option(
+            help="Characters kept of a message; 0 for no limit. [default: Mafia 200, Werewolf 500]",
+            min=0,
+            rich_help_panel=TABLE,
+        ),
     ] = None,
-    mafiosos: Annotated[int | None, typer.Option(help="How many mafiosos (mafia).")] = None,
-    detectives: Annotated[int | None, typer.Option(help="How many detectives (mafia).")] = None,
-    villagers: Annotated[int | None, typer.Option(help="How many villagers (mafia).")] = None,
-    days: Annotated[int | None, typer.Option(help="Days until the mafia has won; 0 for no end (mafia).")] = None,
-    concurrency: Annotated[int, typer.Option(help="Games, and requests, under way at once.", min=1)] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds that a request may take.", min=0.1)] = 120.0,
-    max_tokens: Annotated[int | None, typer.Option(help="Stop when the run has used so many tokens.", min=1)] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop when the run has cost so much (needs --price).", min=0)
+    villagers: Annotated[int | None, typer.Option(help="How many villagers.", rich_help_panel=TABLE)] = None,
+    days: Annotated[
+        int | None,
+        typer.Option(help="Most days: then the mafia has won (0: no end), or nobody.", rich_help_panel=TABLE),
     ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(help="Money for a million tokens: MODEL=PROMPT,COMPLETION[,CACHED], repeatable."),
+    rounds: Annotated[
+        int | None, typer.Option(help="Rounds of discussion a day.", min=1, rich_help_panel=MAFIA)
     ] = None,
-    retry_failed: Annotated[bool, typer.Option(help="Go on with games that are recorded as failed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    mafiosos: Annotated[int | None, typer.Option(help="How many mafiosos.", rich_help_panel=MAFIA)] = None,
+    detectives: Annotated[int | None, typer.Option(help="How many detectives.", rich_help_panel=MAFIA)] = None,
+    werewolves: Annotated[int | None, typer.Option(help="How many werewolves.", rich_help_panel=WEREWOLF)] = None,
+    doctors: Annotated[int | None, typer.Option(help="How many doctors.", rich_help_panel=WEREWOLF)] = None,
+    seers: Annotated[int | None, typer.Option(help="How many seers.", rich_help_panel=WEREWOLF)] = None,
+    jesters: Annotated[int | None, typer.Option(help="How many jesters.", rich_help_panel=WEREWOLF)] = None,
+    debate_turns: Annotated[
+        int | None, typer.Option(help="Most turns of debate a day.", min=0, rich_help_panel=WEREWOLF)
+    ] = None,
+    defence_turns: Annotated[
+        int | None, typer.Option(help="Most turns of defence a day.", min=0, rich_help_panel=WEREWOLF)
+    ] = None,
+    concurrency: Concurrency = 16,
+    timeout: Timeout = 120.0,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    price: PriceOption = None,
+    retry_failed: RetryFailed = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let players play; stop it at any time, and the same command goes on where it stopped.
 
     Example: liescope play mini-mafia --player scripted:bold --player scripted:novice --games 20 --out runs/first
     """
     given: dict[str, Any] = {
-        "mafiosos": mafiosos,
-        "detectives": detectives,
         "villagers": villagers,
         "days": days,
         "rounds": rounds,
+        "mafiosos": mafiosos,
+        "detectives": detectives,
+        "werewolves": werewolves,
+        "doctors": doctors,
+        "seers": seers,
+        "jesters": jesters,
+        "debate_turns": debate_turns,
+        "defence_turns": defence_turns,
         "assess": assess or None,
+        "assess_share": assess_share,
+        "show_suspicion": show_suspicion or None,
         "names": None if names is None else tuple(name.strip() for name in names.split(",")),
     }
     options = {name: value for name, value in given.items() if value is not None}
@@ -96,28 +146,30 @@ def play(
     players = list(dict.fromkeys(player or [DEFAULT_PLAYER]))
     table = roles_of(playable(game).resolve(options))
     if cells_file is not None:
-        if player or background:
-            raise UsageError("--cells names the players itself; leave --player and --background out")
+        if player or background or design:
+            raise UsageError("--cells names the players itself; leave --player, --background and --design out")
         design, drawn = "list", read_cells(cells_file, table)
         players = list(dict.fromkeys(spec for cell in drawn for spec in cell))
     else:
+        design = design or playable(game).design
         drawn = cells(design, table, players, list(dict.fromkeys(background or [])))
-    plan = make_plan(game, options, players, design, drawn, games, seed, roles, prompts)
-    prices = dict(_price(words) for words in price or [])
-    if max_cost is not None and not prices:
-        raise UsageError("--max-cost needs the prices of the models: --price MODEL=PROMPT,COMPLETION")
-    limits = Limits(concurrency, timeout, max_tokens, max_cost, prices, prompts)
-    started = time.monotonic()
-    tally = _play(plan, out, limits, retry_failed)
-    summary = _summary(plan, out, tally, time.monotonic() - started)
-    if as_json:
-        emit(summary)
-    else:
-        _print_summary(summary)
-    if tally.stop is not None:
-        raise tally.stop
-    if tally.failed and not tally.done:
-        raise UsageError(f"no game could be played: {next(iter(tally.failures))}; mend that, then add --retry-failed")
+    levels = _levels(learning, design)
+    drawn, learns = factorial(drawn, levels)
+    plan = make_plan(game, options, players, design, drawn, games, seed, roles, prompts, learns)
+    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, prompts)
+    tally, seconds = sit(Playing(plan, out), out, limits, retry_failed, "playing")
+    head = {"run": str(out), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
+    account(head, tally, seconds, as_json)
+
+
+def _levels(learning: str, design: str) -> list[bool]:
+    """The levels of learning that --learning names."""
+    words = [word.strip().casefold() for word in learning.split(",")]
+    if not words or not set(words) <= {"off", "on"} or len(set(words)) < len(words):
+        raise UsageError(f"--learning takes off, on or off,on; {learning!r} is none of these")
+    if words != ["off"] and design not in ("self", "factorial"):
+        raise UsageError(f"--learning is for the designs self and factorial; the design here is {design}")
+    return [word == "on" for word in words]
 
 
 @app.command()
@@ -145,73 +197,6 @@ def show(
         console.print(line)
 
 
-def _play(plan: Plan, out: Path, limits: Limits, retry_failed: bool) -> Tally:
-    started = time.monotonic()
-
-    def watch(tally: Tally) -> None:
-        pace = tally.calls / max(time.monotonic() - started, 1e-6)
-        note = f"{pace:,.0f} calls/s  {tally.tokens:,} tokens"
-        note += f"  cost {tally.cost:,.2f}" if tally.cost else ""
-        note += f"  {tally.failed:,} failed" if tally.failed else ""
-        display.update(task, completed=tally.done + tally.failed, note=note)
-
-    try:
-        with progress() as display:
-            task = display.add_task("playing", total=len(plan), note="")
-            return asyncio.run(play_plan(plan, out, limits, retry_failed, watch))
-    except KeyboardInterrupt:
-        print(f"\nstopped; run the same command again to go on with {out}", file=sys.stderr)
-        raise
-
-
-def _price(words: str) -> tuple[str, Price]:
-    model, _, numbers = words.rpartition("=")
-    try:
-        values = [float(number) for number in numbers.split(",")]
-    except ValueError:
-        values = []
-    if not model or len(values) not in (2, 3) or min(values) < 0:
-        raise UsageError(
-            f"--price {words!r} cannot be read; write MODEL=PROMPT,COMPLETION or MODEL=PROMPT,COMPLETION,CACHED"
-        )
-    return model, Price(*values)
-
-
-def _summary(plan: Plan, out: Path, tally: Tally, seconds: float) -> dict[str, Any]:
-    return {
-        "run": str(out),
-        "game": plan.game,
-        "plan": plan.hash[:8],
-        "cells": len(plan.cells),
-        "games": {"planned": tally.planned, "done": tally.done, "failed": tally.failed, "before": tally.before},
-        "winners": dict(sorted(tally.winners.items())),
-        "calls": tally.calls,
-        "tokens": tally.tokens,
-        "cost": tally.cost,
-        "seconds": round(seconds, 3),
-        "fallbacks": dict(tally.fallbacks.most_common()),
-        "failures": dict(tally.failures.most_common()),
-        "stopped": None if tally.stop is None else str(tally.stop),
-    }
-
-
-def _print_summary(summary: dict[str, Any]) -> None:
-    games = summary["games"]
-    earlier = f", {games['before']} of them earlier" if games["before"] else ""
-    print(
-        f"{games['done']} of {games['planned']} games of {summary['game']} played{earlier}; {games['failed']} failed."
-    )
-    print(f"Wins: {', '.join(f'{team} {count}' for team, count in summary['winners'].items()) or 'none'}.")
-    cost = f", cost {summary['cost']:.4f}" if summary["cost"] else ""
-    print(f"{summary['calls']} replies in {summary['seconds']:.1f} s; {summary['tokens']} tokens in all{cost}.")
-    if summary["fallbacks"]:
-        counts = ", ".join(f"{plain(model)} {count}" for model, count in summary["fallbacks"].items())
-        print(f"Fallbacks (unusable replies that the rules had to replace): {counts}.")
-    for reason, count in list(summary["failures"].items())[:5]:
-        print(f"Failed {count} times: {plain(reason)}")
-    print(f"The run is in {summary['run']}; look at it with: liescope show {summary['run']}")
-
-
 def _list_games(journal: Journal, as_json: bool) -> None:
     if as_json:
         rows = [
@@ -220,6 +205,7 @@ def _list_games(journal: Journal, as_json: bool) -> None:
         ]
         emit({"run": journal.name, "games": rows})
         return
+    print("game             status  ending  [cell]")
     for game in journal.records():
         ending = game.outcome.winner if game.outcome is not None else plain(game.failure)
         print(f"{game.game_id}  {game.status.value:6}  {ending}  [{plain(game.cell)}]")

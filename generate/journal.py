@@ -17,6 +17,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
@@ -69,6 +70,23 @@ SELECT step, seat, 1, kind, model, '', reply, raw, NULL, NULL, NULL, NULL, NULL 
     AND NOT EXISTS (SELECT 1 FROM attempts a WHERE (a.game_id, a.step, a.seat) = (r.game_id, r.step, r.seat))
 ORDER BY 1, 2, 3
 """
+_BY_KIND = """
+SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
+    SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
+        sum(completion_tokens) AS completion FROM attempts GROUP BY game_id, step, seat
+) USING (game_id, step, seat) GROUP BY kind ORDER BY count(*) DESC, kind
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KindSpent:
+    """What one kind of ask took: replies, and tokens of all requests for them (None where no endpoint told any)."""
+
+    kind: str
+    replies: int
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
 
 
 class Journal:
@@ -289,6 +307,12 @@ class Journal:
         self.commit()
         with guard(self.path):
             return dict(self._base.execute("SELECT status, count(*) FROM games GROUP BY status ORDER BY status"))
+
+    def spent_by_kind(self) -> list[KindSpent]:
+        """What each kind of ask took so far, the most frequent first."""
+        self.commit()
+        with guard(self.path):
+            return [KindSpent(*row) for row in self._base.execute(_BY_KIND)]
 
     def spent(self) -> tuple[int, float]:
         """Tokens (prompts and completions) and money of all requests so far."""

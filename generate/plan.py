@@ -20,9 +20,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from games.core import Game
 from games.errors import BadData, UnknownName, UsageError
+from games.lessons import Lesson
 from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from games.table import TableSpec
-from games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf
+from games.werewolf import DYADIC_TABLE, JESTER, WEREWOLF_TABLE, DyadicWerewolf, Werewolf
 from generate.prompts.families import family_of
 from generate.prompts.render import template_folder
 from generate.tournament import SEATINGS, Cell, seating
@@ -30,12 +31,13 @@ from generate.tournament import SEATINGS, Cell, seating
 
 @dataclass(frozen=True, slots=True)
 class Playable:
-    """A game that can be played by name. spec: its options with their defaults; fixed: options that this game does not
-    let anyone change.
+    """A game that can be played by name. spec: its options with their defaults; design: who meets whom, by default;
+    fixed: options that this game does not let anyone change.
     """
 
     spec: TableSpec
     make: Callable[[Any, int, str], Game]
+    design: str = "background"
     fixed: frozenset[str] = frozenset()
 
     def resolve(self, options: Mapping[str, Any]) -> TableSpec:
@@ -50,13 +52,14 @@ class Playable:
 
 
 _LEARNED = frozenset({"lessons", "learning"})  # a cell's, not the table's
+_LATER = {"assess_share": 1.0, "show_suspicion": False}  # options that older plans have not, left out at their default
 GAMES: dict[str, Playable] = {
     "mini-mafia": Playable(
-        MINI_MAFIA, MiniMafia, frozenset({"mafiosos", "detectives", "villagers", "scripted_night", "days"})
+        MINI_MAFIA, MiniMafia, fixed=frozenset({"mafiosos", "detectives", "villagers", "scripted_night", "days"})
     ),
-    "mafia": Playable(MafiaSpec(), Mafia, frozenset({"scripted_night"})),
-    "werewolf": Playable(WEREWOLF_TABLE, Werewolf, _LEARNED),
-    "dyadic-werewolf": Playable(DYADIC_TABLE, DyadicWerewolf, _LEARNED | {"jesters"}),
+    "mafia": Playable(MafiaSpec(), Mafia, fixed=frozenset({"scripted_night"})),
+    "werewolf": Playable(WEREWOLF_TABLE, Werewolf, "self", _LEARNED),
+    "dyadic-werewolf": Playable(DYADIC_TABLE, DyadicWerewolf, "self", _LEARNED | {"jesters"}),
 }
 
 
@@ -74,19 +77,24 @@ def roles_of(spec: TableSpec) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
-    """One game of a plan. seats: its names in the order of the table; roles: theirs, empty where the game deals."""
+    """One game of a plan. turn: its number in its cell, from 0; seats: its names in the order of the table; roles:
+    theirs, empty where the game deals; learning: the jester of the cell learns from game to game.
+    """
 
     number: int
     game_id: str
     cell: Cell
+    turn: int
     seed: int
     seats: tuple[str, ...]
     roles: tuple[str, ...]
+    learning: bool = False
 
 
 class Plan(BaseModel):
     """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: how many
-    in each cell; seating: how roles are dealt (`generate.tournament.SEATINGS`); templates: hash of the prompts' files.
+    in each cell; seating: how roles are dealt (`generate.tournament.SEATINGS`); templates: hash of the prompts' files;
+    learning: for each cell, whether its jester learns, empty where none does.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -101,11 +109,19 @@ class Plan(BaseModel):
     seating: str
     prompts: str
     templates: str
+    learning: tuple[bool, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as plain JSON data. What came later is left out at its default, so that older plans keep theirs."""
+        data = self.model_dump(mode="json")
+        if not any(self.learning):
+            del data["learning"]
+        return data
 
     @cached_property
     def hash(self) -> str:
         """A hash of everything in the plan, 64 hexadecimal digits."""
-        return sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
     @cached_property
     def spec(self) -> TableSpec:
@@ -128,6 +144,20 @@ class Plan(BaseModel):
         """
         return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
 
+    def strands(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
+        """The games that have not ended, as strands: those of a strand are played one after the other. The games of a
+        learning cell are one strand, any other game is one of its own.
+        """
+        for planned in self.schedule(ended):
+            if not planned.learning:
+                yield (planned,)
+            elif planned.turn == 0 or not any(
+                self.game_id(turn * len(self.cells) + planned.number % len(self.cells)) not in ended
+                for turn in range(planned.turn)
+            ):
+                rest = (self.planned(number) for number in range(planned.number, len(self), len(self.cells)))
+                yield tuple(game for game in rest if game.game_id not in ended)
+
     def game_id(self, number: int) -> str:
         return f"{self.hash[:8]}-{number:06d}"
 
@@ -137,11 +167,13 @@ class Plan(BaseModel):
         cell = self.cells[place]
         seats, roles = self._seated(cell, turn)
         seed = _draw(self.seed, *cell, turn)
-        return PlannedGame(number, self.game_id(number), cell, seed, seats, roles)
+        learning = bool(self.learning) and self.learning[place]
+        return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, learning)
 
-    def make(self, game: PlannedGame) -> Game:
-        """The game itself, not begun."""
-        spec = replace(self.spec, names=game.seats, roles=game.roles)
+    def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
+        """The game itself, not begun. lessons: what the jester of a learning cell begins with."""
+        learning: dict[str, Any] = {"learning": True, "lessons": lessons} if game.learning else {}
+        spec = replace(self.spec, names=game.seats, roles=game.roles, **learning)
         return playable(self.game).make(spec, game.seed, game.game_id)
 
     def _seated(self, cell: Cell, turn: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -174,14 +206,22 @@ def make_plan(
     seed: int,
     seating: str = "balanced",
     prompts: str = "full",
+    learning: Sequence[bool] = (),
 ) -> Plan:
-    """A plan with everything resolved. Raises UsageError (UnknownName) for what cannot be played."""
+    """A plan with everything resolved. learning: for each cell, whether its jester learns; empty for none.
+
+    Raises UsageError (UnknownName) for what cannot be played.
+    """
     spec = playable(game).resolve(options)
     if seating not in SEATINGS:
         raise UnknownName("way to deal roles", seating, SEATINGS)
     if games < 1:
         raise UsageError("a cell needs at least one game")
-    settled = {name: value for name, value in asdict(replace(spec, names=spec.seats())).items() if name != "roles"}
+    if any(learning) and JESTER not in roles_of(spec):
+        raise UsageError(f"learning is the jester's, and this table of {game} has none; leave --learning out")
+    settled = asdict(replace(spec, names=spec.seats()))
+    for name in ("roles", *_LEARNED, *(later for later, default in _LATER.items() if settled[later] == default)):
+        settled.pop(name, None)
     return Plan(
         game=game,
         options=json.loads(json.dumps(settled)),
@@ -193,6 +233,7 @@ def make_plan(
         seating=seating,
         prompts=prompts if prompts in family_of(game).sets else "own",
         templates=hash_templates(prompts, game),
+        learning=tuple(learning) if any(learning) else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""The runner: plays a plan, many games at once on one event loop, and keeps every reply the moment it is there.
+"""The runner: does a work, many games at once on one event loop, and keeps every reply the moment it is there.
 
 A game is a function of its seed and its replies, so going on after a stop of any kind means playing the recorded
 replies again, for free, and asking only for those that are missing, in a half-answered batch too.
@@ -13,17 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic
 
 from games.core import Ask, Event, Reply
 from games.errors import BadData, BudgetSpent, LiescopeError, PlayerFailed, UsageError
-from games.record import GameRecord, Source, Status, record
+from games.record import GameRecord, Source, Status
 from games.session import Session
 from generate.changes import check_unchanged
-from generate.journal import Journal
-from generate.plan import Plan, PlannedGame, read_plan
+from generate.journal import Journal, KindSpent
+from generate.plan import Plan
 from generate.players.protocol import Attempt, Player, Price, Table
 from generate.players.registry import open_player
+from generate.playing import Playing
 from generate.run_folder import PLAN_FILE
+from generate.work import P, Work
 
 FRUITLESS = 20  # so many failed games in a row, and the run stops to have the cause mended
 _TELL_EVERY = 0.1  # seconds between two looks at the tally
@@ -51,7 +54,8 @@ class Limits:
 @dataclass(slots=True)
 class Tally:
     """How a run stands. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost are of the
-    whole run; before: the games that had ended earlier; calls: replies of this sitting. stop: why it ended too soon.
+    whole run; before: the games that had ended earlier; calls: replies of this sitting. kinds: what each kind of ask
+    took in the whole run, there at the end. stop: why it ended too soon.
     """
 
     planned: int
@@ -64,6 +68,7 @@ class Tally:
     winners: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[str] = field(default_factory=Counter)
+    kinds: list[KindSpent] = field(default_factory=list)
     stop: LiescopeError | None = None
 
     def add(self, game: GameRecord) -> None:
@@ -85,20 +90,31 @@ async def play(
     retry_failed: bool = False,
     watch: Callable[[Tally], None] | None = None,
 ) -> Tally:
-    """Play a plan into a run folder, or go on with the run that is there. watch: called now and then with the tally.
+    """Play a plan into a run folder, or go on with the run that is there; as `run`."""
+    return await run(Playing(plan, out), out, limits, retry_failed, watch)
+
+
+async def run(
+    work: Work[P],
+    out: Path,
+    limits: Limits | None = None,
+    retry_failed: bool = False,
+    watch: Callable[[Tally], None] | None = None,
+) -> Tally:
+    """Do a work in a run folder, or go on with what is there. watch: called now and then with the tally.
 
     Nothing is written before every player is open. Raises PlanChanged where the folder holds another plan, UsageError
     for a player that cannot be opened or a folder that cannot be written, BadData for a damaged journal. A spent budget
     and an unbroken row of failures end the run early: `Tally.stop` says which.
     """
     limits = limits or Limits()
-    tally = Tally(len(plan))
+    tally = Tally(len(work))
     async with AsyncExitStack() as stack:
         journal: Journal | None = None
         if (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
-            read_plan(journal.plan, out)
-            check_unchanged(journal.plan, plan.model_dump(mode="json"), out)
+            work.check(journal.plan, out)
+            check_unchanged(journal.plan, work.plan(), out)
             tally.tokens, tally.cost = journal.spent()
 
         def log(attempt: Attempt) -> None:
@@ -107,19 +123,20 @@ async def play(
             if journal is not None:
                 journal.log_attempt(attempt)
 
-        players = _open_players(plan, _table(plan, limits, tally, log), stack)
+        players = _open_players(work.players, _table(work.game, limits, tally, log), stack)
         if journal is None:
-            journal = stack.enter_context(Journal.create(out, plan.model_dump(mode="json")))
+            journal = stack.enter_context(Journal.create(out, work.plan()))
         if retry_failed:
             journal.forget_failed()
-        await _Sitting(plan, journal, players, tally, watch).run(limits.concurrency)
+        await _Sitting(work, journal, players, tally, watch).run(limits.concurrency)
+        tally.kinds = journal.spent_by_kind()
     return tally
 
 
-def _table(plan: Plan, limits: Limits, tally: Tally, log: Callable[[Attempt], None]) -> Table:
+def _table(game: str, limits: Limits, tally: Tally, log: Callable[[Attempt], None]) -> Table:
     return Table(
         log=log,
-        game=plan.game,
+        game=game,
         prompts=limits.prompts,
         concurrency=limits.concurrency,
         timeout=limits.timeout,
@@ -131,9 +148,9 @@ def _table(plan: Plan, limits: Limits, tally: Tally, log: Callable[[Attempt], No
     )
 
 
-def _open_players(plan: Plan, table: Table, stack: AsyncExitStack) -> dict[str, Player]:
+def _open_players(specs: Sequence[str], table: Table, stack: AsyncExitStack) -> dict[str, Player]:
     players: dict[str, Player] = {}
-    for spec in dict.fromkeys(spec for cell in plan.cells for spec in cell):
+    for spec in specs:
         player = open_player(spec, table)
         stack.push_async_callback(player.close)
         for other, known in players.items():
@@ -150,18 +167,18 @@ class _Stopped(Exception):
     """The run is ending; the game is left as it stands, to go on another time."""
 
 
-class _Sitting:
+class _Sitting(Generic[P]):
     """One process's work on a run."""
 
     def __init__(
         self,
-        plan: Plan,
+        work: Work[P],
         journal: Journal,
         players: Mapping[str, Player],
         tally: Tally,
         watch: Callable[[Tally], None] | None,
     ) -> None:
-        self.plan = plan
+        self.work = work
         self.journal = journal
         self.players = players
         self.tally = tally
@@ -174,30 +191,33 @@ class _Sitting:
         for game in self.journal.records():
             self.tally.add(game)
         self.tally.before = self.tally.done + self.tally.failed
-        games = self.plan.schedule(set(self.journal.game_ids()))
+        strands = self.work.strands(set(self.journal.game_ids()))
         self._show()
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(concurrency):
-                    group.create_task(self._work(games))
+                    group.create_task(self._work(strands))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
             self._show()
 
-    async def _work(self, games: Iterator[PlannedGame]) -> None:
-        """Play games one after the other until none is left or the run stops."""
-        while self.tally.stop is None and (planned := next(games, None)) is not None:
-            try:
-                game = await self._game(planned)
-            except _Stopped:
-                return
-            except BudgetSpent as error:
-                self.tally.stop = error
-                return
-            self.journal.add_record(game, planned.number)
-            self._ended(game)
-            await asyncio.sleep(0)  # players that answer at once would never let anything else run
+    async def _work(self, strands: Iterator[Sequence[P]]) -> None:
+        """Play strand after strand until none is left or the run stops."""
+        while self.tally.stop is None and (strand := next(strands, None)) is not None:
+            for piece in strand:
+                try:
+                    game = await self._game(piece)
+                except _Stopped:
+                    return
+                except BudgetSpent as error:
+                    self.tally.stop = error
+                    return
+                self.journal.add_record(game, piece.number)
+                self._ended(game)
+                await asyncio.sleep(0)  # players that answer at once would never let anything else run
+                if self.tally.stop is not None:
+                    return
 
     def _ended(self, game: GameRecord) -> None:
         self.tally.add(game)
@@ -209,11 +229,10 @@ class _Sitting:
             )
         self._tell()
 
-    async def _game(self, planned: PlannedGame) -> GameRecord:
-        game = self.plan.make(planned)
-        cell = dict(zip(self.plan.roles, planned.cell, strict=True))
-        seats = {name: self.players[cell[role]] for name, role in game.roles.items()}
-        answers = self.journal.answers(planned.game_id) if planned.game_id in self.begun else {}
+    async def _game(self, piece: P) -> GameRecord:
+        game = self.work.begin(piece, self.players)
+        seats = {name: self.players[spec] for name, spec in self.work.seats(piece, game).items()}
+        answers = self.journal.answers(piece.game_id) if piece.game_id in self.begun else {}
         session = Session(game)
         failure = ""
         try:
@@ -222,9 +241,8 @@ class _Sitting:
         except PlayerFailed as error:
             failure = str(error)
         if answers:
-            raise self._stranger(planned.game_id)
-        who = {name: (player.model, player.source) for name, player in seats.items()}
-        return record(game, session.outcome, who, " | ".join(planned.cell), failure)
+            raise self._stranger(piece.game_id)
+        return await self.work.end(piece, game, session.outcome, seats, failure)
 
     async def _batch(self, session: Session, seats: Mapping[str, Player], answers: Answers) -> tuple[Reply, ...]:
         """The replies to the waiting asks: recorded ones first, the others asked for together."""

@@ -2,7 +2,8 @@
 
 A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
 while one and the same background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all
-players over all roles (I³ for three roles); self-play fills every role with the same player.
+players over all roles (I³ for three roles); self-play fills every role with the same player; the factorial design is
+self-play crossed with the jester's learning, off and on (Triadic Werewolf paper, section 4).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from random import Random
 from games.errors import BadData, UnknownName, UsageError
 
 Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
-DESIGNS = ("background", "full", "self")
+DESIGNS = ("background", "full", "self", "factorial")
 SEATINGS = ("balanced", "shuffled", "fixed")
 
 
@@ -33,7 +34,7 @@ def cells(design: str, roles: Sequence[str], players: Sequence[str], backgrounds
         raise UsageError(f"the design {design!r} has no backgrounds; leave --background out or use --design background")
     if design == "full":
         found = list(product(players, repeat=len(roles)))
-    elif design == "self":
+    elif design in ("self", "factorial"):
         found = [(player,) * len(roles) for player in players]
     else:
         found = [
@@ -43,6 +44,11 @@ def cells(design: str, roles: Sequence[str], players: Sequence[str], backgrounds
             for background in backgrounds or players
         ]
     return list(dict.fromkeys(found))
+
+
+def factorial(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[list[Cell], list[bool]]:
+    """Each cell once for each level of learning: the cells, and whether the jester of each learns."""
+    return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]
 
 
 def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:

@@ -16,6 +16,7 @@ from generate.players.scripted.choices import investigate, kill, vote
 from generate.players.scripted.draws import draws
 from generate.players.scripted.grammar import compose
 from generate.players.scripted.intents import Intent, intend
+from generate.players.scripted.naming import name_roles
 from generate.players.scripted.seen import Said, Seen, look
 from generate.players.scripted.skills import Skills, parse_spec
 from generate.players.scripted.werewolf import answer_werewolf, plays_werewolf
@@ -48,6 +49,8 @@ class ScriptedPlayer:
             return Reply(assessment=rate(seen, said, self.skills, random)) if said else _NOTHING
         if ask.kind is AskKind.VOTE:
             return Reply(choice=vote(seen, self.skills, ask, random, self._leaning(seen, ask)))
+        if ask.kind is AskKind.NAME_ROLES:
+            return Reply(form=name_roles(seen, ask.options, self.skills, random))
         act = kill if ask.kind is AskKind.KILL else investigate
         return Reply(choice=act(seen, self.skills, ask, random))
 

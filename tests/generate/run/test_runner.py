@@ -254,7 +254,7 @@ def test_replies_that_these_rules_never_ask_for_are_told_not_dropped(
 ) -> None:
     made = plan(games=1, players=("fake:a",))
     stray = Ask(made.game_id(0), 3, "Nobody", AskKind.SPEAK, 1, Phase.DISCUSSION)
-    with Journal.create(run, made.model_dump(mode="json")) as journal:
+    with Journal.create(run, made.to_json()) as journal:
         journal.log_reply(stray, "a", Reply(text="Boo."))
     with pytest.raises(BadData, match=r"another version of Liescope began it"):
         sit(made, run)

@@ -42,7 +42,7 @@ def test_the_full_design_crosses_all_and_self_play_crosses_none() -> None:
 
 
 def test_an_unknown_design_names_the_designs_and_only_one_has_backgrounds() -> None:
-    with pytest.raises(UnknownName, match="background, full, self"):
+    with pytest.raises(UnknownName, match="background, factorial, full, self"):
         cells("backgruond", ROLES, MODELS)
     with pytest.raises(UsageError, match="--background"):
         cells("full", ROLES, MODELS, MODELS[:1])

@@ -236,6 +236,7 @@ def test_statements_vary_and_are_written_out(plain: list[Any]) -> None:
     assert len({event.text for event in said}) > 0.97 * len(said)
     assert not [event.text for event in said if re.search(r"[{}<>]|  |\.\.|,\.", event.text)]
     assert max(len(event.text) for event in said) <= 220
+    assert not [event.text for event in said if re.search(rf"\b{event.actor}\b", event.text)]
     types = Counter(event.data["private"]["planted_type"] for event in said)
     assert set(types) == {kind.value for kind in DeceptionType}
 

@@ -206,15 +206,17 @@ def _meaning(seen: Seen, move: str, random: Random) -> Kind:
 
 
 def _facts(seen: Seen, about: str) -> dict[str, str]:
-    """What was plain to see of a player: whom it accused last, whom it voted for last, or that it was quiet."""
+    """What was plain to see of a player: whom it accused last, whom it voted for last (but the seat itself, which does
+    not speak of itself by name), or that it was quiet.
+    """
     found: dict[str, str] = {}
     last = seen.last_by(about)
     if last is None and seen.table.said:
         found["quiet"] = ""
-    accused = [name for name, _ in last.reading.accused if name != about] if last else []
+    accused = [name for name, _ in last.reading.accused if name not in (about, seen.me)] if last else []
     if accused:
         found["accused"] = accused[0]
-    votes = [vote.target for vote in seen.table.votes if vote.voter == about]
+    votes = [vote.target for vote in seen.table.votes if vote.voter == about and vote.target != seen.me]
     if votes:
         found["voted"] = votes[-1]
     return found

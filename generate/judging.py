@@ -1,0 +1,99 @@
+"""Judging the games of a run after they have ended: the work behind `liescope label`.
+
+The judged games go into a run folder of their own, with the ids, seats and models of the games judged; the run that
+they come from is only read. More games in that run, later, are judged when the same command goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from games.core import Game, Outcome
+from games.errors import BadData, UsageError
+from games.judging import JudgeSpec, Judging
+from games.record import GameRecord, Status
+from generate.journal import Journal
+from generate.plan import hash_templates
+from generate.players.protocol import Player
+
+KEY = "judged"  # what a plan of this kind has and no other
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedGame:
+    """One game to judge."""
+
+    number: int
+    game_id: str
+
+
+class JudgingWork:
+    """The judging of every game of a run that was played to its end.
+
+    Raises UsageError for a run without such games and for a spec that asks for nothing, BadData for a run that cannot
+    be read.
+    """
+
+    def __init__(self, source: Path, judge: str, spec: JudgeSpec, prompts: str = "full") -> None:
+        if not (spec.share or spec.roles or spec.lessons):
+            raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
+        if not 0 <= spec.share <= 1:
+            raise UsageError("--share is a share of the statements, from 0 to 1")
+        self.players: tuple[str, ...] = (judge,)
+        self._source = source
+        self._judge = judge
+        self._spec = spec
+        with Journal.open(source) as journal:
+            done = [record for record in journal.records() if record.status is Status.DONE]
+            self._ids = tuple(record.game_id for record in done)
+            self._origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
+        if not done:
+            raise UsageError(f"{source} holds no finished game to judge")
+        self.game = done[0].game
+        self._templates = hash_templates(prompts, self.game)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def plan(self) -> dict[str, Any]:
+        return {
+            KEY: self._source.resolve().name,
+            "origin": self._origin,
+            "game": self.game,
+            "judge": self._judge,
+            "asked": asdict(self._spec),
+            "templates": self._templates,
+        }
+
+    def check(self, plan: Mapping[str, Any], where: Path) -> None:
+        if KEY not in plan:
+            raise BadData(f"{where} holds games that were played, not judged; choose another --out")
+
+    def strands(self, ended: Set[str]) -> Iterator[Sequence[JudgedGame]]:
+        for number, game_id in enumerate(self._ids):
+            if game_id not in ended:
+                yield (JudgedGame(number, game_id),)
+
+    def begin(self, piece: JudgedGame, players: Mapping[str, Player]) -> Game:
+        with Journal.open(self._source) as journal:
+            return Judging(journal.record(piece.game_id), self._spec, players[self._judge].model)
+
+    def seats(self, piece: JudgedGame, game: Game) -> Mapping[str, str]:  # noqa: ARG002
+        return dict.fromkeys(game.names, self._judge)
+
+    async def end(
+        self,
+        piece: JudgedGame,  # noqa: ARG002
+        game: Game,
+        outcome: Outcome | None,  # noqa: ARG002
+        players: Mapping[str, Player],  # noqa: ARG002
+        failure: str,
+    ) -> GameRecord:
+        assert isinstance(game, Judging)
+        record = game.record()
+        return replace(record, status=Status.FAILED, failure=failure) if failure else record

@@ -1,0 +1,96 @@
+"""Triadic Werewolf from play to report, by commands: a small factorial of scripted players, judged once more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from datasets import load_dataset
+
+import liescope
+from generate.corpus import read
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("werewolf")]
+GAMES = 4  # in each of four cells
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("werewolf")
+    run, corpus = str(out / "run"), str(out / "corpus")
+    players = ["--player", "scripted:steady", "--player", "scripted:bold?j=2"]
+    play = ["play", "werewolf", "--design", "factorial", *players, "--learning", "off,on", "--games", str(GAMES)]
+    caps = ["--debate-turns", "6", "--defence-turns", "3", "--assess", "--seed", "2", "--out", run]
+    assert liescope.main([*play, *caps]) == 0
+    control = ["--games", "3", "--debate-turns", "4", "--seed", "3", "--out", str(out / "control")]
+    assert liescope.main(["play", "dyadic-werewolf", *control]) == 0
+    judge = ["--judge", "scripted:novice", "--share", "0.5", "--roles", "--lessons", "--out", str(out / "judged")]
+    assert liescope.main(["label", run, *judge]) == 0
+    assert liescope.main(["build", run, str(out / "control"), "--out", corpus]) == 0
+    assert liescope.main(["build", str(out / "judged"), "--out", str(out / "judged-corpus")]) == 0
+    assert liescope.main(["analyse", run, str(out / "control"), "--out", str(out / "report")]) == 0
+    assert liescope.main(["analyse", str(out / "judged"), "--out", str(out / "judged-report")]) == 0
+    return out
+
+
+def test_the_cells_are_the_players_with_learning_off_and_on(made: Path) -> None:
+    games = read(made / "corpus", "games").collect().filter(pl.col("game") == "werewolf")
+    assert set(games["status"]) == {"done"}
+    assert games.group_by("werewolf_model", "learning").len()["len"].to_list() == [GAMES] * 4
+    assert set(games["winner"]) <= {"villagers", "werewolves", "jester", "nobody"}
+
+
+def test_every_statement_has_its_labels_and_none_is_without_a_reason(made: Path) -> None:
+    statements = read(made / "corpus", "statements").collect()
+    played = statements.filter(pl.col("game") == "werewolf")
+    assert set(played["phase"]) == {"discussion", "voting", "defence"}
+    for label in ("label_claim", "label_self", "label_peer"):
+        assert set(played[label].drop_nulls()) == {True, False}, label
+        missing = statements.filter(pl.col(label).is_null())
+        assert missing[f"{label}_null"].str.len_chars().gt(0).all(), label
+
+
+def test_jesters_learn_from_game_to_game_and_their_lessons_are_a_config(made: Path) -> None:
+    lessons = load_dataset(str(made / "corpus"), "lessons", cache_dir=str(made / "cache"))
+    rows = pl.concat([split.to_polars() for split in lessons.values()])
+    assert set(rows["model"]) == {"scripted:steady", "scripted:bold?j=2"}
+    assert set(rows["order"]) <= {1, 2, 3}
+    kept = rows.filter("kept")
+    assert kept.height == kept.select("model", "text").unique().height
+    files = list((made / "run" / "lessons").glob("*.jsonl"))
+    assert len(files) == 2
+
+
+def test_a_judges_labels_stand_apart_from_the_players_own(made: Path) -> None:
+    own = read(made / "corpus", "ratings").collect()
+    judged = read(made / "judged-corpus", "ratings").collect()
+    assert set(own["observer_model"]) == {"scripted:steady", "scripted:bold?j=2"}
+    assert set(judged["observer_model"]) == {"scripted:novice"}
+    assert 0.2 * own.height < judged.height < 0.8 * own.height
+    assert set(read(made / "judged-corpus", "games").collect()["judge"]) == {"scripted:novice"}
+
+
+def test_a_detector_trains_on_what_they_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, model = str(made / "corpus"), str(made / "model")
+    assert liescope.main(["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", model]) == 0
+    assert liescope.main(["evaluate", model, "--corpus", corpus, "--observers", "--out", str(made / "evaluated")]) == 0
+    rows = json.loads((made / "evaluated" / "report.json").read_text(encoding="utf-8"))["rows"]
+    assert {"tfidf", "control:length", "control:role_oracle"} <= {row["detector"] for row in rows}
+
+
+def test_the_report_is_one_page_and_a_table_for_each_analysis(made: Path) -> None:
+    page = (made / "report" / "report.html").read_text(encoding="utf-8")
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "https://" not in page
+    tables = {path.stem for path in (made / "report" / "tables").glob("*.csv")}
+    assert len(tables) >= 25
+    wins = pl.read_csv(made / "report" / "tables" / "win_rates.csv")
+    assert {"lo", "hi"} <= set(wins.columns)
+
+
+def test_what_only_a_judge_can_tell_is_in_the_judged_report_alone(made: Path) -> None:
+    named = {path.stem for path in (made / "judged-report" / "tables").glob("*.csv")}
+    played = {path.stem for path in (made / "report" / "tables").glob("*.csv")}
+    assert any("judge" in name or "role_naming" in name or "guess" in name for name in named - played)
