@@ -13,9 +13,9 @@ from typing import Any
 
 from games.core import Event, EventKind
 from games.record import GameRecord, Seat
+from games.suspicion import START, smooth
 from labeling.claims import find_claims
 from labeling.rows import Claim, LabelledGame, RatingRow, StatementRow, VoteRow
-from games.suspicion import START, smooth
 from labeling.taxonomy import DeceptionType, parse_type
 from labeling.truth import check
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from games.core import Assessment
-from generate.parsing.clean import unfence
+from generate.parsing.clean import unfence, visible
 from labeling.taxonomy import parse_type
 
 _ALIASES = {
@@ -164,4 +164,4 @@ def _clamp(share: float, name: str, notes: list[str]) -> float:
 
 
 def _text(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""
+    return visible(value)[0] if isinstance(value, str) else ""

@@ -11,7 +11,8 @@ from generate.parsing.clean import unfence
 
 _ALONE = re.compile(r"[\s*_`\"'#>]*(-?\d{1,9})(?:\.0+)?(?:\s*/\s*10|\s*out of 10)?[\s*_`\"'.]*")
 _NAMED = re.compile(
-    r"\b(?:bid|urgency|score)\b[\s*_\"']*(?:is|of|:|=)?[\s*_\"'=:]*(-?\d{1,9})(?!\d|\.\d)", re.IGNORECASE
+    r"\b(?:bid|urgency|score)\b[\s*_\"']*(?:is|of|:|=)?[\s*_\"'=:]*(-?\d{1,9})(?!\d|\.\d|e\d|\s*(?:or|to|-|–)\s*\d)",
+    re.IGNORECASE,
 )
 _ANY = re.compile(r"(?<![\w.])-?\d{1,9}(?![\w.]*\d)")
 _SCALE = re.compile(r"/\s*10\b|\bout of 10\b|\b(?:from )?0\s*(?:to|-|–)\s*10\b", re.IGNORECASE)

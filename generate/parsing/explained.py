@@ -1,19 +1,26 @@
-"""A vote with its reason: the name first, then what everybody is to hear."""
+"""A vote with its reason: the name first, then what everybody is to hear.
+
+Only what is clearly meant for everybody becomes the reason: words in double quotation marks that stand on their own,
+not a quotation within a sentence; without any, the first paragraph behind the name.
+"""
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from generate.parsing.choice import read_choice
-from generate.parsing.clean import unfence
+from generate.parsing.clean import visible
+from generate.parsing.objects import find_object
 from generate.parsing.speech import read_message
 
 _VOTES = ("vote", "name", "choice", "target", "player")
 _REASONS = ("reason", "message", "explanation", "statement")
-
-_OPENING = ('"', "“", "*", "`")  # what may stand before or instead of a straight quotation mark
+_QUOTE = re.compile(r'(?<!\\)["“„«]')
+_LABEL = re.compile(r"\W{0,9}(?:my )?(?:reason|explanation)\W{0,9}[:–—-]\W{0,9}", re.IGNORECASE)
+_QUOTES = 20  # how many opening quotes are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +36,39 @@ class ExplainedVote:
 
 def read_explained_vote(text: str, options: Sequence[str], seat: str) -> ExplainedVote:
     """The vote and the reason in a cleaned text by the player of that name."""
-    found = _in_json(text)
-    if found is not None:
-        choice = read_choice(found[0], options)
-        return ExplainedVote(choice.option, " ".join(found[1].split()), "", ("vote in JSON",), choice.problem)
+    if data := find_object(text, []):
+        vote = _field(data, _VOTES)
+        choice = read_choice(text if vote is None else vote, options)
+        reason = " ".join((_field(data, _REASONS) or "").split())
+        return ExplainedVote(choice.option, reason, "", ("vote in JSON",), choice.problem)
     choice = read_choice(text, options)
-    after = choice.rest if choice.option is not None else text
-    quote = 0 if after.startswith(_OPENING) else after.find('"')
-    message = read_message(after[quote:] if quote >= 0 else "", seat)
+    after = text if choice.option is None else choice.rest
+    begin = _opening(after, choice.option or "")
+    message = read_message(after[begin:] if begin is not None else "", seat)
     if message.text is not None:
         return ExplainedVote(choice.option, message.text, message.rest, choice.notes + message.notes, choice.problem)
-    reason = " ".join(after.split()) if choice.option is not None else ""
+    if choice.option is None:
+        return ExplainedVote(None, "", "", choice.notes, choice.problem)
+    said, _, rest = after.partition("\n\n")
+    reason = " ".join(said[label.end() if (label := _LABEL.match(said)) else 0 :].split())
     notes = (*choice.notes, "reason without quotation marks") if reason else choice.notes
-    return ExplainedVote(choice.option, reason, "", notes, choice.problem)
+    return ExplainedVote(choice.option, reason, rest.strip(), notes)
 
 
-def _in_json(text: str) -> tuple[str, str] | None:
-    """(vote, reason) of a JSON object with both under some usual name, or None."""
-    try:
-        data = json.loads(unfence(text) or text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(data, Mapping):
-        return None
-    known = {str(key).casefold(): value for key, value in data.items() if isinstance(value, str)}
-    vote = next((known[name] for name in _VOTES if name in known), None)
-    return None if vote is None else (vote, next((known[name] for name in _REASONS if name in known), ""))
+def _opening(text: str, option: str) -> int | None:
+    """Where a quotation opens that stands on its own: at the start of a line, or behind the name, a sentence or a
+    label.
+    """
+    for number, found in enumerate(_QUOTE.finditer(text)):
+        if number == _QUOTES:
+            break
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip(" \t*_`>#~")
+        if not before or before[-1] in ".:!?;–—-" or before.casefold() == option.casefold():
+            return found.start()
+    return None
+
+
+def _field(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The first of these fields that is a text."""
+    known = {str(key).casefold(): visible(value)[0] for key, value in data.items() if isinstance(value, str)}
+    return next((known[name] for name in names if name in known), None)

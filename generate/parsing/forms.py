@@ -6,7 +6,6 @@ is an answer.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from typing import Any
 
 from games.core import Ask, AskKind
 from games.lessons import LessonKind
-from generate.parsing.clean import unfence
+from generate.parsing.clean import visible
+from generate.parsing.objects import find_object
 from labeling.lesson_tags import CATEGORIES, ORDERS
 
 ROLES = ("mafioso", "detective", "villager", "doctor", "seer", "werewolf", "jester")
@@ -34,8 +34,8 @@ _KINDS = {
 }
 _ROLE_ALIASES = {"wolf": "werewolf", "mafia": "mafioso", "villagers": "villager", "town": "villager"}
 _LINE = re.compile(r"([^:=\n]{1,60})[:=]([^\n]{1,60})")
-_WORD = re.compile("[A-Za-z]+")
-_OBJECTS = 20
+_WORD = re.compile("[a-z]+")
+_NEGATIONS = frozenset({"not", "no", "never", "isn"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Form:
 def read_form(ask: Ask, text: str) -> Form:
     """The form that an ask wants, in a cleaned text."""
     notes: list[str] = []
-    data = _object(text, notes)
+    data = _unwrapped(find_object(text, notes))
     if ask.kind is AskKind.NAME_ROLES:
         roles = _roles(data.items() if data is not None else _lines(text, notes), ask.options)
         return Form(roles, tuple(notes)) if roles else Form(None, tuple(notes), "no player's role is named")
@@ -64,29 +64,10 @@ def read_form(ask: Ask, text: str) -> Form:
     return Form(lessons, tuple(notes)) if known or not data else Form(None, tuple(notes), "no list of lessons")
 
 
-def _object(text: str, notes: list[str]) -> dict[str, Any] | None:
-    """The last JSON object in the text."""
-    for part, note in ((text, ""), (unfence(text), "code fence")):
-        try:
-            value = json.loads(part or "")
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            notes += [note] if note else []
-            return value
-    decoder, best, position, tried = json.JSONDecoder(), None, text.find("{"), 0
-    while position >= 0 and tried < _OBJECTS:
-        tried += 1
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            best = value if isinstance(value, dict) else best
-        position = text.find("{", end)
-    if best is not None:
-        notes.append("JSON inside other text")
-    return best
+def _unwrapped(data: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What stands inside an object whose only field is an object, such as {"roles": {...}}."""
+    inner = next(iter(data.values())) if data and len(data) == 1 else None
+    return inner if isinstance(inner, dict) else data
 
 
 def _lessons(data: Mapping[str, Any], notes: list[str]) -> dict[str, tuple[str, ...]]:
@@ -95,7 +76,7 @@ def _lessons(data: Mapping[str, Any], notes: list[str]) -> dict[str, tuple[str, 
         kind = _KINDS.get(_key(name))
         if kind is None:
             continue
-        texts = [" ".join(text.split()) for text in _texts(value)]
+        texts = [" ".join(visible(text)[0].split()) for text in _texts(value)]
         kept = [text[:LONGEST_LESSON] for text in texts if text][:MOST_LESSONS]
         if len(kept) < len(texts) or any(len(text) > LONGEST_LESSON for text in texts):
             notes.append("lessons left out or cut")
@@ -108,11 +89,17 @@ def _roles(pairs: Iterable[tuple[str, Any]], names: Sequence[str]) -> dict[str, 
     found: dict[str, tuple[str, ...]] = {}
     for key, value in pairs:
         name = spelled.get(str(key).strip().casefold())
-        role = value.strip().casefold() if isinstance(value, str) else ""
-        role = _ROLE_ALIASES.get(role, role)
-        if name is not None and role in ROLES:
+        role = _role(value)
+        if name is not None and role:
             found[name] = (role,)
     return found
+
+
+def _role(value: Any) -> str:
+    """The one role that a value names, "" where it names none or several, or says what somebody is not."""
+    words = {word for text in _texts(value) for word in _WORD.findall(text[:LONGEST_LESSON].casefold())}
+    roles = {_ROLE_ALIASES.get(word, word) for word in words} & set(ROLES)
+    return roles.pop() if len(roles) == 1 and not words & _NEGATIONS else ""
 
 
 def _lines(text: str, notes: list[str]) -> list[tuple[str, str]]:
@@ -120,9 +107,8 @@ def _lines(text: str, notes: list[str]) -> list[tuple[str, str]]:
     found = []
     for line in text.splitlines()[:200]:
         parts = _LINE.match(line[:200])
-        words = [word for word in _WORD.findall(parts[2]) if word.casefold() not in ("the", "a", "an")] if parts else []
-        if parts and words:
-            found.append((parts[1].strip(" \t*_`\"'-#.0123456789"), words[0]))
+        if parts:
+            found.append((parts[1].strip(" \t*_`\"'-#.0123456789"), parts[2]))
     if found:
         notes.append("roles line by line")
     return found

@@ -39,7 +39,19 @@ def test_one_number_is_the_bid(make_ask, text: str, bid: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "seven", "5 or 6", "I bid 3, or maybe bid 8", "2.5", "{}", '{"bid": "high"}', "v2.1"]
+    "text",
+    [
+        "",
+        "seven",
+        "5 or 6",
+        "I bid 3, or maybe bid 8",
+        "Bid: 7 or 8",
+        '{"bid": 1e400}',
+        "2.5",
+        "{}",
+        '{"bid": "high"}',
+        "v2.1",
+    ],
 )
 def test_anything_else_is_no_bid(make_ask, text: str) -> None:
     reply = read_reply(make_ask(AskKind.BID), text)

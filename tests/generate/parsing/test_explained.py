@@ -21,6 +21,9 @@ from generate.parsing import read_reply
         ('{"vote": "Bob", "reason": "He dodged."}', "Bob", "He dodged."),
         ('```json\n{"name": "bob", "explanation": "He dodged."}\n```', "Bob", "He dodged."),
         ('<think>Alice? No.</think>Bob\n"So be it."', "Bob", "So be it."),
+        ('My vote: {"vote": "Bob", "reason": "He dodged."}', "Bob", "He dodged."),
+        ("Bob\nReason: He dodged.", "Bob", "He dodged."),
+        ('Bob "He dodged."', "Bob", "He dodged."),
     ],
 )
 def test_the_name_and_the_reason_are_read(make_ask, text: str, choice: str, reason: str) -> None:
@@ -32,6 +35,24 @@ def test_what_follows_the_quoted_reason_stays_private(make_ask) -> None:
     reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), 'Bob\n"He dodged."\nHe is my partner, but nobody knows.')
     assert reply.text == "He dodged."
     assert reply.private["reasoning"] == "He is my partner, but nobody knows."
+
+
+def test_what_follows_a_reason_without_quotation_marks_stays_private(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), "Bob\nHe dodged.\n\nHe is my partner, but nobody knows.")
+    assert reply.text == "He dodged."
+    assert reply.private["reasoning"] == "He is my partner, but nobody knows."
+
+
+def test_a_quotation_within_a_sentence_is_not_taken_for_the_reason(make_ask) -> None:
+    text = 'I vote for Bob because Alice said "trust me" and lied.'
+    assert read_reply(make_ask(AskKind.EXPLAINED_VOTE), text).text == text
+
+
+def test_a_reason_is_kept_where_the_vote_cannot_be_read(make_ask) -> None:
+    for text in ('Zed\n"He dodged."', '{"vote": "Zed", "reason": "He dodged."}', '{"vote": 5, "reason": "He dodged."}'):
+        reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
+        assert reply.problem
+        assert (reply.choice, reply.text) == (None, "He dodged.")
 
 
 @pytest.mark.parametrize("text", ["", "Nobody", '"They all seem fine."', "Alice or Bob", '{"vote": "Zed"}', "{}"])

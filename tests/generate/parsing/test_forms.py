@@ -16,6 +16,7 @@ from generate.parsing import read_reply
         ('{"to_do": ["Bid high."], "to_avoid": []}', {"to_do": ("Bid high.",), "to_avoid": ()}),
         ('{"avoid": "Beg.", "winning_tactics": ["Stall."]}', {"to_avoid": ("Beg.",), "winning_tactic": ("Stall.",)}),
         ('Here you are:\n```json\n{"to do": [" Bid\\n high. ", 7, ""]}\n```', {"to_do": ("Bid high.",)}),
+        ('{"lessons": {"to_do": ["Bid high."]}}', {"to_do": ("Bid high.",)}),
         ("{}", {}),
         ('{"to_do": []}', {"to_do": ()}),
     ],
@@ -46,6 +47,8 @@ def test_lessons_without_end_are_cut_with_a_note(make_ask) -> None:
     [
         ('{"Alice": "werewolf", "Bob": "Villager"}', {"Alice": ("werewolf",), "Bob": ("villager",)}),
         ('{"alice": "wolf", "Diana": "jester", "Bob": "king", "Charlie": null}', {"Alice": ("werewolf",)}),
+        ('{"roles": {"Alice": ["seer"], "Bob": "a jester"}}', {"Alice": ("seer",), "Bob": ("jester",)}),
+        ("Alice: not a werewolf\nBob: seer or doctor\nCharlie: doctor", {"Charlie": ("doctor",)}),
         ("Alice: the doctor\n- **Bob**: jester (I think)", {"Alice": ("doctor",), "Bob": ("jester",)}),
     ],
 )  # fmt: skip

@@ -106,6 +106,10 @@ def may_know(game: Game, seat: str) -> dict[str, str]:
     return known
 
 
+def singular(role: str) -> str:
+    return role.replace("wolves", "wolf").removesuffix("s")
+
+
 def told(prompt: Prompt) -> list[str]:
     """The lines behind the rules."""
     return re.split(r"# What has happened\n|# Your memory\n", prompt.text)[1].splitlines()
@@ -128,10 +132,12 @@ def test_no_prompt_of_200_games_holds_what_its_seat_may_not_know() -> None:
                 if line.startswith("#") or (ask.seat, line) in searched:
                     continue
                 searched.add((ask.seat, line))
-                roles = {word.lower().replace("wolves", "wolf") for word in ROLE.findall(line)}
+                roles = {singular(word.lower()) for word in ROLE.findall(line)}
                 named = {name for name in game.names if re.search(rf"\b{name}\b", line)}
                 if roles and not line.startswith("The game is over") and "werewolves attacked" not in line:
                     assert named <= known.keys(), line
+                    allowed = {word for name in named for word in known[name].split()}
+                    assert not named or roles <= allowed, line
                 if role != "werewolf":
                     assert not re.search(r"propos|attacked", line), line
                 if role != "doctor":
