@@ -7,9 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from games.core import Ask, AskKind, Assessment, Event, Reply
+from games.core import FORMS, Ask, AskKind, Assessment, Event, Reply
 from games.record import Source
 from generate.players.protocol import Attempt, Table
+
+LESSONS = (
+    "Speak in the first turn of every day.",
+    "Accuse somebody whom everybody trusts.",
+    "Change your vote between the two ballots.",
+    "Never answer a question directly.",
+    "Claim to be the doctor and then deny it.",
+    "Stay silent when you are accused.",
+)
 
 
 @dataclass
@@ -53,6 +62,12 @@ def reply_to(ask: Ask, model: str) -> Reply:
     random = Random(f"{ask.game} {ask.step} {ask.seat} {model}")
     if random.random() < 0.1:
         return Reply(problem="nothing legible", raw="%$#")
+    if ask.kind is AskKind.REFLECTION:
+        return Reply(form={"to_do": (random.choice(LESSONS),), "to_avoid": (random.choice(LESSONS),)}, raw="{}")
+    if ask.kind in FORMS:
+        return Reply(form=dict.fromkeys(ask.options, ("villager",)) or {"order": ("2",)}, raw="{}")
+    if ask.kind is AskKind.EXPLAINED_VOTE:
+        return Reply(choice=random.choice(ask.options), text=f"Reason {random.randrange(1000)}.", raw="a name")
     if ask.options:
         return Reply(choice=random.choice(ask.options), raw="a name")
     if ask.kind is AskKind.SPEAK:

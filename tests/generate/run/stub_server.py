@@ -15,6 +15,14 @@ from random import Random
 
 LATENCY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
+LESSONS = (
+    "Speak in the first turn of every day.",
+    "Accuse somebody whom everybody trusts.",
+    "Change your vote between the two ballots.",
+    "Never answer a question directly.",
+    "Claim to be the doctor and then deny it.",
+    "Stay silent when you are accused.",
+)
 
 
 def content(body: bytes) -> str:
@@ -22,10 +30,20 @@ def content(body: bytes) -> str:
     random = Random(sha256(body).digest())
     if random.random() < 0.1:
         return random.choice(["", "I would rather not say.", "\x00\u202e]]"])
+    if b'"name":"lessons"' in body:
+        return json.dumps({"to_do": random.sample(LESSONS, random.randrange(3)), "to_avoid": [], "winning_tactic": []})
+    if b'"name":"roles"' in body:
+        return json.dumps(dict.fromkeys(NAMES, random.choice(["villager", "werewolf"])))
+    if b'"name":"tags"' in body:
+        return json.dumps({"categories": ["aggression"], "order": random.randint(1, 3)})
     if b"response_format" in body:
         fields = {"deceptive": random.random() < 0.5, "type": "omission", "confidence": round(random.random(), 3)}
         return json.dumps({**fields, "suspicion": round(random.random(), 3), "reason": "so", "reasoning": "thus"})
+    if b"# Bid for turn" in body:
+        return random.choice(["0", "3", "**7**", "Bid: 9"])
     name = random.choice(NAMES)
+    if b"# First vote" in body:
+        return f'{name}\n"I do not like what {name} said, reason {random.randrange(1000)}."'
     return random.choice([name, f'"I trust {name}, reason {random.randrange(1000)}."', f"**{name}**"])
 
 
