@@ -21,7 +21,8 @@ _LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 @dataclass(frozen=True, slots=True)
 class JudgeSpec:
     """What the judge is asked. share: of the statements, the share that is assessed from every seat, 0 for none.
-    roles: name everybody's role, from each seat that lived to the end. lessons: tag the lessons that were drawn.
+    roles: name everybody's role, from each seat that lived to the end and before it is told who won. lessons: tag the
+    lessons that were drawn.
     """
 
     share: float = 1.0
@@ -58,16 +59,16 @@ class Judging(Game):
 
     def play(self) -> Play:
         for event in self.frozen.events:
-            self.events.append(event)
             self.day = event.day
+            if event.kind is EventKind.END and self.spec.roles:
+                yield from self._name_roles()
+            self.events.append(event)
             if event.kind in _LEAVES and event.target in self.alive:
                 self.alive.remove(event.target)
             if event.kind is EventKind.STATEMENT and sampled(self.game_id, event.index, self.spec.share):
                 yield from self._assess(event)
             elif event.kind is EventKind.LESSON and self.spec.lessons:
                 yield from self._tag(event)
-        if self.spec.roles and self.frozen.outcome is not None:
-            yield from self._name_roles()
         for facts in self._judged:
             self.log(**facts)
         return self.frozen.outcome or Outcome("", (), self.frozen.failure, self.day)

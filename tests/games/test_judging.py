@@ -96,6 +96,7 @@ def test_roles_are_named_from_each_seat_that_lived_to_the_end_and_lessons_are_ta
     done, asked = judge(log, JudgeSpec(share=0, roles=True, lessons=True))
     alive = {"Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", "Ivy"}
     assert {ask.seat for ask, _ in asked if ask.kind is AskKind.NAME_ROLES} == alive
+    assert not any(e.kind is EventKind.END for a, view in asked if a.kind is AskKind.NAME_ROLES for e in view)
     named = [event for event in done.events if event.kind is EventKind.ROLES_NAMED]
     assert all(set(event.data["roles"]) == {s.name for s in log.seats} - {event.actor} for event in named)
     tags = [event for event in done.events if event.kind is EventKind.LESSON_TAGS]
