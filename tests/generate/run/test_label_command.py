@@ -9,7 +9,7 @@ import pytest
 
 import liescope
 from games.core import Ask, EventKind
-from games.errors import PlayerFailed
+from games.errors import BudgetSpent, PlayerFailed
 from games.record import GameRecord, Status
 from generate.journal import Journal
 from tests.generate.run.fakes import FakeEndpoint
