@@ -26,9 +26,8 @@ GAMES = 4
 
 def planned(games: int = GAMES, levels: tuple[bool, ...] = (False, True), **options: Any) -> Plan:
     cells, learning = factorial([(player,) * 4 for player in PLAYERS], levels)
-    return make_plan(
-        "werewolf", {**TABLE, **options}, PLAYERS, "factorial", cells, games, 1, learning=learning
-    )  # fmt: skip
+    table = {**TABLE, **options}
+    return make_plan("werewolf", table, PLAYERS, "factorial", cells, games, 1, learning=learning)
 
 
 def sit(plan: Plan, out: Path, concurrency: int = 8, **options: bool) -> list[GameRecord]:
@@ -83,24 +82,17 @@ def test_games_of_a_learning_cell_follow_each_other_while_other_cells_run_beside
     run: Path, endpoint: FakeEndpoint
 ) -> None:
     plan = planned()
-    under_way: dict[str, set[str]] = defaultdict(set)
-    beside: set[int] = set()
-    number = {plan.game_id(n): n for n in range(len(plan))}
-    seen: list[str] = []
-
-    def before(ask: Ask) -> None:
-        game = plan.planned(number[ask.game])
-        seen.append(ask.game)
-        if game.learning:
-            turns = [plan.planned(number[one]).turn for one in seen if plan.planned(number[one]).cell == game.cell
-                     and plan.planned(number[one]).learning]  # fmt: skip
-            assert turns == sorted(turns)
-        under_way[ask.game].add(ask.seat)
-        beside.add(len({plan.planned(number[one]).number % len(plan.cells) for one in seen[-8:]}))
-
-    endpoint.before = before
     sit(plan, run)
-    assert max(beside) == 4
+    games = {plan.game_id(number): plan.planned(number) for number in range(len(plan))}
+    asked = [games[game] for game, _, _ in endpoint.asked]
+    for number in range(len(plan.cells)):
+        turns = [game.turn for game in asked if game.number % len(plan.cells) == number]
+        if games[plan.game_id(number)].learning:
+            assert turns == sorted(turns)
+        else:
+            assert turns != sorted(turns)
+    beside = [{game.number % len(plan.cells) for game in asked[at : at + 40]} for at in range(0, len(asked), 40)]
+    assert sum(len(cells) > 1 for cells in beside) > len(beside) / 2
 
 
 def test_the_games_of_a_player_with_learning_off_and_on_are_paired(run: Path, endpoint: FakeEndpoint) -> None:
