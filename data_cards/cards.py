@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
 
 from data_cards.columns import COLUMNS, CONFIGS
-from data_cards.words import SOURCES, citation, licence
+from data_cards.words import GAMES, SOURCES, citation, licence
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
@@ -68,6 +68,7 @@ def _derive(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str
             config: [(column["name"], type_words(column), _meaning(config, column["name"])) for column in described]
             for config, described in columns.items()
         },
+        "filled": [config for config in columns if any(facts["rows"][config].values())],
         "config_words": CONFIGS,
         "statements": statements,
         "size": "n<1K" if statements < 1000 else next((words for top, words in _SIZES if statements < top), "n>100M"),
@@ -75,6 +76,7 @@ def _derive(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str
         "licence_name": licence_name,
         "licence_words": licence_words,
         "source_words": SOURCES,
+        "game_words": GAMES,
         "citation": citation(facts["liescope"]),
     }
 

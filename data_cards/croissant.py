@@ -52,7 +52,7 @@ def croissant(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[s
         "datePublished": facts["built"],
         "version": "1.0.0",
         "inLanguage": "en",
-        "keywords": ["deception", "lie detection", "social deduction games", "Mafia"],
+        "keywords": ["deception", "lie detection", "social deduction games", *facts["kinds"]],
         **_responsible(facts),
         "distribution": [_file(file) for file in facts["files"]] + [_file_set(name) for name in columns],
         "recordSet": [_record_set(config, described) for config, described in columns.items()],
@@ -83,6 +83,10 @@ def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
             "label_claim: a checkable claim contradicts what the log says and the speaker knows.",
             "label_self: the speaker's own report right after speaking.",
             "label_peer: the majority of the other players' ratings.",
+            *(
+                f"{judge} gave reports and ratings of {count:,} games afterwards."
+                for judge, count in facts["judges"].items()
+            ),
         ],
         "rai:machineAnnotationTools": [f"Liescope {facts['liescope']}"],
         "rai:dataBiases": [

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from data_cards.words import licence
 from generate.console import emit, progress
 from generate.corpus import CorpusFacts
 from generate.corpus import build as build_corpus
@@ -76,6 +77,7 @@ def _tell(facts: CorpusFacts, out: Path) -> None:
     for label in facts.labels:
         share = f"{label.positive / label.labelled:.1%} true" if label.labelled else "nowhere known"
         typer.echo(f"label_{label.target}: {label.labelled:,} labelled, {share}")
+    typer.echo(licence(facts.seat_sources)[2])
     for split in SPLITS:
         if not facts.rows["statements"][split]:
             typer.echo(f"note: no statement fell in the {split} split", err=True)

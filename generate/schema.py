@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 SPLITS = ("train", "validation", "test")
+ROLES = ("mafioso", "detective", "villager", "werewolf", "doctor", "seer", "jester")
 
 _TEXTS = pa.list_(pa.string())
 _CLAIM = pa.struct(
@@ -37,6 +38,7 @@ STATEMENTS = pa.schema(
         ("game", pa.string()),
         ("source", pa.string()),
         ("day", pa.int32()),
+        ("phase", pa.string()),
         ("round", pa.int32()),
         ("position", pa.int32()),
         ("speaker", pa.string()),
@@ -92,6 +94,7 @@ VOTES = pa.schema(
     [
         ("game_id", pa.string()),
         ("day", pa.int32()),
+        ("ballot", pa.int32()),
         ("voter", pa.string()),
         ("voter_role", pa.string()),
         ("voter_model", pa.string()),
@@ -118,15 +121,33 @@ GAMES = pa.schema(
         ("reason", pa.string()),
         ("days", pa.int32()),
         ("seats", pa.list_(_SEAT)),
-        ("mafioso_model", pa.string()),
-        ("detective_model", pa.string()),
-        ("villager_model", pa.string()),
+        *((f"{role}_model", pa.string()) for role in ROLES),
+        ("learning", pa.bool_()),
+        ("turn", pa.int32()),
+        ("judge", pa.string()),
         ("killed", _TEXTS),
-        ("arrested", _TEXTS),
+        ("voted_out", _TEXTS),
         ("last_speaker", pa.string()),
         ("statements", pa.int32()),
         ("silences", pa.int32()),
         ("fallbacks", pa.int32()),
+        ("split", pa.string()),
+    ]
+)
+
+# One row a lesson that a jester proposed after a game, those that were not kept too.
+LESSONS = pa.schema(
+    [
+        ("game_id", pa.string()),
+        ("cell", pa.string()),
+        ("model", pa.string()),
+        ("turn", pa.int32()),
+        ("kind", pa.string()),
+        ("text", pa.string()),
+        ("kept", pa.bool_()),
+        ("nearest", pa.float64()),
+        ("categories", _TEXTS),
+        ("order", pa.int32()),
         ("split", pa.string()),
     ]
 )
@@ -157,5 +178,6 @@ CONFIGS: dict[str, pa.Schema] = {
     "games": GAMES,
     "votes": VOTES,
     "ratings": RATINGS,
+    "lessons": LESSONS,
     "calls": CALLS,
 }

@@ -1,7 +1,8 @@
 """All labels of one recorded game: what it yields for each statement, rating and vote.
 
 The four labels come from four sources and never touch: the role, the claims checked against the log, the speaker's
-own report, the peers' ratings. A label that could not be had is None, with the reason beside it.
+own report, the peers' ratings. A label that could not be had is None, with the reason beside it. In a game that a
+judge rated afterwards, report and ratings are the judge's, and the players' own take no part.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from games.core import Event, EventKind
+from games.core import Event, EventKind, Phase
 from games.record import GameRecord, Seat
 from games.suspicion import START, smooth
 from labeling.claims import find_claims
@@ -26,7 +27,7 @@ UNREADABLE = "could not be read"
 NO_RATING = "no usable rating"
 TIE = "as many observers flag it as do not"
 
-_LEAVES = (EventKind.DEATH, EventKind.ARREST)
+_LEAVES = (EventKind.DEATH, EventKind.ARREST, EventKind.EXILE)
 
 
 def label_game(record: GameRecord) -> LabelledGame:
@@ -37,12 +38,18 @@ def label_game(record: GameRecord) -> LabelledGame:
     by_statement: dict[int | None, list[RatingRow]] = defaultdict(list)
     for about, rating in ratings:
         by_statement[about].append(rating)
-    reports = {event.about: event for event in record.events if event.kind is EventKind.SELF_REPORT}
+    reports = {event.about: event for event in _assessments(record, EventKind.SELF_REPORT)}
     statements = tuple(
         _statement(record, event, position, seats, reports.get(event.index), by_statement[event.index])
         for position, event in enumerate(said.values(), 1)
     )
     return LabelledGame(statements, tuple(rating for _, rating in ratings), _votes(record, seats))
+
+
+def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
+    """The events of this kind that the labels are read from: the judge's in a judged record, else the players'."""
+    judge = record.meta.get("judge", "")
+    return [event for event in record.events if event.kind is kind and event.data.get("judge", "") == judge]
 
 
 def statement_id(game_id: str, index: int) -> str:
@@ -59,7 +66,9 @@ def _statement(
     ratings: Sequence[RatingRow],
 ) -> StatementRow:
     seat = seats[event.actor or ""]
-    claims = tuple(check(claim, event, record) for claim in find_claims(event.text, seat.name, tuple(seats)))
+    claims = tuple(
+        check(claim, event, record) for claim in find_claims(event.text, seat.name, tuple(seats), record.game)
+    )
     planted = parse_type(event.data.get("private", {}).get("planted_type"))
     return StatementRow(
         statement_id=statement_id(record.game_id, event.index),
@@ -67,6 +76,7 @@ def _statement(
         game=record.game,
         source=seat.source.value,
         day=event.day,
+        phase=event.phase.value,
         round=event.round,
         position=position,
         speaker=seat.name,
@@ -144,8 +154,8 @@ def _ratings(record: GameRecord, seats: dict[str, Seat], said: dict[int, Event])
     """Each rating with the index of its statement, the suspicion of (observer, speaker) running through the game."""
     running: dict[tuple[str, str], float] = defaultdict(lambda: START)
     rows = []
-    for event in record.events:
-        if event.kind is not EventKind.RATING or event.about not in said:
+    for event in _assessments(record, EventKind.RATING):
+        if event.about not in said:
             continue
         observer, speaker = seats[event.actor or ""], seats[said[event.about].actor or ""]
         view = _assessment(event)
@@ -162,7 +172,7 @@ def _ratings(record: GameRecord, seats: dict[str, Seat], said: dict[int, Event])
             speaker_role=speaker.role,
             observer=observer.name,
             observer_role=observer.role,
-            observer_model=observer.model,
+            observer_model=record.meta.get("judge") or observer.model,
             flag=_flag(view),
             type=None if kind is None else kind.value,
             confidence=_share(view, "confidence"),
@@ -180,6 +190,7 @@ def _votes(record: GameRecord, seats: dict[str, Seat]) -> tuple[VoteRow, ...]:
         VoteRow(
             game_id=record.game_id,
             day=event.day,
+            ballot=2 if event.phase is Phase.REVOTE else 1,
             voter=voter.name,
             voter_role=voter.role,
             voter_model=voter.model,

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 class Claim:
     """A checkable claim found in a statement.
 
-    kind: role, investigation, innocence, guilt or vote; subject: the player it is about; value: the claimed role,
-    team ("mafia", "town") or vote target; quote: the words it was read from; verdict: false, true or unverifiable
-    (what the log says); known: the speaker could know the verdict; lie: verdict false and known.
+    kind: role, investigation, protection, innocence, guilt or vote; subject: the player it is about; value: the claimed
+    role, team ("mafia", "town", "villagers") or vote target, "not " before what is denied; quote: the words it was read
+    from; verdict: false, true or unverifiable (what the log says); known: the speaker could know the verdict; lie:
+    verdict false and known.
     """
 
     kind: str
@@ -30,8 +31,9 @@ class Claim:
 class StatementRow:
     """One public statement with its four labels.
 
-    statement_id: "{game_id}:{event}"; position: 1 for the first statement of the game; alive: the living players
-    when it was made; truncated: the rules cut the message; read_notes: leniencies in reading the reply.
+    statement_id: "{game_id}:{event}"; phase: discussion, voting (the spoken reason of a vote) or defence; position: 1
+    for the first statement of the game; alive: the living players when it was made; truncated: the rules cut the
+    message; read_notes: leniencies in reading the reply.
     label_role: the speaker's role wants the table deceived. label_claim: a claim in it is a lie (False where there is a
     claim and no lie, None where there is no claim that the speaker could know to be true or false). label_self,
     self_type, self_confidence: the speaker's own report. label_peer: more than half of the usable ratings flag it
@@ -45,6 +47,7 @@ class StatementRow:
     game: str
     source: str
     day: int
+    phase: str
     round: int
     position: int
     speaker: str
@@ -77,7 +80,8 @@ class StatementRow:
 @dataclass(frozen=True, slots=True)
 class RatingRow:
     """What one observer thought of one statement. flag, type, confidence, suspicion are None where they could not be
-    read, with `null` saying why; running_suspicion is the observer's smoothed suspicion of the speaker after it.
+    read, with `null` saying why; running_suspicion is the observer's smoothed suspicion of the speaker after it. Where
+    a judge rated the game from the observer's seat, observer_model is the judge.
     """
 
     statement_id: str
@@ -98,10 +102,13 @@ class RatingRow:
 
 @dataclass(frozen=True, slots=True)
 class VoteRow:
-    """One vote. fallback: "" or why the rules drew it."""
+    """One vote. ballot: 1 for the first or only vote of the day, 2 for the revote; fallback: "" or why the rules drew
+    it.
+    """
 
     game_id: str
     day: int
+    ballot: int
     voter: str
     voter_role: str
     voter_model: str

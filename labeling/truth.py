@@ -1,28 +1,32 @@
 """Whether a claim is true, and whether its speaker could know: the event log up to the statement decides both.
 
 A claim is a lie only if it is false and its speaker could know that. What a speaker could know is computed as the
-roles that each player may still have in the speaker's eyes: its own role, its partners, its investigations, the
-public composition of the table, and that whoever dies at night is no mafioso. A mafioso therefore knows everybody's
-team; a detective knows whom it investigated; a villager's wrong accusation is false and no lie.
+roles that each player may still have in the speaker's eyes: its own role, its partners, what its investigations showed,
+the public composition of the table, that nobody is killed at night who kills, that a jester's exile would have ended
+the game, and that the only doctor's protection kept from death whom the killers chose. A mafioso or werewolf therefore
+knows all partners; a detective knows whom it investigated; a villager's wrong accusation is false and no lie.
 
-An investigation claim is about the speaker's own act, so the speaker always knows. A vote promise is compared with
-the vote that the speaker then cast, and the verdict is recorded; but a promise speaks of an intention, people change
-their minds in the course of a discussion, and the log shows acts and no intentions. So `known` is False for it, and
-a broken promise alone never makes a lie.
+An investigation or protection claim is about the speaker's own act, so the speaker knows whether it took place; what an
+investigation leaves open about a player, its speaker does not know. A vote promise is compared with the vote that the
+speaker then cast, and the verdict is recorded; but a promise speaks of an intention, people change their minds in the
+course of a discussion, and the log shows acts and no intentions. So `known` is False for it, and a broken promise alone
+never makes a lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from games.core import Event, EventKind
-from games.mafia import MAFIA
+from games.mafia import MAFIOSO
 from games.record import GameRecord
+from games.werewolf import DOCTOR, JESTER, WEREWOLF
 from labeling.claims import FoundClaim
 from labeling.rows import Claim
+from labeling.vocabulary import NOT
 
 TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"
-NOT = "not "
+_KILLERS = frozenset({MAFIOSO, WEREWOLF})
 
 
 def check(claim: FoundClaim, statement: Event, record: GameRecord) -> Claim:
@@ -35,18 +39,34 @@ def check(claim: FoundClaim, statement: Event, record: GameRecord) -> Claim:
         return _row(claim, UNVERIFIABLE, known=False)
     teams = {seat.role: seat.team for seat in record.seats}
     role = seats[claim.subject].role
-    if claim.kind == "investigation":
-        learned = any(
-            event.kind is EventKind.INVESTIGATION and event.actor == speaker and event.target == claim.subject
-            for event in record.events[: statement.index]
-        )
-        return _row(claim, TRUE if learned and holds(claim.value, role, teams) else FALSE, known=True)
+    if claim.kind == "protection":
+        protected = _acted(EventKind.PROTECTION, claim, statement, record)
+        return _row(claim, TRUE if protected else FALSE, known=True)
     truth = holds(claim.value, role, teams)
+    if claim.kind == "investigation":
+        shown = [event.data.get("role", role) for event in _acted(EventKind.INVESTIGATION, claim, statement, record)]
+        candidates = frozenset(name for name in teams if all(holds(result, name, teams) for result in shown))
+        if not shown or not any(holds(claim.value, name, teams) for name in candidates):
+            return _row(claim, FALSE, known=True)
+        return _row(claim, TRUE if truth else FALSE, _agreed(claim, candidates, teams, truth))
     if claim.subject == speaker:
         return _row(claim, TRUE if truth else FALSE, known=True)
     candidates = possible_roles(speaker, statement.index, record)[claim.subject]
-    known = all(holds(claim.value, candidate, teams) == truth for candidate in candidates)
-    return _row(claim, TRUE if truth else FALSE, known)
+    return _row(claim, TRUE if truth else FALSE, _agreed(claim, candidates, teams, truth))
+
+
+def _acted(kind: EventKind, claim: FoundClaim, statement: Event, record: GameRecord) -> list[Event]:
+    """What the speaker did of this kind to the claim's subject before the statement."""
+    return [
+        event
+        for event in record.events[: statement.index]
+        if event.kind is kind and event.actor == statement.actor and event.target == claim.subject
+    ]
+
+
+def _agreed(claim: FoundClaim, candidates: Iterable[str], teams: dict[str, str], truth: bool) -> bool:
+    """Whether the claim is equally true of all roles that the speaker holds possible."""
+    return all(holds(claim.value, candidate, teams) == truth for candidate in candidates)
 
 
 def holds(value: str, role: str, teams: dict[str, str]) -> bool:
@@ -59,24 +79,35 @@ def holds(value: str, role: str, teams: dict[str, str]) -> bool:
 def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, frozenset[str]]:
     """For each player, the roles it may have for all that `observer` saw in the events before index `until`."""
     teams = {seat.role: seat.team for seat in record.seats}
-    evil = frozenset(role for role, team in teams.items() if team == MAFIA)
+    own = record.seat(observer).role
     composition: dict[str, int] = {}
     possible = {seat.name: frozenset(teams) for seat in record.seats}
+    exiled: list[str] = []
+    protected = ""
     for event in record.events[:until]:
         if not event.seen_by(observer):
             continue
         if event.kind is EventKind.SETUP:
             composition = dict(event.data.get("composition", {}))
-        elif event.kind is EventKind.ROLE and event.actor == observer:
-            possible[observer] = frozenset({record.seat(observer).role})
         elif event.kind is EventKind.PARTNERS:
             for name in event.data.get("names", ()):
-                possible[name] &= evil
+                possible[name] &= {own}
         elif event.kind is EventKind.INVESTIGATION and event.target:
-            possible[event.target] = frozenset({record.seat(event.target).role})
+            result = event.data.get("role", record.seat(event.target).role)
+            possible[event.target] &= {role for role in teams if holds(result, role, teams)}
+        elif event.kind is EventKind.PROTECTION and event.target:
+            protected = event.target
+        elif event.kind is EventKind.QUIET and protected and composition.get(DOCTOR) == 1:
+            possible[protected] -= _KILLERS
         elif event.kind is EventKind.DEATH and event.target:
-            possible[event.target] -= evil
-    possible[observer] = frozenset({record.seat(observer).role})
+            possible[event.target] -= _KILLERS
+        elif event.kind is EventKind.EXILE and event.target:
+            exiled.append(event.target)
+        elif event.kind is EventKind.NIGHT:  # the game went on
+            protected = ""
+            for name in exiled:
+                possible[name] -= {JESTER}
+    possible[observer] = frozenset({own})
     return _narrow(possible, composition)
 
 

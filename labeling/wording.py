@@ -56,10 +56,11 @@ POINTS_TO = re.compile(
 
 # Protections
 
-_PROTECTED = "protect|guard|shield|sav|heal|cover"
-PROTECTING = re.compile("protect|guard|shield|saved|healed|covered")
+_PROTECTED = "protect|guard|shield|sav|heal"
+PROTECTING = re.compile(_PROTECTED)
 PROTECTED = re.compile(
-    rf"(?:{NO_NAME_WORD}i(?:'ve|'d)?{_FILL} (?:(?:{_PROTECTED})ed|(?:chose|decided|opted|used my turn) to (?:{_PROTECTED})e?)"
+    rf"(?:{NO_NAME_WORD}i(?:'ve|'d)?{_FILL} (?:(?:{_PROTECTED})ed|"
+    rf"(?:chose|decided|opted|used my turn) to (?:{_PROTECTED})e?)"
     rf"|{NO_NAME_WORD}i(?:'ve|'d)?{_FILL} (?:used|put|spent) my (?:protection|shield|save|heal) on"
     rf"|(?<!\w)my (?:protection|shield|save) (?:was|went) (?:on|to)) (?P<target>{NAME}|you|him|her|them|myself)"
     rf"(?!\w|'s)(?! from (?:the )?(?:vote|exile|suspicion|accus|blame|critic))"

@@ -73,7 +73,7 @@ def test_a_judges_labels_stand_apart_from_the_players_own(made: Path) -> None:
 
 
 def test_a_detector_trains_on_what_they_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    corpus, model = str(made / "corpus"), str(made / "model")
+    corpus, model = str(made / "corpus"), str(made / "tfidf")
     assert liescope.main(["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", model]) == 0
     assert liescope.main(["evaluate", model, "--corpus", corpus, "--observers", "--out", str(made / "evaluated")]) == 0
     rows = json.loads((made / "evaluated" / "report.json").read_text(encoding="utf-8"))["rows"]

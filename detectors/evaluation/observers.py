@@ -115,7 +115,8 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: Plan) -> F
 
 def detective_claims(statements: pl.DataFrame, targets: Sequence[str]) -> pl.DataFrame:
     """A score table of the rule that a speaker who claims no detective's knowledge is the more suspicious one: 0 for a
-    statement in which its speaker claims to be the detective or to have investigated, 1 for any other.
+    statement in which its speaker claims to be the detective or to have investigated, 1 for any other. statements: of
+    Mini-Mafia, where the rule applies.
     """
     claim = pl.col("claims").struct
     own = (claim.field("kind") == "investigation") | (

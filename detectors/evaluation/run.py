@@ -25,6 +25,7 @@ from detectors.examples import corpus_id, make_examples, read_statements
 from detectors.protocol import Progress, silent
 from detectors.saved import SavedModel, load_model
 from games.errors import UnknownName, UsageError
+from games.mafia import MiniMafia
 from generate.corpus import read, read_facts
 
 
@@ -155,7 +156,8 @@ def _beside_players(
     votes, games = read(corpus, "votes", plan.split).collect(), read(corpus, "games", plan.split).collect()
     rated, notes = on_statements(mine, evaluated, ratings, plan)
     candidates = scores.filter(~pl.col("detector").is_in([f"{CONTROL}role_oracle", f"{CONTROL}majority"]))
-    said = read(corpus, "statements", plan.split).select("statement_id", "speaker", "claims").collect()
+    mini = read(corpus, "statements", plan.split).filter(pl.col("game") == MiniMafia.name)
+    said = mini.select("statement_id", "speaker", "claims").collect()
     claims = detective_claims(said, mine["target"].unique(maintain_order=True).to_list())
     seated, more = in_the_villagers_seat(
         pl.concat([candidates.select(claims.columns), claims]), Tables(evaluated, votes, games), plan

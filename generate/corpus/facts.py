@@ -56,8 +56,9 @@ class CorpusFacts:
 
     liescope: the version that built it; built: the day, in UTC; rows: config to split to count; games, failed: games
     played to the end and games that broke off (failures: reason to count);
-    kinds: game to count; sources: source to statements; seat_sources: the sources of all seats; role_by_split: split to
-    statements whose speaker's role deceives; silences, fallbacks, truncated: how often, over all games.
+    kinds: game to count; judges: who gave the assessments in the players' place, to count of games; sources: source to
+    statements; seat_sources: the sources of all seats; role_by_split: split to statements whose speaker's role
+    deceives; silences, fallbacks, truncated: how often, over all games.
     """
 
     name: str
@@ -70,6 +71,7 @@ class CorpusFacts:
     failed: int
     failures: Mapping[str, int]
     kinds: Mapping[str, int]
+    judges: Mapping[str, int]
     sources: Mapping[str, int]
     seat_sources: tuple[str, ...]
     models: tuple[ModelFacts, ...]
@@ -110,6 +112,7 @@ def count_facts(
         failed=status.get("failed", 0),
         failures=_counts(games.filter(pl.col("status") == "failed"), "failure"),
         kinds=_counts(games, "game"),
+        judges=_counts(games.filter(pl.col("judge").is_not_null()), "judge"),
         sources=_counts(statements, "source"),
         seat_sources=tuple(sorted(seats.select(pl.col("source").unique()).collect(engine="streaming").to_series())),
         models=_models(seats, statements),

@@ -16,7 +16,7 @@ from generate.corpus.write import data_file
 from generate.schema import CONFIGS, SPLITS
 
 FACTS_FILE = "corpus.json"
-FORMAT = 1
+FORMAT = 2
 
 
 def read(out: Path, config: str, split: str | None = None) -> pl.LazyFrame:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from games.core import EventKind
 from games.record import GameRecord, Status
+from games.werewolf import JESTER
+from generate.schema import ROLES
 from labeling.label import label_game
+from labeling.lesson_tags import tag
 from labeling.rows import Claim, RatingRow, StatementRow, VoteRow
 
 Row = Mapping[str, Any]
 
+_VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
 _TURNS = frozenset({EventKind.STATEMENT, EventKind.SILENCE})
 
 
 def game_rows(run: str, game: GameRecord, calls: Sequence[Row]) -> Iterator[tuple[str, Row]]:
     """The (config, row) pairs of one game: its games row, its calls and, of a game that was played to its end, the
-    labelled statements, ratings and votes. A failed game broke off somewhere, so its statements are left out.
+    labelled statements, ratings and votes and the lessons drawn from it. A failed game broke off somewhere, so its
+    statements are left out.
     """
     yield "games", games_row(run, game)
     for call in calls:
@@ -32,6 +37,8 @@ def game_rows(run: str, game: GameRecord, calls: Sequence[Row]) -> Iterator[tupl
     ):
         for row in rows:
             yield config, _plain(row)
+    for lesson in lesson_rows(game):
+        yield "lessons", lesson
 
 
 def games_row(run: str, game: GameRecord) -> Row:
@@ -65,14 +72,35 @@ def games_row(run: str, game: GameRecord) -> Row:
             }
             for seat in game.seats
         ],
-        **{f"{role}_model": _only_model(game, role) for role in ("mafioso", "detective", "villager")},
-        "killed": _targets(game, EventKind.DEATH),
-        "arrested": _targets(game, EventKind.ARREST),
+        **{f"{role}_model": _only_model(game, role) for role in ROLES},
+        "learning": bool(game.meta.get("learning", False)),
+        "turn": game.meta.get("turn"),
+        "judge": game.meta.get("judge"),
+        "killed": _targets(game, {EventKind.DEATH}),
+        "voted_out": _targets(game, _VOTED_OUT),
         "last_speaker": turns[-1] if turns else None,
         "statements": kinds.count(EventKind.STATEMENT),
         "silences": kinds.count(EventKind.SILENCE),
         "fallbacks": sum(1 for event in game.events if event.fallback),
     }
+
+
+def lesson_rows(game: GameRecord) -> Iterator[Row]:
+    """One row a lesson that the game's jester proposed after it, with the tags that its words carry."""
+    for lesson in game.meta.get("lessons", ()):
+        tags = tag(lesson["text"])
+        yield {
+            "game_id": game.game_id,
+            "cell": game.cell,
+            "model": _only_model(game, JESTER),
+            "turn": game.meta.get("turn"),
+            "kind": lesson["kind"],
+            "text": lesson["text"],
+            "kept": lesson["kept"],
+            "nearest": lesson["nearest"],
+            "categories": tags.categories,
+            "order": tags.order,
+        }
 
 
 def _plain(row: StatementRow | RatingRow | VoteRow | Claim) -> dict[str, Any]:
@@ -88,5 +116,5 @@ def _only_model(game: GameRecord, role: str) -> str | None:
     return models.pop() if len(models) == 1 else None
 
 
-def _targets(game: GameRecord, kind: EventKind) -> list[str]:
-    return [event.target for event in game.events if event.kind is kind and event.target is not None]
+def _targets(game: GameRecord, kinds: Collection[EventKind]) -> list[str]:
+    return [event.target for event in game.events if event.kind in kinds and event.target is not None]

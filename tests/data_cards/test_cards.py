@@ -41,7 +41,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         {"target": "peer", "labelled": 0, "positive": 0, "nulls": {"not asked": 10}},
     ]
     return {
-        "format": 1,
+        "format": 2,
         "name": "small",
         "liescope": "0.1.0",
         "built": "2026-11-20",
@@ -52,6 +52,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         "failed": 0,
         "failures": {},
         "kinds": {"mini-mafia": 10},
+        "judges": {},
         "sources": {"scripted": 10},
         "seat_sources": ["scripted"],
         "models": [{"model": "scripted:bold", "games": 10, "statements": 10, "deceiving": 4}],

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from generate.corpus import split_of
+from generate.corpus.read import FORMAT
 from generate.schema import CONFIGS, SPLITS
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
@@ -54,7 +55,15 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
             row = dict.fromkeys(field.name for field in CONFIGS["statements"])
             row |= {
                 **{"statement_id": key, "game_id": game_id, "game": "mini-mafia", "source": source, "split": split},
-                **{"day": 1, "round": turn, "position": position, "alive": alive, "read_notes": [], "claims": []},
+                **{
+                    "day": 1,
+                    "phase": "discussion",
+                    "round": turn,
+                    "position": position,
+                    "alive": alive,
+                    "read_notes": [],
+                    "claims": [],
+                },
                 **{"speaker": speaker, "speaker_role": role[speaker], "speaker_model": model[speaker]},
                 **{"speaker_team": "mafia" if lie else "town", "truncated": False, "label_role": lie},
                 **{"label_claim": None if draw.random() < 0.5 else lie and draw.random() < 0.9},
@@ -76,7 +85,7 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
     voted = order[0] if draw.random() < 0.6 else order[1]
     rows["votes"].append(
         {
-            **{"game_id": game_id, "day": 1, "voter": villager, "voter_role": "villager", "target": voted},
+            **{"game_id": game_id, "day": 1, "ballot": 1, "voter": villager, "voter_role": "villager", "target": voted},
             **{"voter_model": model[villager], "voter_source": "human" if number % 10 == 0 else source},
             **{"target_role": role[voted], "fallback": "unreadable" if number % 7 == 0 else "", "split": split},
         }
@@ -106,7 +115,7 @@ def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
             mine = [row for row in rows[config] if row["split"] == split]
             pq.write_table(pa.Table.from_pylist(mine, schema=schema), folder / config / f"{split}-00000.parquet")
             counts[config][split] = len(mine)
-    facts = {"format": 1, "liescope": "test", "rows": counts, "hold_out": list(hold_out)}
+    facts = {"format": FORMAT, "liescope": "test", "rows": counts, "hold_out": list(hold_out)}
     (folder / "corpus.json").write_text(json.dumps(facts), encoding="utf-8")
     return folder
 

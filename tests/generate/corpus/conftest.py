@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from games.core import Ask, AskKind, Assessment, Event, Reply
+from games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
 from games.mafia import MINI_MAFIA, MiniMafia
 from games.record import GameRecord, Source, Status, record
 from games.session import drive, start
+from games.werewolf import WEREWOLF_TABLE, Werewolf
 from generate.journal import Journal
 from labeling.taxonomy import DeceptionType
 
@@ -28,6 +29,18 @@ TEXTS = (
     "Who knows? Let us hear everyone out.",
     "",
 )
+WOLF_TEXTS = (
+    "I am the doctor and I protected Bob last night.",
+    "Bob is a werewolf.",
+    "I'm just a villager.",
+    "Charlie is the jester, don't exile Charlie!",
+    "I am not a wolf. I'm voting for Diana.",
+    "Somebody here is acting like a wolf.",
+)
+LEARNED = {
+    "to_do": ("vote like a wolf would", "contradict yourself"),
+    "winning_tactic": ("let them think I am a wolf",),
+}
 MODELS = ("model-a", "model-b", "model-c")
 
 
@@ -43,8 +56,12 @@ def _answer(ask: Ask, view: Sequence[Event]) -> Reply:
         suspicion = draw % 100 / 100 if ask.kind is AskKind.PEER_ASSESSMENT else None
         return Reply(assessment=Assessment(flag, kind.value, draw % 50 / 50, suspicion, "it seemed so"))
     if ask.kind is AskKind.SPEAK:
-        return Reply(text=TEXTS[draw % len(TEXTS)])
-    return Reply(choice=ask.options[draw % len(ask.options)])
+        texts = WOLF_TEXTS if ask.game.startswith("wolves") else TEXTS
+        return Reply(text=texts[draw % len(texts)])
+    if ask.kind is AskKind.REFLECTION:
+        return Reply(form=LEARNED)
+    text = WOLF_TEXTS[draw % len(WOLF_TEXTS)] if ask.kind is AskKind.EXPLAINED_VOTE else None
+    return Reply(choice=ask.options[draw % len(ask.options)], text=text)
 
 
 def play_game(number: int, assess: bool = True, models: Sequence[str] = MODELS, said: str | None = None) -> GameRecord:
@@ -58,6 +75,21 @@ def play_game(number: int, assess: bool = True, models: Sequence[str] = MODELS, 
     if said is None:
         return game
     return replace(game, events=tuple(replace(e, text=said) if e.text else e for e in game.events))
+
+
+def play_wolves(number: int, models: Sequence[str] = MODELS) -> GameRecord:
+    """One finished game of Werewolf, fully assessed, by a jester that learns."""
+    spec = replace(WEREWOLF_TABLE, assess=True, learning=True, days=3)
+    session = start(lambda: Werewolf(spec, number, f"wolves-{number:05}"))
+    drive(session, _answer)
+    drawn = {role: models[(number + place) % len(models)] for place, role in enumerate(spec.composition())}
+    players = {name: (drawn[role], Source.MODEL) for name, role in session.game.roles.items()}
+    lessons = [
+        {"kind": event.data["kind"], "text": event.text, "kept": place == 0, "nearest": 0.9 if place else None}
+        for place, event in enumerate(event for event in session.events if event.kind is EventKind.LESSON)
+    ]
+    meta = {"learning": True, "turn": number, "seating": "balanced", "lessons": lessons}
+    return record(session.game, session.outcome, players, cell="self", meta=meta)
 
 
 def break_off(game: GameRecord, reason: str) -> GameRecord:
@@ -107,6 +139,11 @@ def make_run(tmp_path: Path) -> Callable[[str, Iterable[GameRecord]], Path]:
 @pytest.fixture
 def play() -> Callable[..., GameRecord]:
     return play_game
+
+
+@pytest.fixture
+def wolves() -> Callable[..., GameRecord]:
+    return play_wolves
 
 
 @pytest.fixture

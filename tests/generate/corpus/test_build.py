@@ -68,7 +68,7 @@ def test_a_games_row_tells_how_the_game_went(play: Play, stream: Stream, tmp_pat
         game.by_role(role)[0].model for role in ("mafioso", "detective", "villager")
     ]
     assert row["statements"] + row["silences"] == 6
-    assert len(row["killed"]) == len(row["arrested"]) == 1
+    assert len(row["killed"]) == len(row["voted_out"]) == 1
 
 
 def test_a_role_that_two_models_play_has_no_model_of_its_own(play: Play, stream: Stream, tmp_path: Path) -> None:

@@ -80,8 +80,9 @@ def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
 
 
 @pytest.fixture
-def corpus(tmp_path: Path, play: Callable[..., Any], stream: Callable[..., Any]) -> Path:
-    pack(stream([play(number) for number in range(24)]), tmp_path / "corpus")
+def corpus(tmp_path: Path, play: Callable[..., Any], wolves: Callable[..., Any], stream: Callable[..., Any]) -> Path:
+    games = [*(play(number) for number in range(24)), *(wolves(number) for number in range(3))]
+    pack(stream(games), tmp_path / "corpus")
     return tmp_path / "corpus"
 
 

@@ -21,8 +21,8 @@ Stream = Callable[..., Any]
 
 
 @pytest.fixture
-def corpus(play: Play, stream: Stream, tmp_path: Path) -> Path:
-    pack(stream([play(number) for number in range(20)]), tmp_path / "corpus")
+def corpus(play: Play, wolves: Play, stream: Stream, tmp_path: Path) -> Path:
+    pack(stream([*(play(number) for number in range(20)), *(wolves(n) for n in range(8))]), tmp_path / "corpus")
     return tmp_path / "corpus"
 
 
@@ -104,7 +104,9 @@ def test_a_file_with_other_columns_or_rows_is_refused(corpus: Path) -> None:
         read(corpus, "votes")
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"format": 99}', '{"format": 1, "rows": {}}'])
+@pytest.mark.parametrize(
+    "content", [None, "", "{", "[]", "{}", '{"format": 99}', '{"format": 1, "rows": {}}', '{"format": 2, "rows": {}}']
+)
 def test_a_folder_that_is_no_corpus_says_so(corpus: Path, content: str | None) -> None:
     path = corpus / "corpus.json"
     path.unlink()

@@ -1,0 +1,102 @@
+"""The patterns that hold words for roles and teams, made once for each game from its vocabulary."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from labeling.vocabulary import Vocabulary, vocabulary
+from labeling.wording import ADVERB, ASIDE, FOUND, NAME, NO_NAME_WORD, SAYS, SHOWN, SUBJECT, TARGET
+
+_ADJECTIVE = (
+    "real|only|true|actual|confirmed|proven|verified|known|sole|lone|last|remaining|other|second|simple|mere|fellow|"
+    "loyal|honest|regular|normal|ordinary|plain|humble|vanilla|valuable|innocent|dangerous|lying|genuine|legitimate|"
+    "good|helpful|trusted|trustworthy|identified|hidden|one true|one and only|cleared|basic|guilty|ruthless|fake|false"
+)
+_ARTICLE = r"(?:(?:the|a|an|our|your|another|that|this|my) )?"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RolePatterns:
+    """What one game's claims are found with, and the words that it was made from.
+
+    possessive: "Bob's killer", which is not "Bob is killer". others_say: what reports the words of others. trigger: a
+    text that it does not match holds no claim.
+    """
+
+    words: Vocabulary
+    is_role: re.Pattern[str]
+    inverted: re.Pattern[str]
+    apposed: re.Pattern[str]
+    named: re.Pattern[str]
+    as_role: re.Pattern[str]
+    claiming: re.Pattern[str]
+    pretending: re.Pattern[str]
+    found_to_be: re.Pattern[str]
+    result: re.Pattern[str]
+    possessive: re.Pattern[str]
+    others_say: re.Pattern[str]
+    trigger: re.Pattern[str]
+
+
+@lru_cache(maxsize=16)
+def role_patterns(game: str) -> RolePatterns:
+    """The patterns for a game by the name of its rules."""
+    words = vocabulary(game)
+    role = rf"(?:{words.sides}|{_ARTICLE}(?P<adjectives>(?:(?:{_ADJECTIVE}),? ){{0,3}})(?:{words.roles}))"
+    who = (
+        rf"(?:{NO_NAME_WORD}(?:he|she|they|you|who|someone|somebody|everyone|"
+        rf"people|both|others|some|anyone|{words.speakers})|{NAME})"
+    )
+    return RolePatterns(
+        words=words,
+        is_role=re.compile(
+            rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was|were|ain't|ain|(?:has|have)"
+            rf"(?: already| now| clearly)? been))"
+            rf"(?P<negation>n't| not| never| no)?(?P<adverbs>{ADVERB}){SHOWN} {role}"
+        ),
+        inverted=re.compile(
+            rf"{words.inverted}(?P<negation>n't| not)?(?P<adverbs>{ADVERB})"
+            rf" (?P<subject>{words.inverted_subject}|me|you)(?!\w|'s| or )"
+        ),
+        apposed=re.compile(
+            rf"(?P<subject>{NAME}|{NO_NAME_WORD}(?:me|myself|i)), (?=the|an?|our|your){role}(?=[,.!;)]| who|$)"
+        ),
+        named=re.compile(
+            rf"(?:{NO_NAME_WORD}i(?:'?m| am)|this is) {NAME},?(?: and| -)?(?: i(?:'?m| am))? "
+            rf"(?=the|an?|your|just){role}"
+        ),
+        as_role=re.compile(
+            rf"(?:(?P<own>(?:my (?:role|position|job|duty|status|power|ability)|speaking|trust me|believe me) )|"
+            rf"^[ \"'(]*|[,;:—–-] ?|(?<!\w)(?:and|but|so|that|because) )as {role}"
+        ),
+        claiming=re.compile(
+            rf"{NO_NAME_WORD}(?:i(?:'?m| am| do| have to| must)? (?:counter-?)?claim(?:ing)?(?: to be)?|my role is|"
+            rf"my role:) {role}"
+        ),
+        pretending=re.compile(
+            rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was))(?P<negation>n't| not)?(?P<adverbs>{ADVERB}) "
+            rf"(?:(?:lying|lied) (?:about|that|when)(?: (?:being|he is|she is|they are|he's|she's|they're))|"
+            rf"pretending to be|posing as|"
+            rf"falsely (?:claiming|pretending)(?: to be)?|faking(?: being)?|impersonating) {role}"
+        ),
+        found_to_be=re.compile(
+            rf"(?:{FOUND})(?: out)?(?: that)? {TARGET}(?P<negation> (?:not|isn't))?(?: to be| as| is| being| are|'s)?"
+            rf"(?P<negation2> not)? {role}"
+        ),
+        result=re.compile(
+            rf"(?:result|came back|comes back|came up|turned (?:out|up)|turns out|got|shows?|showed|"
+            rf"returned|says|said|saw|"
+            rf"it's|role|[:=—–-]|,)(?: (?:is|was|as|to be|it's|that|they|he's|she's))*:? ?(?P<negation>not )?{role}"
+        ),
+        possessive=re.compile(rf"{NAME}'s (?:\w+ )?(?:{words.nouns})\w*$"),
+        others_say=re.compile(
+            rf"{who}(?:(?:'ve|'d)?{ASIDE} (?:{SAYS})\w*|(?:'s|'re| is| are| was| were| has been| have been| keeps)"
+            rf"{ASIDE} (?:{SAYS}|try|push|attempt)\w*ing(?!\w))"
+            rf"|(?:{NAME}'s?|(?<!\w)(?:your|his|her|their))(?: \w+){{0,2}} (?:investigation|claim|accusation|finding|"
+            rf"result|statement|allegation|suspicion|word|assertion|theory)s? (?:that|about|of|shows?|showed|reveal|"
+            rf"says?|said|claim|prov|confirm|found|point|suggest|indicat|is that|truly|really)"
+        ),
+        trigger=re.compile(words.trigger),
+    )

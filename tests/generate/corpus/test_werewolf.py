@@ -1,0 +1,126 @@
+"""A corpus of Werewolf, alone or beside Mafia: ballots, spoken reasons, exiles, lessons, and who judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from games.core import AskKind, Assessment, EventKind, Phase, Reply
+from games.judging import JudgeSpec, Judging
+from games.session import drive, start
+from generate.corpus import check, pack, read
+from generate.transcript import transcript
+from labeling.label import label_game
+from labeling.lesson_tags import tag
+
+Play = Callable[..., Any]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, play: Play, wolves: Play, stream: Play) -> Path:
+    games = [*(play(number) for number in range(6)), *(wolves(number) for number in range(12))]
+    pack(stream(games), tmp_path / "both")
+    return tmp_path / "both"
+
+
+def judged(game: Any) -> Any:
+    """The game with a judge that takes every statement for a fabrication."""
+    session = start(lambda: Judging(game, JudgeSpec(lessons=True), "a judge"))
+    said = Assessment(True, "fabrication", 0.9, 1.0, "sure")
+    form = Reply(form={"order": ("2",)})
+    drive(session, lambda ask, view: form if ask.kind is AskKind.TAG_LESSON else Reply(assessment=said))
+    return session.game.record()
+
+
+def test_every_day_has_a_first_ballot_and_a_revote_and_mafia_has_one(corpus: Path) -> None:
+    games = read(corpus, "games").select("game_id", "game").collect()
+    votes = read(corpus, "votes").collect().join(games, on="game_id")
+    days = votes.group_by("game", "game_id", "day").agg(pl.col("ballot").unique().sort())
+    ballots = {game: set(map(tuple, part["ballot"])) for (game,), part in days.group_by("game")}
+    assert ballots == {"mini-mafia": {(1,)}, "werewolf": {(1, 2)}}
+
+
+def test_spoken_reasons_and_defences_are_statements_like_others(corpus: Path) -> None:
+    statements = read(corpus, "statements").filter(pl.col("game") == "werewolf").collect()
+    assert set(statements["phase"]) == {"discussion", "voting", "defence"}
+    assert statements.filter(pl.col("phase") == "voting")["label_peer_null"].n_unique() > 0
+    assert statements.filter(pl.col("phase") == "voting")["label_role"].null_count() == 0
+    assert set(read(corpus, "statements").filter(pl.col("game") == "mini-mafia").collect()["phase"]) == {"discussion"}
+
+
+def test_a_games_row_names_the_exiled_and_the_model_of_each_role(
+    corpus: Path, wolves: Play, tmp_path: Path, stream: Play
+) -> None:
+    rows = {row["game_id"]: row for row in read(corpus, "games").collect().iter_rows(named=True)}
+    for number in range(12):
+        game = wolves(number)
+        row = rows[game.game_id]
+        assert row["voted_out"] == [event.target for event in game.events if event.kind is EventKind.EXILE]
+        assert (row["jester_model"], row["werewolf_model"]) == (
+            game.by_role("jester")[0].model,
+            game.by_role("werewolf")[0].model,
+        )
+        assert (row["mafioso_model"], row["learning"], row["turn"], row["judge"]) == (None, True, number, None)
+    mafia = rows["game-00000"]
+    assert (mafia["jester_model"], mafia["learning"], mafia["turn"]) == (None, False, None)
+    assert any(row["voted_out"] for row in rows.values() if row["game"] == "werewolf")
+
+
+def test_each_lesson_that_was_proposed_is_a_row_with_its_tags(corpus: Path, wolves: Play) -> None:
+    rows = read(corpus, "lessons").collect()
+    proposed = [lesson for number in range(12) for lesson in wolves(number).meta["lessons"]]
+    assert rows.height == len(proposed) > 12
+    assert sorted(rows["text"]) == sorted(lesson["text"] for lesson in proposed)
+    for row in rows.iter_rows(named=True):
+        tags = tag(row["text"])
+        assert (tuple(row["categories"]), row["order"]) == (tags.categories, tags.order)
+    assert set(rows["kept"]) == {True, False}
+    check(corpus)
+
+
+def test_a_judged_game_has_the_judges_labels_and_says_so(wolves: Play, stream: Play, tmp_path: Path) -> None:
+    game = judged(wolves(1))
+    labelled, before = label_game(game), label_game(wolves(1))
+    assert all(row.label_self and row.label_peer in (True, None) for row in labelled.statements)
+    assert {row.observer_model for row in labelled.ratings} == {"a judge"}
+    assert [row.label_claim for row in labelled.statements] == [row.label_claim for row in before.statements]
+    assert not all(row.label_self for row in before.statements)
+    facts = pack(stream([game]), tmp_path / "judged")
+    assert facts.judges == {"a judge": 1}
+    assert "a judge: 1" in (tmp_path / "judged" / "README.md").read_text("utf-8")
+
+
+def test_the_card_tells_the_rules_of_the_games_that_are_there(corpus: Path, play: Play, stream: Play) -> None:
+    card = (corpus / "README.md").read_text("utf-8")
+    assert "A jester wins alone" in card
+    assert "### `lessons`" in card
+    pack(stream([play(number) for number in range(6)]), corpus.with_name("mafia"))
+    card = (corpus.with_name("mafia") / "README.md").read_text("utf-8")
+    assert "jester wins" not in card
+    assert "### `lessons`" not in card
+
+
+def test_a_transcript_tells_what_happened_and_takes_one_line_for_all_bids_of_a_turn(wolves: Play) -> None:
+    game = wolves(2)
+    lines = [line.plain for line in transcript(game, label_game(game))]
+    turns = {(event.day, event.phase, event.round) for event in game.events if event.kind is EventKind.BID}
+    assert sum(line.startswith("  bids: ") for line in lines) == len(turns)
+    for kind, words in (
+        (EventKind.PROPOSAL, "proposes"),
+        (EventKind.PROTECTION, "protects"),
+        (EventKind.EXILE, "is exiled"),
+        (EventKind.NO_EXILE, "Nobody is exiled"),
+        (EventKind.QUIET, "Nobody died"),
+        (EventKind.LESSON, "learned ("),
+    ):
+        told = sum(words in line for line in lines if not line.startswith("  Alice: "))
+        assert told >= (1 if any(event.kind is kind for event in game.events) else 0)
+    assert any("votes for" in line and event.phase is Phase.REVOTE for line in lines for event in game.events)
+    marked = [line.plain for line in transcript(judged(game), label_game(judged(game)))]
+    assert any("judge: a judge" in line for line in marked)
+    assert any("judge in its seat: deceptive" in line for line in marked)
+    assert not any("judge" in line for line in lines)
