@@ -61,6 +61,13 @@ def tidy(panel: Axes, legend: bool = False) -> None:
         panel.legend(frameon=False, fontsize=8)
 
 
+def whole_days(panel: Axes) -> None:
+    """Ticks at whole days only."""
+    from matplotlib.ticker import MaxNLocator
+
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
 def literal(text: str) -> str:
     """Text as it stands: a dollar sign would begin a formula."""
     return text.replace("$", r"\$")

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from benchmark.triadic import bidding, courses, fates, lessons, naming, nights, outcomes, predictors, setting, votes
+from benchmark.triadic import (
+    bidding,
+    calibration,
+    courses,
+    deception,
+    detection,
+    fates,
+    fingerprint,
+    lessons,
+    naming,
+    nights,
+    outcomes,
+    predictors,
+    setting,
+    suspicion,
+    timeline,
+    votes,
+)
 from benchmark.triadic.analysis import Analysis
 
 ANALYSES: tuple[Analysis, ...] = (
@@ -13,6 +30,12 @@ ANALYSES: tuple[Analysis, ...] = (
     *nights.ANALYSES,
     *bidding.ANALYSES,
     *courses.ANALYSES,
+    *deception.ANALYSES,
+    *suspicion.ANALYSES,
+    *calibration.ANALYSES,
+    *detection.ANALYSES,
+    *timeline.ANALYSES,
+    *fingerprint.ANALYSES,
     *predictors.ANALYSES,
     *naming.ANALYSES,
     *lessons.ANALYSES,
@@ -27,6 +50,11 @@ MAIN = (
     "jester_fate",
     "wolf_votes_first_day",
     "vote_ranks",
+    "deception_rates",
+    "suspicion_attracted",
+    "calibration_gap",
+    "detection_by_speaker",
+    "fingerprint",
     "predictors",
     "named_roles",
     "lesson_orders",
