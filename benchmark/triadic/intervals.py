@@ -96,7 +96,10 @@ def game_difference(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> tuple[float | None, float | None, float | None]:
-    """(difference, lo, hi) of the means of a column, first minus second, the games of each resampled on their own."""
+    """(difference, lo, hi) of the means of a column, first minus second, the games of each resampled on their own.
+
+    All None without a value on either side; bounds are None where a side has one game only.
+    """
     parts = []
     for rows in (one, two):
         kept = rows.drop_nulls(value).with_columns(pl.col(value).cast(pl.Float64))
@@ -105,9 +108,11 @@ def game_difference(
     (sum_one, count_one), (sum_two, count_two) = parts
     if not len(sum_one) or not len(sum_two):
         return None, None, None
-    drawn = _resampled(sum_one, count_one, draws, seed) - _resampled(sum_two, count_two, draws, seed + 1)
     difference = float(sum_one.sum() / count_one.sum() - sum_two.sum() / count_two.sum())
-    return difference, *(_percentiles(drawn) if min(len(sum_one), len(sum_two)) > 1 else (None, None))
+    if min(len(sum_one), len(sum_two)) < 2:
+        return difference, None, None
+    drawn = _resampled(sum_one, count_one, draws, seed) - _resampled(sum_two, count_two, draws, seed + 1)
+    return difference, *_percentiles(drawn)
 
 
 def _resampled(

@@ -27,7 +27,7 @@ SKILLS = (np.array([0.6, -0.6]), np.array([0.2, 0.9]), np.array([1.4, 0.6]))
 
 
 def run(*words: str | Path) -> None:
-    get_command(app).main([str(word) for word in words], standalone_mode=False)
+    get_command(app).main(["fit", *map(str, words)], standalone_mode=False)
 
 
 @pytest.fixture

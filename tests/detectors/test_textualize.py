@@ -83,7 +83,10 @@ def test_context_is_the_last_statements_oldest_first_each_with_its_speaker() -> 
 
 def test_role_words_are_masked_when_asked_whatever_their_form() -> None:
     config = TextConfig(mask_role_words=True)
-    said = "The detective's word: mafiosos, the Mafia, VILLAGERS and townsfolk; werewolves, a seer, the jester; a wolf-like village; downtown stays"
+    said = (
+        "The detective's word: mafiosos, the Mafia, VILLAGERS and townsfolk; werewolves, a seer, the jester; "
+        "a wolf-like village; downtown stays"
+    )
     assert textualize(example(said), config) == (
         "The role's word: role, the role, role and role; role, a role, the role; a role-like role; downtown stays"
     )

@@ -84,3 +84,10 @@ def test_a_difference_turned_round_changes_its_sign() -> None:
     assert difference == pytest.approx(-(back or 0))
     assert all(x < y for x, y in pairwise([0, lo or 0, difference or 0, hi or 0]))
     assert (low or 0) < (back or 0) < (high or 0) < 0
+
+
+def test_a_difference_to_a_single_game_has_no_interval() -> None:
+    one = pl.DataFrame({"game_id": ["a", "b"], "x": [1.0, 2.0]})
+    two = pl.DataFrame({"game_id": ["c"], "x": [1.0]})
+    assert game_difference(one, two, "x") == (0.5, None, None)
+    assert game_difference(one, two.head(0), "x") == (None, None, None)
