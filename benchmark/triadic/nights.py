@@ -20,7 +20,7 @@ SELF = "self"
 def doctor_targets(frames: Frames) -> pl.DataFrame:
     """Whom doctors protect: themselves, or players of which role (Table 10, Figure 8a, Appendix C).
 
-    Columns: game, model, learning, target ("self" or a role), protections, n (of the cell), rate, lo, hi (bootstrap
+    Columns: game, model, learning, target ("self" or a role), protections, n (of the cell), mean, lo, hi (bootstrap
     over games).
     """
     acts = frames.nights.filter(pl.col("act") == "protection")
@@ -32,7 +32,7 @@ def victims(frames: Frames) -> pl.DataFrame:
     """Which roles those who kill at night attack, whether or not the doctor saved the victim (Figure 8b, Appendix C).
 
     Columns: game, model, learning, target (a role), attacks, n (of the cell),
-    rate, lo, hi (bootstrap over games), died.
+    mean, lo, hi (bootstrap over games), died.
     """
     kills = frames.nights.filter(pl.col("act") == "kill").with_columns(kind=pl.col("target_role"))
     died = kills.group_by(*CELL, target="kind").agg(died=pl.col("died").sum().cast(pl.Int64))
@@ -55,10 +55,10 @@ def _shares(acts: pl.DataFrame, count: str) -> pl.DataFrame:
     """The share of a cell's acts of each kind. acts: a row each, with the column kind."""
     kinds = acts.select(*CELL, target="kind").unique()
     rows = acts.join(kinds, on=CELL).with_columns(hit=pl.col("kind") == pl.col("target_right"))
-    table = game_means(rows, [*CELL, "target_right"], "hit").rename({"mean": "rate", "target_right": "target"})
+    table = game_means(rows, [*CELL, "target_right"], "hit").rename({"target_right": "target"})
     counts = acts.group_by(*CELL, target="kind").agg(pl.len().cast(pl.Int64).alias(count))
     table = table.join(counts, on=[*CELL, "target"], how="left", maintain_order="left")
-    return table.select(*CELL, "target", count, "n", "rate", "lo", "hi")
+    return table.select(*CELL, "target", count, "n", "mean", "lo", "hi")
 
 
 def plot_targets(table: pl.DataFrame) -> Figure:
@@ -70,7 +70,7 @@ def plot_targets(table: pl.DataFrame) -> Figure:
     shares = {}
     for target in targets:
         part = cells.join(table.filter(pl.col("target") == target), on=CELL, how="left", maintain_order="left")
-        shares[target] = part["rate"].fill_null(0.0).to_list()
+        shares[target] = part["mean"].fill_null(0.0).to_list()
     colours = {target: COLOURS["purple"] if target == SELF else faction_colour(target) for target in targets}
     stacked_bars(panel, cell_names(cells), shares, colours)
     panel.set(xlim=(0, 1), xlabel="share of nights")

@@ -55,11 +55,11 @@ def test_an_interval_holds_its_estimate(analysis: Analysis, frames: Frames) -> N
 
 def test_a_doctor_that_protects_itself_protects_nobody_else(staged: Staged, frames: Frames) -> None:
     own = nights.doctor_targets(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"])]))
-    assert own.select("target", "protections", "rate").rows() == [("self", 2, 1.0)]
+    assert own.select("target", "protections", "mean").rows() == [("self", 2, 1.0)]
     other = nights.doctor_targets(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"], protect="Ivy")]))
-    assert other.select("target", "rate").rows() == [("villager", 1.0)]
-    sums = nights.doctor_targets(frames).group_by(CELL).agg(pl.col("rate").sum())
-    assert sums["rate"].to_list() == pytest.approx([1.0] * sums.height)
+    assert other.select("target", "mean").rows() == [("villager", 1.0)]
+    sums = nights.doctor_targets(frames).group_by(CELL).agg(pl.col("mean").sum())
+    assert sums["mean"].to_list() == pytest.approx([1.0] * sums.height)
 
 
 def test_a_saved_victim_was_attacked_and_foreseen(staged: Staged) -> None:
