@@ -328,7 +328,7 @@ def test_table_10_self_protection() -> None:
         for row in table.filter(pl.col("target") == "self").iter_rows(named=True)
     }
     assert own == TABLE_10
-    rates = table.filter(pl.col("target") == "self")["rate"]
+    rates = table.filter(pl.col("target") == "self")["mean"]
     assert 0.8 <= (rates.min() or 0) <= (rates.max() or 0) == 1  # "80-100% of games"
     totals = Counter(own for _, _, own in acts)
     assert (totals[True], totals[False]) == (105, 7)
