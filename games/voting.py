@@ -1,12 +1,13 @@
-"""Choices and votes: what an illegal choice becomes, and whom a plurality or a strict majority names."""
+"""Choices and votes: what an illegal choice becomes, a ballot, and whom a plurality or a strict majority names."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from random import Random
 
-from games.core import Ask, Reply
+from games.assessing import remind
+from games.core import Ask, AskKind, Asks, EventKind, Game, Phase, Replies, Reply
 
 
 def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:
@@ -20,6 +21,19 @@ def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:
     else:
         why = f"{reply.choice!r} is not one of the options"
     return random.choice(ask.options), why
+
+
+def ballot(game: Game, phase: Phase) -> Generator[Asks, Replies, list[str]]:
+    """Every living player votes for another one, all at once; returns the votes, in the order of the table."""
+    remind(game, phase)
+    asks = [game.ask(name, AskKind.VOTE, phase, options=game.others(name)) for name in game.alive]
+    replies = yield game.batch(asks)
+    votes = []
+    for ask, reply in zip(asks, replies, strict=True):
+        target, why = legal_choice(ask, reply, game.random)
+        votes.append(target)
+        game.log(EventKind.VOTE, phase, actor=ask.seat, target=target, fallback=why)
+    return votes
 
 
 def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...]]:

@@ -29,7 +29,7 @@ from games.errors import UsageError
 from games.lessons import Lesson, LessonKind
 from games.table import TableSpec
 from games.talk import speech
-from games.voting import legal_choice, plurality, strict_majority
+from games.voting import ballot, legal_choice, plurality, strict_majority
 
 VILLAGER, DOCTOR, SEER, WEREWOLF, JESTER = "villager", "doctor", "seer", "werewolf", "jester"
 VILLAGERS, WEREWOLVES, NOBODY = "villagers", "werewolves", "nobody"
@@ -204,14 +204,7 @@ class Werewolf(Game):
 
     def _revote(self) -> Generator[Asks, Replies, str | None]:
         """Everybody votes at once; returns who is exiled."""
-        remind(self, Phase.REVOTE)
-        asks = [self.ask(name, AskKind.VOTE, Phase.REVOTE, options=self.others(name)) for name in self.alive]
-        replies = yield self.batch(asks)
-        votes = []
-        for ask, reply in zip(asks, replies, strict=True):
-            target, why = legal_choice(ask, reply, self.random)
-            votes.append(target)
-            self.log(EventKind.VOTE, Phase.REVOTE, actor=ask.seat, target=target, fallback=why)
+        votes = yield from ballot(self, Phase.REVOTE)
         needed = len(self.alive) // 2 + 1
         exiled = strict_majority(votes, len(self.alive))
         if exiled is None:

@@ -5,7 +5,6 @@ A field that cannot be read is None, never a default; when none of the fields ca
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -13,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from games.core import Assessment
-from generate.parsing.clean import unfence, visible
+from generate.parsing.clean import visible
+from generate.parsing.objects import find_object
 from labeling.taxonomy import parse_type
 
 _ALIASES = {
@@ -33,7 +33,6 @@ _LOOSE = re.compile(
     r"[ \t]{0,9}[:=][ \t*]{0,9}(\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}'|[^,;}\n]{1,2000})",
     re.IGNORECASE,
 )
-_OBJECTS = 50  # how many opening braces are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,8 @@ class Report:
 def read_assessment(text: str, peer: bool) -> Report:
     """The assessment in a cleaned text. peer: whether a suspicion belongs to it."""
     notes: list[str] = []
-    data = _strict(text)
-    if data is None and (data := _inside(text, notes)) is None and (data := _loose(text)) is not None:
+    data = find_object(text, notes, _known)
+    if data is None and (data := _loose(text)) is not None:
         notes.append("fields read one by one")
     if data is None:
         return Report(None, text, (), "no JSON in the reply")
@@ -68,35 +67,6 @@ def read_assessment(text: str, peer: bool) -> Report:
     if all(value is None for value in read):
         return Report(None, reasoning, tuple(notes), "no field of the assessment could be read")
     return Report(assessment, reasoning, tuple(notes))
-
-
-def _strict(text: str) -> dict[str, Any] | None:
-    """The whole text as one JSON object with a field that is known."""
-    try:
-        return _known(json.loads(text))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _inside(text: str, notes: list[str]) -> dict[str, Any] | None:
-    """The last JSON object in the text with a field that is known."""
-    inside = unfence(text)
-    if inside is not None and (data := _strict(inside)) is not None:
-        notes.append("code fence")
-        return data
-    decoder, best, position, tried = json.JSONDecoder(), None, text.find("{"), 0
-    while position >= 0 and tried < _OBJECTS:
-        tried += 1
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            best = _known(value) or best
-        position = text.find("{", end)
-    if best is not None:
-        notes.append("JSON inside other text")
-    return best
 
 
 def _loose(text: str) -> dict[str, Any] | None:
