@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -205,9 +206,11 @@ def _list_games(journal: Journal, as_json: bool) -> None:
         ]
         emit({"run": journal.name, "games": rows})
         return
-    print("game             status  ending  [cell]")
+    print(f"{'game':15}  {'status':6}  {'won by':10}  players, role by role")
     for game in journal.records():
         ending = game.outcome.winner if game.outcome is not None else plain(game.failure)
-        print(f"{game.game_id}  {game.status.value:6}  {ending}  [{plain(game.cell)}]")
+        runs = [(len(list(same)), name) for name, same in groupby(plain(game.cell).split(" | "))]
+        players = " | ".join(f"{count} × {name}" if count > 1 else name for count, name in runs)
+        print(f"{game.game_id:15}  {game.status.value:6}  {ending:10}  {players}")
     counts = ", ".join(f"{count} {status}" for status, count in journal.counts().items()) or "no game has ended yet"
     print(f"{counts}; one game in full: liescope show {journal.path} GAME_ID")

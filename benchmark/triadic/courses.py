@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from benchmark.triadic.analysis import Analysis
-from benchmark.triadic.drawing import bars_with_intervals, canvas, cell_names, faction_colour, tidy
+from benchmark.triadic.drawing import bars_with_intervals, canvas, cell_names, faction_colour, tidy, whole_numbers
 from benchmark.triadic.frames import CELL, Frames
 from benchmark.triadic.intervals import game_means
 from benchmark.triadic.outcomes import against, wins_by
@@ -79,6 +79,7 @@ def plot_survival(table: pl.DataFrame) -> Figure:
             line = line.sort("turn")
             panel.plot(line["turn"] + 1, line["mean"], marker="o", markersize=3, label=role, color=faction_colour(role))
         panel.set(ylim=(-0.03, 1.03), title=name, xlabel="game of the cell", ylabel="share that survives")
+        whole_numbers(panel)
         tidy(panel, legend=True)
     return figure
 

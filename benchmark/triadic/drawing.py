@@ -61,8 +61,8 @@ def tidy(panel: Axes, legend: bool = False) -> None:
         panel.legend(frameon=False, fontsize=8)
 
 
-def whole_days(panel: Axes) -> None:
-    """Ticks at whole days only."""
+def whole_numbers(panel: Axes) -> None:
+    """Ticks at whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -37,7 +37,8 @@ def fingerprint(frames: Frames) -> pl.DataFrame:
     jester_wins, villagers_win: shares of games; wolf_restraint: 1 minus the share of games in which a werewolf votes
     for the jester in the ballot of day 1 that counts; jester_suspicion: mean suspicion of the jester's statements;
     detection: accuracy of the flags against the speakers' reports, the mean over the speakers' roles; calibration: 1
-    minus the mean distance of observers' flags and speakers' reports over the roles. An axis without data is left out.
+    minus the mean distance of observers' flags and speakers' reports over the roles. A cell that lacks an axis is left
+    out, for example one whose statements nobody rated.
 
     Columns: game, model, learning, axis, value, games.
     """
@@ -57,7 +58,7 @@ def fingerprint(frames: Frames) -> pl.DataFrame:
     ]
     table = pl.concat(parts).join(held, on=CELL, how="semi")
     order = pl.col("axis").replace_strict({name: at for at, name in enumerate(AXES)}, return_dtype=pl.Int64)
-    return table.sort(*CELL, order)
+    return table.filter(pl.len().over(CELL) == len(AXES)).sort(*CELL, order)
 
 
 def _over_roles(table: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
@@ -82,16 +83,15 @@ def plot_fingerprint(table: pl.DataFrame) -> Figure:
             x, y = 1.15 * math.cos(corner), 1.15 * math.sin(corner)
             panel.text(x, y, axis.replace("_", "\n"), fontsize=6, ha="center", va="center")
         for learning, colour in ((False, COLOURS["grey"]), (True, COLOURS["orange"])):
-            values = dict(part.filter(pl.col("learning") == learning).select("axis", "value").iter_rows())
-            if len(values) == len(AXES):
-                xs, ys = _polygon([values[axis] for axis in AXES], corners)
+            values = part.filter(pl.col("learning") == learning)["value"].to_list()
+            if values:
+                xs, ys = _polygon(values, corners)
                 panel.plot(xs, ys, color=colour, label=f"learning {'on' if learning else 'off'}")
                 panel.fill(xs, ys, color=colour, alpha=0.15)
         panel.set_title(cell_names(part.head(1).with_columns(learning=pl.lit(False)))[0], fontsize=8)
         panel.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
         panel.set_axis_off()
-    if panels:
-        panels[0].legend(frameon=False, fontsize=7, loc="lower left")
+        panel.legend(frameon=False, fontsize=7, loc="lower left")
     return figure
 
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from benchmark.triadic.analysis import Analysis
-from benchmark.triadic.drawing import bars_with_intervals, canvas, cell_names, faction_colour, literal, tidy, whole_days
+from benchmark.triadic.drawing import (
+    bars_with_intervals,
+    canvas,
+    cell_names,
+    faction_colour,
+    literal,
+    tidy,
+    whole_numbers,
+)
 from benchmark.triadic.frames import CELL, Frames
 from benchmark.triadic.intervals import game_difference, game_means
 from games.werewolf import JESTER
@@ -103,7 +111,7 @@ def plot_suspicion_by_day(table: pl.DataFrame) -> Figure:
             panel.fill_between(bounded["day"], bounded["lo"], bounded["hi"], color=colour, alpha=0.12)
         panel.set(ylim=(0, 1), xlabel="day", ylabel="mean suspicion attracted")
         panel.set_title(game, fontsize=9)
-        whole_days(panel)
+        whole_numbers(panel)
         tidy(panel, legend=True)
     return figure
 
@@ -120,7 +128,7 @@ def plot_jester_suspicion(table: pl.DataFrame) -> Figure:
             panel.plot(line["day"], line["mean"], style, color=faction_colour(JESTER), label=label, markersize=4)
         panel.set(ylim=(0, 1), xlabel="day")
         panel.set_title(name, fontsize=8)
-        whole_days(panel)
+        whole_numbers(panel)
         tidy(panel, legend=panel is panels[0])
     return figure
 

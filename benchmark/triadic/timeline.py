@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from benchmark.triadic.analysis import Analysis
-from benchmark.triadic.drawing import canvas, cell_names, faction_colour, tidy, whole_days
+from benchmark.triadic.drawing import canvas, cell_names, faction_colour, tidy, whole_numbers
 from benchmark.triadic.frames import Frames
 from benchmark.triadic.intervals import game_means
 
@@ -49,7 +49,7 @@ def plot_self_tagged_by_day(table: pl.DataFrame) -> Figure:
             panel.plot(line["day"], line["mean"], "o-", color=faction_colour(str(role)), label=str(role), markersize=4)
         panel.set(ylim=(-0.02, 1.02), xlabel="day")
         panel.set_title(name, fontsize=8)
-        whole_days(panel)
+        whole_numbers(panel)
         tidy(panel, legend=panel is panels[0])
     return figure
 

@@ -47,5 +47,8 @@ def test_the_axes_of_two_games_by_hand() -> None:
     }
 
 
-def test_games_without_a_jester_have_none() -> None:
-    assert fingerprint(made(games=[{"game_id": "g0", "winner": "villagers", "triadic": False}])).is_empty()
+def test_games_without_a_jester_or_without_ratings_have_none() -> None:
+    for triadic in (False, True):
+        votes = [{"game_id": "g0", "ballot": 2, "voter_role": "werewolf", "target_role": "villager", "drawn": False}]
+        games = [{"game_id": "g0", "winner": "villagers", "triadic": triadic}]
+        assert fingerprint(made(games=games, votes=votes)).is_empty()
