@@ -85,7 +85,7 @@ def _kinds(tally: Tally) -> dict[str, dict[str, float | None]]:
     games = max(tally.done + tally.failed, 1)
 
     def each(count: int | None) -> float | None:
-        return None if count is None else round(count / games, 2)
+        return None if count is None else count / games
 
     return {
         kind.kind: {

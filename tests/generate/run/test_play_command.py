@@ -41,7 +41,7 @@ def test_play_prints_a_summary_and_show_lists_the_games(say: Say, run: Path) -> 
     head, *lines, end = out.splitlines()
     assert "status" in head
     assert len(lines) == 12
-    assert all("fake:a | fake:a | fake:a" in line for line in lines)
+    assert all("3 × fake:a" in line for line in lines)
     assert "12 done" in end
 
 
