@@ -32,9 +32,11 @@ def talk(game: Game, phase: Phase, turns: int, first: Sequence[str] = ()) -> Gen
 
 
 def mentioned(text: str, names: Sequence[str]) -> set[str]:
-    """The names that occur in a text as words of their own, in any case."""
-    spelled = {name.casefold(): name for name in names}
-    return {spelled[found.casefold()] for found in _pattern(tuple(names)).findall(text) if found.casefold() in spelled}
+    """The names that occur in a text as words of their own, as the game spells them or in capitals: to be frank is not
+    to name Frank.
+    """
+    spelled = {spelling: name for name in names for spelling in (name, name.upper())}
+    return {spelled[found] for found in _pattern(tuple(spelled)).findall(text)}
 
 
 def _turn(game: Game, speaker: str, phase: Phase, turn: int, turns: int) -> Generator[Asks, Replies, Event]:
@@ -75,4 +77,4 @@ def _floor(game: Game, phase: Phase, turn: int, turns: int, last: Event | None) 
 @lru_cache(maxsize=4096)
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")

@@ -6,7 +6,7 @@ events are those of the frozen log, with the judge's assessments behind them, ea
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -69,13 +69,18 @@ class Judging(Game):
                 yield from self._assess(event)
             elif event.kind is EventKind.LESSON and self.spec.lessons:
                 yield from self._tag(event)
-        for facts in self._judged:
-            self.log(**facts)
+        self.events.extend(self._judgements())
         return self.frozen.outcome or Outcome("", (), self.frozen.failure, self.day)
 
     def record(self) -> GameRecord:
         """The judged game: the frozen one with the judgements so far; labels are read from these."""
-        return replace(self.frozen, events=tuple(self.events), meta={**self.frozen.meta, "judge": self.judge})
+        events = (*self.frozen.events, *self._judgements())
+        return replace(self.frozen, events=events, meta={**self.frozen.meta, "judge": self.judge})
+
+    def _judgements(self) -> Iterator[Event]:
+        """The judgements so far as events behind the frozen log, so that every event of that keeps its index."""
+        for index, facts in enumerate(self._judged, len(self.frozen.events)):
+            yield Event(index=index, **facts)
 
     def _assess(self, statement: Event) -> Generator[Asks, Replies, None]:
         asks = assessment_asks(self, statement, self.others(statement.actor or ""))
@@ -98,8 +103,7 @@ class Judging(Game):
         self._keep(_filled(EventKind.LESSON_TAGS, ask, reply, "tags"))
 
     def _keep(self, facts: dict[str, Any]) -> None:
-        """Log it once the frozen log has been gone through, so that every event of that keeps its index."""
-        self._judged.append({**facts, "data": {**facts["data"], "judge": self.judge}})
+        self._judged.append({**facts, "day": self.day, "data": {**facts["data"], "judge": self.judge}})
 
 
 def _filled(kind: EventKind, ask: Ask, reply: Reply, name: str) -> dict[str, Any]:

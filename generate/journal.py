@@ -274,6 +274,13 @@ class Journal:
         with guard(self.path):
             return [row[0] for row in self._base.execute("SELECT game_id FROM games ORDER BY number")]
 
+    def done(self) -> list[tuple[int, str]]:
+        """(place in the run, id) of the games that were played to their end, in the run's order."""
+        self.commit()
+        found = "SELECT number, game_id FROM games WHERE status = ? ORDER BY number"
+        with guard(self.path):
+            return list(self._base.execute(found, (Status.DONE.value,)))
+
     def begun(self) -> set[str]:
         """Ids of the games that have replies and did not end."""
         self.commit()

@@ -1,7 +1,8 @@
 """Judging the games of a run after they have ended: the work behind `liescope label`.
 
 The judged games go into a run folder of their own, with the ids, seats and models of the games judged; the run that
-they come from is only read. More games in that run, later, are judged when the same command goes on.
+they come from is only read. More games in that run, later, are judged when the same command goes on: a judged game
+keeps its place in the run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ KEY = "judged"  # what a plan of this kind has and no other
 
 @dataclass(frozen=True, slots=True)
 class JudgedGame:
-    """One game to judge."""
+    """One game to judge. number: its place in the run that it was played in."""
 
     number: int
     game_id: str
@@ -35,8 +36,8 @@ class JudgedGame:
 class JudgingWork:
     """The judging of every game of a run that was played to its end.
 
-    Raises UsageError for a run without such games and for a spec that asks for nothing, BadData for a run that cannot
-    be read.
+    Raises UsageError for a run without such games, for one that holds judged games, and for a spec that asks for
+    nothing; BadData for a run that cannot be read.
     """
 
     def __init__(self, source: Path, judge: str, spec: JudgeSpec, prompts: str = "full") -> None:
@@ -49,16 +50,17 @@ class JudgingWork:
         self._judge = judge
         self._spec = spec
         with Journal.open(source) as journal:
-            done = [record for record in journal.records() if record.status is Status.DONE]
-            self._ids = tuple(record.game_id for record in done)
+            if KEY in journal.plan:
+                raise UsageError(f"{source} holds judged games; give the run {journal.plan[KEY]} that they come from")
+            self._pieces = [JudgedGame(number, game_id) for number, game_id in journal.done()]
+            if not self._pieces:
+                raise UsageError(f"{source} holds no finished game to judge")
             self._origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
-        if not done:
-            raise UsageError(f"{source} holds no finished game to judge")
-        self.game = done[0].game
+            self.game = journal.record(self._pieces[0].game_id).game
         self._templates = hash_templates(prompts, self.game)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._pieces)
 
     def plan(self) -> dict[str, Any]:
         return {
@@ -75,9 +77,9 @@ class JudgingWork:
             raise BadData(f"{where} holds games that were played, not judged; choose another --out")
 
     def strands(self, ended: Set[str]) -> Iterator[Sequence[JudgedGame]]:
-        for number, game_id in enumerate(self._ids):
-            if game_id not in ended:
-                yield (JudgedGame(number, game_id),)
+        for piece in self._pieces:
+            if piece.game_id not in ended:
+                yield (piece,)
 
     def begin(self, piece: JudgedGame, players: Mapping[str, Player]) -> Game:
         with Journal.open(self._source) as journal:

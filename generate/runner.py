@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic
 
-from games.core import Ask, Event, Reply
+from games.core import Ask, Event, EventKind, Phase, Reply
 from games.errors import BadData, BudgetSpent, LiescopeError, PlayerFailed, UsageError
 from games.record import GameRecord, Source, Status
 from games.session import Session
@@ -79,8 +79,25 @@ class Tally:
         else:
             self.failed += 1
             self.failures[game.failure] += 1
-        models = {seat.name: seat.model for seat in game.seats}
-        self.fallbacks.update(models[event.actor] for event in game.events if event.fallback and event.actor)
+        self.fallbacks.update(_replaced(game))
+
+
+def _replaced(game: GameRecord) -> Counter[str]:
+    """By model, how many replies were unusable: of the players, or of the judge where the game was judged. An explained
+    vote is one reply, though it becomes a vote and a silence.
+    """
+    models = {seat.name: seat.model for seat in game.seats}
+    judged = "judge" in game.meta
+    replies = {
+        (event.actor, event.day, event.phase, event.round, event.about, _as_vote(event)): event.data.get("judge")
+        for event in game.events
+        if event.fallback and event.actor and ("judge" in event.data) == judged
+    }
+    return Counter(judge or models[actor] for (actor, *_), judge in replies.items())
+
+
+def _as_vote(event: Event) -> EventKind:
+    return EventKind.VOTE if event.phase is Phase.VOTING and event.kind is EventKind.SILENCE else event.kind
 
 
 async def play(

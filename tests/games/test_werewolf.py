@@ -280,7 +280,8 @@ def test_votes_are_made_public_only_once_all_are_cast() -> None:
     ("text", "found"),
     [
         ("Bob, why?", {"Bob"}),
-        ("I trust ANN LEE and bob.", {"Ann Lee", "Bob"}),
+        ("I trust ANN LEE and Bob.", {"Ann Lee", "Bob"}),
+        ("The ice will bob up.", set()),
         ("Bobby and Annette", set()),
         ("“Bob”—Bob's!", {"Bob"}),
         ("", set()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,36 @@ def test_games_that_joined_the_run_later_are_judged_when_the_command_goes_on(run
     assert len(records(run.with_name("judged"))) == 6
 
 
+def test_a_game_that_ends_late_is_judged_at_its_place_in_the_run(played: Path, endpoint: FakeEndpoint) -> None:
+    """As after --retry-failed: the run's second game ends after all others were judged."""
+    run = played.with_name("slow")
+    with Journal.open(played) as whole, Journal.create(run, dict(whole.plan)) as slow:
+        games = list(whole.records())
+        for number, game in enumerate(games):
+            if number != 1:
+                slow.add_record(game, number)
+    label = ["label", run, "--judge", "fake:judge", "--out", run.with_name("judged")]
+    assert say(*label) == 0
+    with Journal.open(run, write=True) as slow:
+        slow.add_record(games[1], 1)
+    asked = len(endpoint.asked)
+    assert say(*label) == 0
+    assert len(endpoint.asked) > asked
+    assert [game.game_id for game in records(run.with_name("judged"))] == [game.game_id for game in games]
+
+
+def test_only_the_judges_unusable_replies_are_counted_under_its_name(
+    played: Path, endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert say("label", played, "--judge", "fake:judge", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    unusable = [e for game in records(played.with_name("first-by-fake-judge")) for e in game.events if e.fallback]
+    by_judge = sum("judge" in event.data for event in unusable)
+    assert 0 < by_judge < len(unusable)
+    assert said["fallbacks"] == {"judge": by_judge}
+
+
 def test_a_judge_who_fails_leaves_a_failed_game_that_can_be_tried_again(played: Path, endpoint: FakeEndpoint) -> None:
     first = records(played)[0].game_id
 
@@ -86,6 +117,8 @@ def test_a_judge_who_fails_leaves_a_failed_game_that_can_be_tried_again(played: 
     endpoint.before = before
     assert say("label", played, "--judge", "fake:judge", "--out", played.with_name("judged")) == 0
     assert [game.status for game in records(played.with_name("judged"))] == [Status.FAILED] + [Status.DONE] * 3
+    broken = records(played.with_name("judged"))[0]
+    assert broken.events == records(played)[0].events  # of the game itself nothing is missing
     endpoint.before = lambda ask: None
     again = ["label", played, "--judge", "fake:judge", "--out", played.with_name("judged"), "--retry-failed"]
     assert say(*again) == 0
@@ -125,5 +158,8 @@ def test_another_judge_or_play_in_the_same_folder_is_refused(played: Path, capsy
     assert "judge" in capsys.readouterr().err
     assert say("play", "mini-mafia", "--player", "fake:a", "--out", folder) == 1
     assert "holds no plan of played games" in capsys.readouterr().err
-    assert say("label", folder, "--judge", "fake:judge", "--out", played) == 1
+    copy = shutil.copytree(played, played.with_name("copy"))
+    assert say("label", copy, "--judge", "fake:judge", "--out", played) == 1
     assert "played, not judged" in capsys.readouterr().err
+    assert say("label", folder, "--judge", "fake:judge", "--out", played.with_name("twice")) == 1
+    assert "holds judged games; give the run" in capsys.readouterr().err
