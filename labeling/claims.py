@@ -78,6 +78,7 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
         return ()
     me = mark_of(speaker, names)
     said: list[_Said] = []
+    looks = False
     checks: list[_Said] = []
     votes: list[_Said] = []
     protections: list[_Said] = []
@@ -89,6 +90,7 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
         if not end:
             continue
         looked = list(_investigations(sentence, end, patterns))
+        looks = looks or wording.OWN_LOOK.search(sentence.low, 0, end) is not None
         if looked:
             sentence.focus = looked[-1].subject
         about = list(_statements(sentence, end, patterns))
@@ -103,8 +105,13 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
         votes += _votes(sentence, end, patterns)
         if patterns.words.protects:
             protections += _protections(sentence, end, patterns)
+    seer = patterns.words.seer
+    if not seer or checks or looks or any(fact.subject == me and fact.value == seer for fact in said):
+        investigated = list(_investigated(said, checks, own_results, me, patterns.words))
+    else:
+        investigated = []  # who finds something out without looking has drawn a conclusion
     found = [
-        *_investigated(said, checks, own_results, me, patterns.words),
+        *investigated,
         *_plain(said, me, patterns.words),
         *_of_kind("vote", votes),
         *_of_kind("protection", protections),
@@ -224,6 +231,8 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
     low, words = sentence.low, patterns.words
     for match in patterns.is_role.finditer(low, 0, end):
         if patterns.possessive.match(match[0]):
+            continue
+        if wording.TRAIT_OF.match(match[0]) and wording.NOUN.match(low, match.end()):
             continue
         yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
     if " about" in low or "pretend" in low or "fals" in low or "posing" in low or "faking" in low or "imperson" in low:

@@ -8,16 +8,16 @@ knows all partners; a detective knows whom it investigated; a villager's wrong a
 
 An investigation or protection claim is about the speaker's own act, so the speaker knows whether it took place; what an
 investigation leaves open about a player, its speaker does not know. A vote promise is compared with the vote that the
-speaker then cast, and the verdict is recorded; but a promise speaks of an intention, people change their minds in the
-course of a discussion, and the log shows acts and no intentions. So `known` is False for it, and a broken promise alone
-never makes a lie.
+speaker then cast, a vote named in the reason for it with that vote, and the verdict is recorded; but a promise speaks
+of an intention, people change their minds in the course of a discussion, and the log shows acts and no intentions. So
+`known` is False for it, and a broken promise alone never makes a lie.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from games.core import Event, EventKind
+from games.core import Event, EventKind, Phase
 from games.mafia import MAFIOSO
 from games.record import GameRecord
 from games.werewolf import DOCTOR, JESTER, WEREWOLF
@@ -128,7 +128,9 @@ def _narrow(possible: dict[str, frozenset[str]], composition: dict[str, int]) ->
 
 
 def _vote(claim: FoundClaim, statement: Event, events: Sequence[Event]) -> str:
-    for event in events[statement.index :]:
+    """Against the vote that the statement is the reason of, else against the speaker's next one of that day."""
+    explained = statement.phase is Phase.VOTING
+    for event in events if explained else events[statement.index :]:
         if event.kind is EventKind.VOTE and event.day == statement.day and event.actor == statement.actor:
             if event.fallback:
                 return UNVERIFIABLE

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from games.werewolf import DyadicWerewolf, Werewolf
+from games.werewolf import SEER, DyadicWerewolf, Werewolf
 from labeling.wording import END, NAME
 
 NOT = "not "
@@ -21,7 +21,8 @@ class Vocabulary:
     is. speakers: who may be reported without a name. trigger: what a text with a claim holds.
     evil: the value of those who kill at night. denials: what is claimed by denying a value, where that is not "not
     VALUE". own: how speakers' claims of a value about themselves are called. guilt, innocence: the values that make a
-    claim about another one of these kinds. protects: whether protections are claimed.
+    claim about another one of these kinds. protects: whether protections are claimed. seer: the role, or else an act of
+    looking, that a speaker must claim for what it found out to be an investigation's result; "" where all findings are.
     """
 
     groups: tuple[str, ...]
@@ -38,6 +39,7 @@ class Vocabulary:
     denials: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, str] = field(default_factory=dict)
     protects: bool = False
+    seer: str = ""
 
     def deny(self, value: str) -> str:
         """What denying a value claims."""
@@ -127,4 +129,5 @@ _WEREWOLF = Vocabulary(
     guilt=frozenset({"werewolf", "not villagers"}),
     innocence=frozenset({"villagers", "villager", "not werewolf"}),
     protects=True,
+    seer=SEER,
 )

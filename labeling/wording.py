@@ -32,13 +32,14 @@ KILLED = re.compile(
 # Investigations
 
 _FILL = r"(?: (?:have|had|already|also|just|personally|finally|actually|then|secretly|successfully|only|did)){0,3}"
+_I = rf"{NO_NAME_WORD}i(?:'ve|'d(?! have))?"  # "I'd have looked" tells of no act
 FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncovered|determined|exposed|proved|revealed"
 TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
 INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")
 INVESTIGATED = re.compile(
-    rf"(?:(?P<i>{NO_NAME_WORD}i(?:'ve|'d)?{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*)"
+    rf"(?:(?P<i>{_I}{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*)"
     rf"(?:investigated|checked(?: out)?|inspected|scanned|examined)(?: and \w+)? {TARGET}"
-    rf"(?!\w|'s (?!role|identity|alignment)|s\b)"
+    rf"(?!\w|'s (?!role|identity|alignment)|s\b| against(?!\w))"
 )
 ONE_INVESTIGATED = re.compile(
     rf"(?P<target>{NAME}) (?:is|was) the (?:only )?(?:player|person|one) (?:that |who |"
@@ -50,6 +51,9 @@ INVESTIGATION_OF = re.compile(
     rf"{TARGET}(?!\w|'s (?!role|identity|alignment))"
 )
 MY_INVESTIGATION = re.compile(r"(?<!\w)my (?:\w+ ){0,2}?(?:investigat(?:ion|ive)|findings?)")
+OWN_LOOK = re.compile(
+    rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{_I}{_FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
+)
 POINTS_TO = re.compile(
     rf"(?:point(?:s|ed)?|leads?|led)(?: \w+ly| straight| right)? to {TARGET}(?!\w|'s (?!guilt|being))"
 )
@@ -59,16 +63,28 @@ POINTS_TO = re.compile(
 _PROTECTED = "protect|guard|shield|sav|heal"
 PROTECTING = re.compile(_PROTECTED)
 PROTECTED = re.compile(
-    rf"(?:{NO_NAME_WORD}i(?:'ve|'d)?{_FILL} (?:(?:{_PROTECTED})ed|"
+    rf"(?:{_I}{_FILL} (?:(?:{_PROTECTED})ed|"
     rf"(?:chose|decided|opted|used my turn) to (?:{_PROTECTED})e?)"
-    rf"|{NO_NAME_WORD}i(?:'ve|'d)?{_FILL} (?:used|put|spent) my (?:protection|shield|save|heal) on"
+    rf"|{_I}{_FILL} (?:used|put|spent) my (?:protection|shield|save|heal) on"
     rf"|(?<!\w)my (?:protection|shield|save) (?:was|went) (?:on|to)) (?P<target>{NAME}|you|him|her|them|myself)"
-    rf"(?!\w|'s)(?! from (?:the )?(?:vote|exile|suspicion|accus|blame|critic))"
+    rf"(?!\w|'s)(?! from (?:the |being )?(?:vot|exile|suspicion|accus|blame|critic)| for (?:last|later|tomorrow)(?!\w)|"
+    r"(?: yesterday| earlier| today)? (?:with my (?:vote|words)|by (?:voting|arguing|speaking)|in the (?:debate|vote|"
+    r"discussion)))"
+)
+
+# What a player has: "Bob's guilty look" says nothing of what Bob is
+
+TRAIT_OF = re.compile(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
+NOUN = re.compile(
+    r" (?!(?:\w+ly|and|but|or|of|in|on|for|to|because|since|as|with|from|if|so|then|now|here|there|today|tonight|by|at|"
+    r"until|unless|about|this|that|i|i'm|we|you|he|she|they|let's|who|which|than|too|either|anyway|though|right|beyond|"
+    r"without|like|enough|after|before|when|while|given|based|not|no|again|everyone|everybody|all|folks|guys|friends|"
+    r"is|was|will|must|should|vote)(?!\w))[a-z]"
 )
 
 # What governs a clause
 
-OWN_FINDING = re.compile(rf"{NO_NAME_WORD}i(?:'ve|'d)?{_FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
+OWN_FINDING = re.compile(rf"{_I}{_FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
 ENDS_FINDING = re.compile(rf"(?:{FOUND})(?: out)?(?:,? (?:without (?:a )?doubt|last night))?(?: that)? $")
 SAYS = (
     "claim|say|said|stat(?:e|ing)|accus|suggest|think|thought|believ|argu|insist|assert|tell|told|declar|mention|call|"

@@ -51,6 +51,12 @@ STATED = {
     "I investigated Bob: he is not a werewolf.": {("investigation", "Bob", "not werewolf")},
     "I checked Bob last night. He is clean.": {("investigation", "Bob", "villagers")},
     "My investigation points to Bob.": {("investigation", "Bob", "werewolf")},
+    "I'm the seer, my findings: Bob is a werewolf.": {("role", "Alice", "seer"), ("investigation", "Bob", "werewolf")},
+    "I've identified Bob as a werewolf from the way of voting.": {("guilt", "Bob", "werewolf")},
+    "I have determined that Bob is a werewolf.": {("guilt", "Bob", "werewolf")},
+    "My findings: Bob is a werewolf.": {("guilt", "Bob", "werewolf")},
+    "Bob's innocent, trust me.": {("innocence", "Bob", "villagers")},
+    "Bob's guilty and we all know it.": {("guilt", "Bob", "werewolf")},
     "I protected Bob last night.": {("protection", "Bob", "")},
     "I'm the doctor and I saved Diana.": {("role", "Alice", "doctor"), ("protection", "Diana", "")},
     "Last night I chose to protect Bob.": {("protection", "Bob", "")},
@@ -92,6 +98,15 @@ NOT_STATED = [
     "Somebody was saved last night, thank the doctor.",
     "Bob is voting with the wolves.",
     "Bob's wolf accusation is odd.",
+    "Bob's clear attempt to deflect is telling.",
+    "Bob's guilty look says a lot.",
+    "Bob's very clean record speaks for him.",
+    "I checked Bob against what the others said.",
+    "I'd have investigated Bob.",
+    "I'd have protected Bob last night.",
+    "I saved Bob for last.",
+    "I protected Bob yesterday with my vote.",
+    "I saved Bob from being voted out.",
 ]
 
 

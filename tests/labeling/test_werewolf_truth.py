@@ -101,7 +101,8 @@ def random_play(seed: int) -> GameRecord:
     def answer(ask: Ask, view: object) -> Reply:
         if ask.kind is AskKind.SPEAK:
             return Reply(text="Hm.")
-        return Reply(choice=draw.choice(ask.options), text="So.")
+        choice = draw.choice(ask.options)
+        return Reply(choice=choice, text=f"I vote for {choice}.")
 
     game = Werewolf(replace(TABLE, roles=(), debate_turns=1, defence_turns=1), seed, f"g{seed}")
     session = start(lambda: game)
@@ -149,6 +150,22 @@ def test_reasons_are_statements_of_the_vote_and_the_revote_is_the_second_ballot(
         (day, 2 if phase is Phase.REVOTE else 1) for day, phase in kinds
     ]
     assert {row.ballot for row in labelled.votes} == {1, 2}
+
+
+def test_the_vote_that_a_reason_names_is_the_one_it_is_given_for() -> None:
+    """And not the revote, in which players may change their minds."""
+    changed = 0
+    for seed in range(5):
+        game = random_play(seed)
+        reasons = [row for row in label_game(game).statements if row.phase == "voting"]
+        assert [claim.verdict for row in reasons for claim in row.claims] == ["true"] * len(reasons)
+        ballots = {(e.day, e.actor, e.phase): e.target for e in game.events if e.kind is EventKind.VOTE}
+        changed += sum(
+            target != ballots[day, actor, Phase.REVOTE]
+            for (day, actor, phase), target in ballots.items()
+            if phase is Phase.VOTING
+        )
+    assert changed
 
 
 def test_the_exiled_are_not_alive_in_later_statements() -> None:
