@@ -235,11 +235,11 @@ class Game(ABC):
         """The players with this role: the living ones, or all."""
         return tuple(name for name in (self.alive if alive else self.names) if self.roles[name] == role)
 
-    def end(self, winner: str, reason: str) -> Outcome:
-        """Log the end of the game and say how it came."""
+    def end(self, winner: str, reason: str, winners: tuple[str, ...] = ()) -> Outcome:
+        """Log the end of the game and say how it came. winners: the seats that won, by default all of the team."""
         self.log(EventKind.END, Phase.END, data={"winner": winner})
-        winners = tuple(name for name in self.names if self.team(self.roles[name]) == winner)
-        return Outcome(winner, winners, reason, self.day)
+        team = tuple(name for name in self.names if self.team(self.roles[name]) == winner)
+        return Outcome(winner, winners or team, reason, self.day)
 
     def log(self, kind: EventKind, phase: Phase, round: int = 0, **facts: Any) -> Event:
         """Append an event of today."""

@@ -12,7 +12,8 @@ What the paper leaves open is decided here:
 - The first to speak in the defence are those who got votes, most votes first, then in the order of the table; the turns
   that are left go by bidding.
 - A vote, a victim or a protection that cannot be read is drawn among the legal ones.
-- After `days` days without an end nobody has won.
+- After `days` days without an end nobody has won, and everybody knows of that limit.
+- Of several jesters the exiled one has won.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class Werewolf(Game):
 
     def _setup(self) -> None:
         spec = self.spec
-        facts = {"debate_turns": spec.debate_turns, "defence_turns": spec.defence_turns}
+        facts = {"debate_turns": spec.debate_turns, "defence_turns": spec.defence_turns, "days": spec.days}
         data = {"names": list(self.names), "composition": spec.composition(), **facts}
         self.log(EventKind.SETUP, Phase.SETUP, data=data)
         for name in self.names:
@@ -217,7 +218,7 @@ class Werewolf(Game):
 
     def _over(self, exiled: str | None = None, last_day: bool = False) -> Outcome | None:
         if exiled is not None and self.roles[exiled] == JESTER:
-            return self.end(JESTER, "the jester was exiled")
+            return self.end(JESTER, "the jester was exiled", (exiled,))
         wolves = len(self.holding(WEREWOLF))
         if not wolves:
             return self.end(VILLAGERS, "every werewolf is out of the game")

@@ -1,7 +1,8 @@
 """A vote with its reason: the name first, then what everybody is to hear.
 
 Only what is clearly meant for everybody becomes the reason: words in double quotation marks that stand on their own,
-not a quotation within a sentence; without any, the first paragraph behind the name.
+not a quotation within a sentence; or the paragraph behind the label "Reason:". Anything else stays private, as players
+are told.
 """
 
 from __future__ import annotations
@@ -49,8 +50,11 @@ def read_explained_vote(text: str, options: Sequence[str], seat: str) -> Explain
         return ExplainedVote(choice.option, message.text, message.rest, choice.notes + message.notes, choice.problem)
     if choice.option is None:
         return ExplainedVote(None, "", "", choice.notes, choice.problem)
-    said, _, rest = after.partition("\n\n")
-    reason = " ".join(said[label.end() if (label := _LABEL.match(said)) else 0 :].split())
+    label = _LABEL.match(after)
+    if label is None:
+        return ExplainedVote(choice.option, "", after.strip(), choice.notes)
+    said, _, rest = after[label.end() :].partition("\n\n")
+    reason = " ".join(said.split())
     notes = (*choice.notes, "reason without quotation marks") if reason else choice.notes
     return ExplainedVote(choice.option, reason, rest.strip(), notes)
 

@@ -85,9 +85,8 @@ def _line(event: Event) -> str | None:
 
 
 def _private(view: Sequence[Event], seat: str) -> Iterator[str]:
-    """What only this seat knows, a line each; of its suspicions the latest."""
+    """What only this seat knows, a line each; of its suspicions those that it is shown now, before a vote."""
     yield "# What only you know"
-    suspicion = ""
     for event in view:
         if event.audience is None:
             continue
@@ -109,8 +108,6 @@ def _private(view: Sequence[Event], seat: str) -> Iterator[str]:
                 role = event.data["role"]
                 found = f"not a {role.removeprefix('not ')}" if role.startswith("not ") else f"a {role}"
                 yield f"Night {event.day}: you investigated {event.target}{drawn(event, 'choice')}, who is {found}."
-            case EventKind.SUSPICION:
+            case EventKind.SUSPICION if event is view[-1]:
                 shown = ", ".join(f"{name} {value:.2f}" for name, value in event.data["suspicion"].items())
-                suspicion = f"Your suspicion so far, from 0 (trust) to 1: {shown}."
-    if suspicion:
-        yield suspicion
+                yield f"How suspicious you found the others so far, from 0 to 1: {shown}."

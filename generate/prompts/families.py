@@ -61,6 +61,7 @@ def _werewolf_facts(setup: Event, _seat: str) -> dict[str, Any]:
         "werewolves": counts.get("werewolf", 0),
         "debate_turns": setup.data["debate_turns"],
         "defence_turns": setup.data["defence_turns"],
+        "days": setup.data["days"],
         "types": TYPES,
     }
 
@@ -90,7 +91,9 @@ WEREWOLF = Family(
     "werewolf",
     ("full",),
     {
-        RULES: frozenset({"names", "composition", "roles", "werewolves", "debate_turns", "defence_turns", "types"}),
+        RULES: frozenset(
+            {"names", "composition", "roles", "werewolves", "debate_turns", "defence_turns", "days", "types"}
+        ),
         AskKind.KILL: _CHOICE | {"round"},
         AskKind.PROTECT: _CHOICE,
         AskKind.INVESTIGATE: _CHOICE,
@@ -118,6 +121,7 @@ EXAMPLE: dict[str, Any] = {
     "werewolves": 2,
     "debate_turns": 12,
     "defence_turns": 6,
+    "days": 20,
     "day": 1,
     "phase": "discussion",
     "round": 1,

@@ -51,7 +51,7 @@ def _line(event: Event, seat: str) -> str | None:
             return f"{who} remained silent."
         case EventKind.SUSPICION:
             shown = ", ".join(f"{name} {value:.2f}" for name, value in event.data["suspicion"].items())
-            return f"Your suspicion so far, from 0 (trust) to 1: {shown}."
+            return f"How suspicious you found the others so far, from 0 to 1: {shown}."
         case EventKind.VOTE:
             return f"{who} voted for {target}{drawn(event, 'vote')}."
         case EventKind.ARREST:

@@ -74,6 +74,17 @@ def test_the_jester_alone_wins_the_moment_it_is_exiled() -> None:
     assert len(session.game.holding("werewolf")) == 2
 
 
+def test_of_two_jesters_the_exiled_one_has_won() -> None:
+    roles = (*["villager"] * 5, "doctor", "werewolf", "werewolf", "jester", "jester")
+    spec = replace(TEN, villagers=5, jesters=2, roles=roles)
+
+    def against(ask: Ask, random: Random) -> str | None:
+        wanted = {AskKind.KILL: "Alice", AskKind.PROTECT: "Bob", AskKind.BID: "0"}.get(ask.kind, "Ivy")
+        return wanted if wanted in ask.options else None
+
+    assert winner(play(spec, 1, choose=against)) == ("jester", ("Ivy",), 1)
+
+
 def test_werewolves_win_as_soon_as_they_are_as_many_as_the_living_others_who_are_no_jester() -> None:
     session = by_hand(WEREWOLVES_AT_PARITY)
     assert winner(session) == ("werewolves", ("Henry", "Ivy"), 2)

@@ -15,7 +15,6 @@ from generate.parsing import read_reply
         ("Bob\n“He dodged my question.”", "Bob", "He dodged my question."),
         ('**Bob**\n\n"He dodged."\nPrivately I think he is the jester.', "Bob", "He dodged."),
         ('Bob\nReason: "He dodged."', "Bob", "He dodged."),
-        ("Bob\nHe dodged my question.", "Bob", "He dodged my question."),
         ("Bob", "Bob", ""),
         ('I vote for Bob. "He dodged my question."', "Bob", "He dodged my question."),
         ('{"vote": "Bob", "reason": "He dodged."}', "Bob", "He dodged."),
@@ -37,15 +36,26 @@ def test_what_follows_the_quoted_reason_stays_private(make_ask) -> None:
     assert reply.private["reasoning"] == "He is my partner, but nobody knows."
 
 
-def test_what_follows_a_reason_without_quotation_marks_stays_private(make_ask) -> None:
-    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), "Bob\nHe dodged.\n\nHe is my partner, but nobody knows.")
+def test_what_follows_a_reason_behind_its_label_stays_private(make_ask) -> None:
+    text = "Bob\nReason: He dodged.\n\nHe is my partner, but nobody knows."
+    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
     assert reply.text == "He dodged."
     assert reply.private["reasoning"] == "He is my partner, but nobody knows."
 
 
-def test_a_quotation_within_a_sentence_is_not_taken_for_the_reason(make_ask) -> None:
-    text = 'I vote for Bob because Alice said "trust me" and lied.'
-    assert read_reply(make_ask(AskKind.EXPLAINED_VOTE), text).text == text
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bob\nI am the werewolf and Bob is onto me, so he has to go.",
+        "As a werewolf I must protect Kate, so I vote for Bob.",
+        'I vote for Bob because Alice said "trust me" and lied.',
+    ],
+)
+def test_words_that_are_not_marked_as_meant_for_everybody_stay_private(make_ask, text: str) -> None:
+    """Players are told that nobody sees what they write outside the quotation marks."""
+    reply = read_reply(make_ask(AskKind.EXPLAINED_VOTE), text)
+    assert (reply.choice, reply.text) == ("Bob", "")
+    assert reply.private["reasoning"] in text
 
 
 def test_a_reason_is_kept_where_the_vote_cannot_be_read(make_ask) -> None:

@@ -148,11 +148,12 @@ def test_no_prompt_of_200_games_holds_what_its_seat_may_not_know() -> None:
     assert checked > 20_000
 
 
-def test_suspicions_are_shown_to_their_own_seat_alone() -> None:
+def test_suspicions_are_shown_to_their_own_seat_alone_and_only_before_it_votes() -> None:
     shown = [one for seed in range(3, 21, len(TABLES)) for one in play(seed)]
-    lines = [(one, line) for one in shown for line in told(one.prompt) if line.startswith("Your suspicion so far")]
+    lines = [(one, line) for one in shown for line in told(one.prompt) if line.startswith("How suspicious")]
     assert lines
     for one, line in lines:
+        assert one.ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE)
         events = [e for e in one.game.events if e.kind is EventKind.SUSPICION and e.actor == one.ask.seat]
         numbers = {name: float(value) for name, value in re.findall(r"(\w+) (\d\.\d\d)", line)}
         assert numbers in [event.data["suspicion"] for event in events]

@@ -218,6 +218,18 @@ def test_observers_flag_planted_lies_more_often_than_truths(assessed: list[Any])
     assert share(ratings, True) > share(ratings, False) + 0.15
 
 
+def test_suspicion_is_how_a_speaker_seems_even_to_werewolves_who_know_better(assessed: list[Any]) -> None:
+    """A werewolf's suspicion of its partner is what the villagers' is, not its certainty of who is a werewolf."""
+    suspicions: dict[bool, list[float]] = {True: [], False: []}
+    for played in assessed:
+        wolves = {seat.name for seat in played.record.by_role("werewolf")}
+        for event in played.game.events:
+            if event.kind is EventKind.RATING and event.target in wolves:
+                suspicions[event.actor in wolves].append(event.data["assessment"]["suspicion"])
+    partners, others = (sum(values) / len(values) for values in suspicions.values())
+    assert abs(partners - others) < 0.12
+
+
 def test_a_planted_bias_opens_a_gap_between_observers_and_speakers(play: Play) -> None:
     def gap(b: float) -> float:
         players = dict.fromkeys(("villager", "werewolf", "doctor", "jester"), f"steady?b={b}")

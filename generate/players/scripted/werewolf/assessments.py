@@ -9,7 +9,7 @@ from games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
 from generate.players.scripted.assessments import NEAR, OTHERS, suspected_kind
 from generate.players.scripted.beliefs import chance
 from generate.players.scripted.skills import Skills
-from generate.players.scripted.werewolf.beliefs import SURE, believe, claiming, jesterish
+from generate.players.scripted.werewolf.beliefs import SURE, believe, claiming, jesterish, public_suspicion
 from generate.players.scripted.werewolf.seen import Said, Seen
 from labeling.taxonomy import DeceptionType as Kind
 
@@ -45,8 +45,10 @@ def rate(seen: Seen, said: Said, skills: Skills, random: Random) -> Assessment:
             kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
     sure = 0.5 + 0.5 * abs(2 * probability - 1)
     confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
-    evil = chance(belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8)
-    suspicion = round(min(1.0, max(0.0, random.gauss(evil, 0.05))), 2)
+    if seen.evil:  # who knows the wolves can still tell who seems to be one
+        belief = public_suspicion(seen.table).get(said.actor, 0.0)
+    seeming = chance(belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8)
+    suspicion = round(min(1.0, max(0.0, random.gauss(seeming, 0.05))), 2)
     reason = random.choice(OTHERS[flag]).format(x=said.actor)
     return Assessment(flag, kind.value, confidence, suspicion, reason)
 
