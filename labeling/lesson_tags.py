@@ -42,11 +42,13 @@ class LessonTags:
 def tag(text: str) -> LessonTags:
     """The tags of one lesson."""
     words = _plain(text)
-    return LessonTags(tuple(name for name in CATEGORIES if STRATEGIES[name].search(words)), _order(words))
+    own = OTHERS_SEEN.sub(" ", words)
+    about = {"wolf_mimicry": own}
+    found = tuple(name for name in CATEGORIES if STRATEGIES[name].search(about.get(name, words)))
+    return LessonTags(found, _order(own))
 
 
 def _order(words: str) -> int:
-    words = OTHERS_SEEN.sub(" ", words)
     if not PERCEPTION.search(words):
         return 1
     taken_for = _factions(READING, words)

@@ -45,10 +45,13 @@ _MINDS = (
 _ALIGNED = rf"{_ONE}[- ](?:like|ish|aligned|alignment)\b"
 PERCEPTION = re.compile(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED})")
 
-# How somebody else is made to look says nothing of the one who acts.
+# How somebody else is made to look, or what somebody else is said to be, says nothing of the one who acts.
+_SELF = r"(?:me|myself|i|you|yourself|oneself|it|things|my|your)"
 OTHERS_SEEN = re.compile(
-    r"\bmak(?:e|es|ing) (?!(?:me|myself|you|yourself|oneself|it|things|my|your)\b)(?:the |an? |other )?[\w'-]+ "
-    r"(?:look|seem|appear|sound)\b"
+    rf"\bmak(?:e|es|ing) (?!{_SELF}\b)(?:the |an? |other )?[\w'-]+ (?:look|seem|appear|sound)\b"
+    rf"|\baccus(?:e|es|ing) (?!{_SELF}\b)(?:[\w'-]+ ){{1,4}}?of (?:being |acting like |acting as )?{_ARTICLE}{_SOME}\b"
+    rf"|\b(?:claim|say|suggest|argu|insist|hint|impl|assert)\w* (?:that )?(?!{_SELF}\b)(?:[\w'-]+ ){{1,4}}?"
+    rf"(?:is|are|was|were|may be|might be|must be) (?:acting |behaving |playing )?(?:like |as )?{_ARTICLE}{_SOME}\b"
 )
 
 # What the one who acts is taken for, and who sees it so; every group is a word of FACTIONS. Matches are empty, so that
@@ -126,7 +129,7 @@ STRATEGIES = {
         r"evasive|evad(?:e|ing)\b",
         r"hesitat",
         r"withh(?:old|eld)",
-        r"(?:not|never|n't|avoid|refus\w+|without|fail\w*|declin\w+)(?: to)? (?:\w+ )?"
+        r"(?:not|never|\w+n't|avoid|refus\w+|without|fail\w*|declin\w+)(?: to)? (?:\w+ )?"
         r"(?:defend|answer|explain|respond|justify)",
         r"no (?:clear )?(?:defen[cs]e|explanation|answer|reasons?)\b",
         r"weak(?:ly)? (?:defen|answer|excuse|alibi)",
@@ -139,7 +142,7 @@ STRATEGIES = {
         r"blatant",
         r"(?:reveal|betray|expos|giv)\w* (?:away )?(?:(?:my|your|the|that i am|that you are|being) )?(?:the )?"
         r"(?:jester|true role)",
-        r"(?:not|never|n't|avoid\w*|without) (?:\w+ ){0,4}?(?:jester|want\w* to be (?:exiled|voted))",
+        r"(?:not|never|\w+n't|avoid\w*|without) (?:\w+ ){0,4}?(?:jester|want\w* to be (?:exiled|voted))",
         r"my true role",
         r"(?:ask|beg|volunteer|invit)\w* (?:\w+ ){0,3}(?:exile|exiled|voted out)\b",
     ),

@@ -35,7 +35,7 @@ def halves(frames: Frames) -> pl.DataFrame:
 
 
 def game_length(frames: Frames) -> pl.DataFrame:
-    """Days that a game lasts, by who won it (Figure 6).
+    """Days of debate that a game lasts, by who won it (Figure 6, which counts day rounds); a last night counts none.
 
     Columns: game, model, learning, winner, mean, lo, hi (bootstrap over games), shortest, median, longest, games.
     """
@@ -98,7 +98,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Figure 6",
         game_length,
         plot_game_length,
-        "Mean number of days, with a 95% interval from resampling games.",
+        "Mean number of days that came to a vote, with a 95% interval from resampling games.",
     ),
     Analysis(
         "survival",

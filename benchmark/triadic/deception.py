@@ -23,12 +23,12 @@ _SHADES = dict(zip(TYPES, ("#dddddd", *CYCLE), strict=False))
 def deception_rates(frames: Frames) -> pl.DataFrame:
     """Deceptive statements per statement made, by role: as the speaker reports and as the peers see it (Figure 14).
 
-    by "self": the speaker reports the statement as deceptive; by "peers": most of its usable ratings flag it. Columns:
-    game, model, learning, speaker_role, by, mean, lo, hi (bootstrap over games), n (statements), games.
+    by "self": the speaker reports the statement as deceptive; by "peers": more than half of its usable ratings flag it.
+    Columns: game, model, learning, speaker_role, by, mean, lo, hi (bootstrap over games), n (statements), games.
     """
     parts = [
-        frames.statements.with_columns(by=pl.lit(by), deceptive=pl.col(label))
-        for by, label in (("self", "label_self"), ("peers", "label_peer"))
+        frames.statements.with_columns(by=pl.lit(by), deceptive=deceptive)
+        for by, deceptive in (("self", pl.col("label_self")), ("peers", pl.col("peer_rate") > 0.5))
     ]
     return game_means(pl.concat(parts), [*CELL, "speaker_role", "by"], "deceptive")
 
@@ -103,12 +103,13 @@ def plot_type_yield(table: pl.DataFrame) -> Figure:
     """Mean suspicion by type, one panel for each role."""
     suspicion = table.filter(pl.col("metric") == "suspicion")
     roles = suspicion["speaker_role"].unique(maintain_order=True).to_list()
+    cells = suspicion.select(CELL).unique(maintain_order=True)
     figure, panels = canvas(max(len(roles), 1), 2.8)
     for role, panel in zip(roles, panels, strict=False):
         part = suspicion.filter(pl.col("speaker_role") == role)
-        for at, ((model, learning), rows) in enumerate(part.group_by("model", "learning", maintain_order=True)):
+        for at, (cell, named) in enumerate(zip(cells.iter_rows(), cell_names(cells), strict=True)):
+            rows = part.filter(pl.all_horizontal(pl.col(key) == value for key, value in zip(CELL, cell, strict=True)))
             places = [_PLACE[name] for name in rows["type"]]
-            named = cell_names(rows.head(1))[0] if model is not None and learning is not None else ""
             panel.plot(rows["mean"], places, "o", color=CYCLE[at % len(CYCLE)], label=named, markersize=5)
         panel.set_yticks(range(len(TYPES)), TYPES, fontsize=7)
         panel.set_xlim(-0.02, 1.02)

@@ -17,7 +17,7 @@ def jester_games(frames: Frames) -> pl.DataFrame:
 
     Columns: game_id, game, model, learning, turn, seating, and as booleans jester_won, villagers_won, werewolves_won;
     jester_killed (at night); jester_exiled_first (on day 1); wolf_voted_jester (at least one werewolf voted for a
-    jester in the ballot of day 1 that counted, the revote; null where no werewolf voted that day).
+    jester in the ballot of day 1 that counted, the revote, and the vote was its own; null where none voted that day).
     """
     games = frames.games.filter("triadic").select(
         *_KEYS,
@@ -34,12 +34,17 @@ def jester_games(frames: Frames) -> pl.DataFrame:
         )
     )
     votes = (
-        last_ballots(frames)
+        chosen(last_ballots(frames))
         .filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
         .group_by("game_id")
         .agg(wolf_voted_jester=(pl.col("target_role") == JESTER).any())
     )
     return games.join(jesters, on="game_id", how="left").join(votes, on="game_id", how="left").sort(*CELL, "game_id")
+
+
+def chosen(acts: pl.DataFrame) -> pl.DataFrame:
+    """The votes or night acts that were the players' own, not drawn by the rules for want of a usable reply."""
+    return acts.filter(~pl.col("drawn").fill_null(False))
 
 
 def last_ballots(frames: Frames) -> pl.DataFrame:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CATEGORIES = ("A", "B", "C", "D", "W")
 NOBODY = "nobody"
 _WORDS = {
-    "A": "A: jester voted out on day 1, a wolf's vote among them",
+    "A": "A: jester voted out, a wolf voted for it on day 1",
     "B": "B: wolves killed the jester, villagers won",
     "C": "C: jester voted out otherwise",
     "D": "D: villagers won otherwise",
@@ -36,10 +36,11 @@ _FATES = dict(zip(FATES, (COLOURS["blue"], COLOURS["vermillion"], COLOURS["orang
 def wolf_losses(frames: Frames) -> pl.DataFrame:
     """How each game with a jester ended for the werewolves (Table 6, section 5.4, Appendix F.4).
 
-    The rule: W the werewolves won. A the jester won, exiled on day 1, and at least one werewolf voted for it in the
-    revote that exiled it (the printed counts of A are those of that vote in Table 8, and exceed those of the first
-    ballot in Table 14). C the jester won otherwise, on a later day or without them. B the villagers won and a jester
-    was killed at night. D the villagers won otherwise. "nobody": the days ran out. Each game is counted once.
+    The rule: W the werewolves won. A the jester won, and at least one werewolf voted for it in the revote of day 1. On
+    which day it was exiled does not matter: the printed counts of A are those of Table 8, which asks for that vote and
+    the win alone, and Llama's exceed the games that its jester can have won on day 1 (Appendix F.1). C the jester won
+    otherwise. B the villagers won and a jester was killed at night. D the villagers won otherwise. "nobody": the days
+    ran out. Each game is counted once; votes that the rules had to draw are no werewolf's.
 
     Columns: game, model, learning, A, B, C, D, W, nobody, games (their sum).
     """
@@ -47,7 +48,7 @@ def wolf_losses(frames: Frames) -> pl.DataFrame:
     category = (
         pl.when("werewolves_won")
         .then(pl.lit("W"))
-        .when(won & wolf & pl.col("jester_exiled_first"))
+        .when(won & wolf)
         .then(pl.lit("A"))
         .when(won)
         .then(pl.lit("C"))
@@ -65,18 +66,20 @@ def wolf_losses(frames: Frames) -> pl.DataFrame:
 def jester_fate(frames: Frames) -> pl.DataFrame:
     """Where the jester ends: alive, killed at night, or exiled (Figure 13b).
 
-    Columns: game, model, learning, fate, jesters, n (jesters dealt), rate, lo, hi (Wilson's interval).
+    Columns: game, model, learning, fate, jesters, n (jesters dealt), rate, lo, hi (Wilson's interval; null where a
+    game deals several jesters, whose fates hang together).
     """
     seats = frames.seats.filter(pl.col("role") == JESTER)
     grid = (
         seats.group_by(CELL)
-        .agg(n=pl.len().cast(pl.Int64))
+        .agg(n=pl.len().cast(pl.Int64), games=pl.col("game_id").n_unique())
         .join(pl.DataFrame({"fate": FATES, "place": range(len(FATES))}), how="cross")
     )
     found = seats.group_by(*CELL, "fate").agg(jesters=pl.len().cast(pl.Int64))
     table = grid.join(found, on=[*CELL, "fate"], how="left").with_columns(pl.col("jesters").fill_null(0))
-    table = table.sort(*CELL, "place").select(*CELL, "fate", "jesters", "n")
-    return with_wilson(table, "jesters", "n")
+    table = with_wilson(table.sort(*CELL, "place"), "jesters", "n")
+    alone = pl.when(pl.col("n") == pl.col("games")).then(pl.col("lo", "hi"))
+    return table.with_columns(alone).select(*CELL, "fate", "jesters", "n", "rate", "lo", "hi")
 
 
 def plot_wolf_losses(table: pl.DataFrame) -> Figure:
@@ -107,7 +110,8 @@ ANALYSES: tuple[Analysis, ...] = (
         "Table 6",
         wolf_losses,
         plot_wolf_losses,
-        "A and B are the werewolves' own doing (they voted out or killed the jester), C and D are not, W are wins.",
+        "A and B are the werewolves' own doing: a vote for the jester on day 1, or its death at night. In C no "
+        "werewolf voted for it on day 1, though one may have later.",
     ),
     Analysis(
         "jester_fate",

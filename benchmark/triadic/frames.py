@@ -21,7 +21,8 @@ class Frames:
 
     model: who plays the game: the one model in every seat, or else the model of each role, roles in alphabetical order,
     as in "A | B | A" for detective, mafioso and villager (several models of a role: "A+B"). learning: the jester of the
-    game's cell learns. turn: the game's number in its cell, from 0. day: from 1. drawn: the rules had to choose, since
+    game's cell learns. turn: the game's number in its cell, from 0. day: from 1. days: those that came to a vote, which
+    the last one does not where a game ends at night. drawn: the rules had to choose, since
     the reply held nothing usable. suspicion_rank: of the target among the living others in the voter's own running
     suspicion, 1 for the most suspected, ties averaged; null without ratings. fate: alive, killed or exiled. position:
     of the statement within its day, from 1.

@@ -30,7 +30,8 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float | None, 
     rate, room = successes / n, z * z / n
     middle = (rate + room / 2) / (1 + room)
     half = z / (1 + room) * float(np.sqrt(rate * (1 - rate) / n + room / (4 * n)))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    lo = 0.0 if successes == 0 else max(0.0, middle - half)
+    return lo, 1.0 if successes == n else min(1.0, middle + half)
 
 
 def with_wilson(table: pl.DataFrame, successes: str, n: str, level: float = LEVEL) -> pl.DataFrame:
@@ -57,11 +58,11 @@ def newcombe(one: int, n_one: int, two: int, n_two: int, level: float = LEVEL) -
 
 
 def fisher(r: float | None, n: int, level: float = LEVEL) -> tuple[float | None, float | None, float | None]:
-    """(r, lo, hi) of a correlation over n pairs by Fisher's transformation; bounds are None below four pairs."""
-    if r is None or n < 4:
+    """(r, lo, hi) of a correlation over n pairs by Fisher's transformation; bounds are None below four pairs and where
+    r is 1 or -1, for which it gives none.
+    """
+    if r is None or n < 4 or abs(r) >= 1 - 1e-12:
         return r, None, None
-    if abs(r) >= 1 - 1e-12:
-        return r, r, r
     half = float(norm.ppf(0.5 + level / 2)) / float(np.sqrt(n - 3))
     return r, float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))
 

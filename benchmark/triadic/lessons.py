@@ -162,7 +162,8 @@ def _tagged(frames: Frames) -> pl.DataFrame:
 def _judged(frames: Frames) -> pl.DataFrame:
     """The judges' tags of the lessons that were kept, where there are any."""
     kept = _kept(frames).select("game_id", "kind", "text").unique()
-    return frames.tags.join(kept, on=["game_id", "kind", "text"], how="semi")
+    tags = frames.tags.join(kept, on=["game_id", "kind", "text"], how="semi")
+    return tags.unique(["game_id", "kind", "text", "judge"], keep="first", maintain_order=True)
 
 
 def _shares(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from benchmark.triadic.analysis import Analysis
+from benchmark.triadic.facts import KILLERS
 from benchmark.triadic.frames import Frames
 from benchmark.triadic.intervals import game_means
 
@@ -17,22 +18,27 @@ def named_roles(frames: Frames) -> pl.DataFrame:
 
     Columns: game, judge, observer_role, target_role (either may be "all"), mean (accuracy), lo, hi (bootstrap over
     games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's yardstick; roster_chance: how
-    often somebody who deals the roster less the observer's own role at random would be right.
+    often somebody who deals the roster less what the observer knows of it at random would be right. Everybody knows its
+    own role and werewolves know each other, so their guesses about partners are left out.
     """
     keys = ["game", "judge", "observer_role", "target_role"]
     dealt = frames.seats.group_by("game_id").agg(roles=pl.col("role").n_unique(), seats=pl.len())
     of_role = frames.seats.group_by("game_id", target_role="role").agg(of_role=pl.len())
     same = (pl.col("observer_role") == pl.col("target_role")).cast(pl.Int64)
+    wolf = pl.col("observer_role").is_in(KILLERS)
+    known = pl.when(wolf).then(pl.col("of_own")).otherwise(1)
     guesses = (
         frames.guesses.drop_nulls("guess")
+        .filter(~(wolf & (pl.col("observer_role") == pl.col("target_role"))))
         .join(dealt, on="game_id")
         .join(of_role, on=["game_id", "target_role"])
+        .join(of_role.rename({"target_role": "observer_role", "of_role": "of_own"}), on=["game_id", "observer_role"])
         .select(
             "game_id",
             *keys,
             right=pl.col("guess") == pl.col("target_role"),
             even_chance=1 / pl.col("roles"),
-            roster_chance=(pl.col("of_role").cast(pl.Int64) - same) / (pl.col("seats") - 1),
+            roster_chance=(pl.col("of_role").cast(pl.Int64) - same) / (pl.col("seats") - known),
         )
     )
     everyone = pl.lit(ALL)

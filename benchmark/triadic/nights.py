@@ -1,4 +1,4 @@
-"""What happens at night: whom the doctor protects and whom the werewolves choose."""
+"""What happens at night: whom the doctor protects and whom the werewolves choose, where the choice was their own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import polars as pl
 
 from benchmark.triadic.analysis import Analysis
 from benchmark.triadic.drawing import COLOURS, canvas, cell_names, faction_colour, stacked_bars
+from benchmark.triadic.facts import chosen
 from benchmark.triadic.frames import CELL, Frames
 from benchmark.triadic.intervals import game_means
 
@@ -23,7 +24,7 @@ def doctor_targets(frames: Frames) -> pl.DataFrame:
     Columns: game, model, learning, target ("self" or a role), protections, n (of the cell), mean, lo, hi (bootstrap
     over games).
     """
-    acts = frames.nights.filter(pl.col("act") == "protection")
+    acts = chosen(frames.nights).filter(pl.col("act") == "protection")
     own = pl.col("actor") == pl.col("target")
     return _shares(acts.with_columns(kind=pl.when(own).then(pl.lit(SELF)).otherwise("target_role")), "protections")
 
@@ -34,7 +35,7 @@ def victims(frames: Frames) -> pl.DataFrame:
     Columns: game, model, learning, target (a role), attacks, n (of the cell),
     mean, lo, hi (bootstrap over games), died.
     """
-    kills = frames.nights.filter(pl.col("act") == "kill").with_columns(kind=pl.col("target_role"))
+    kills = chosen(frames.nights).filter(pl.col("act") == "kill").with_columns(kind=pl.col("target_role"))
     died = kills.group_by(*CELL, target="kind").agg(died=pl.col("died").sum().cast(pl.Int64))
     return _shares(kills, "attacks").join(died, on=[*CELL, "target"], how="left", maintain_order="left")
 
@@ -46,7 +47,7 @@ def doctor_prediction(frames: Frames) -> pl.DataFrame:
     (protections), games.
     """
     kills = frames.nights.filter(pl.col("act") == "kill").select("game_id", "day", victim="target")
-    acts = frames.nights.filter(pl.col("act") == "protection").join(kills, on=["game_id", "day"])
+    acts = chosen(frames.nights).filter(pl.col("act") == "protection").join(kills, on=["game_id", "day"])
     rows = acts.with_columns(hit=pl.col("target") == pl.col("victim"))
     return game_means(rows, ["game", "model", "day"], "hit")
 

@@ -36,7 +36,7 @@ def learning_effect(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate with a learning jester minus that without (Figure 13a, section 5.1).
 
     Columns: game, model, faction, rate_off, games_off, rate_on, games_on, difference, lo, hi (Newcombe's interval);
-    and of the games that have the same turn in both cells: pairs, won_only_on, won_only_off.
+    and of the games that have the same turn and seed in both cells: pairs, won_only_on, won_only_off.
     """
     keys = ["game", "model"]
     table = against(wins_by(frames, CELL), [*keys, "faction"], "learning", "on", "off")
@@ -46,17 +46,16 @@ def learning_effect(frames: Frames) -> pl.DataFrame:
 def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate with the jester and without, for models that played both (Table 4, section 5.2).
 
-    Only games without learning count, and of the triadic ones those seated as the dyadic ones are. Columns: model,
-    faction, regime ("triadic", "dyadic", "triadic - dyadic"), wins, games, rate, lo, hi (Wilson's interval; for the
+    Only games without learning count, and only those whose way of seating both sides have. Columns: model, faction,
+    regime ("triadic", "dyadic", "triadic - dyadic"), wins, games, rate, lo, hi (Wilson's interval; for the
     difference Newcombe's, with null counts).
     """
     games = frames.games.filter(~pl.col("learning") & pl.col("game").str.contains("werewolf"))
     control = games.filter(~pl.col("triadic"))
-    seated = control.select("model", "seating").unique()
-    matched = games.filter("triadic").join(seated, on=["model", "seating"], how="semi", nulls_equal=True)
-    played = matched["model"].unique().implode()
-    chosen = pl.concat([matched, control]).filter(pl.col("model").is_in(played))
-    wins = wins_by(frames, ["model", "triadic"], chosen)
+    seated = ["model", "seating"]
+    matched = games.filter("triadic").join(control, on=seated, how="semi", nulls_equal=True)
+    both = pl.concat([matched, control.join(matched, on=seated, how="semi", nulls_equal=True)])
+    wins = wins_by(frames, ["model", "triadic"], both)
     regime = pl.when("triadic").then(pl.lit("triadic")).otherwise(pl.lit("dyadic"))
     rates = with_wilson(wins.with_columns(regime=regime), "wins", "games")
     change = against(wins, ["model", "faction"], "triadic", "triadic", "dyadic").select(
@@ -97,17 +96,18 @@ def shuffled_runs(frames: Frames) -> pl.DataFrame:
 
 
 def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None) -> pl.DataFrame:
-    """by…, faction, wins, games: of every faction that is dealt in a group, and of "nobody" where nobody won.
+    """by…, faction, wins, games (that deal the faction): of every faction, and of "nobody" where nobody won.
 
     by: columns of games. games: those that count, all where None.
     """
     games = frames.games if games is None else games
     group = games.select("game_id", *by, "winner")
     dealt = frames.seats.select("game_id", faction="team").unique()
-    factions = pl.concat([group.join(dealt, on="game_id").select(*by, "faction"), group.select(*by, faction="winner")])
+    of_faction = group.join(dealt, on="game_id").group_by(*by, "faction").agg(games=pl.len().cast(pl.Int64))
     won = group.group_by(*by, faction="winner").agg(wins=pl.len().cast(pl.Int64))
-    total = group.group_by(by).agg(games=pl.len().cast(pl.Int64))
-    table = factions.unique().join(total, on=by, nulls_equal=True)
+    whole = group.group_by(by).agg(games=pl.len().cast(pl.Int64))
+    undealt = won.join(of_faction, on=[*by, "faction"], how="anti", nulls_equal=True).select(*by, "faction")
+    table = pl.concat([of_faction, undealt.join(whole, on=by, nulls_equal=True)])
     table = table.join(won, on=[*by, "faction"], how="left", nulls_equal=True)
     return table.with_columns(pl.col("wins").fill_null(0)).sort(*by, "faction")
 
@@ -140,11 +140,11 @@ def against(
 
 
 def _paired(frames: Frames) -> pl.DataFrame:
-    """game, model, faction, pairs, won_only_on, won_only_off: over turns that both cells have once each."""
-    keys = ["game", "model", "turn"]
+    """game, model, faction, pairs, won_only_on, won_only_off: over turns and seeds that both cells have once each."""
+    keys = ["game", "model", "turn", "seed"]
     games = frames.games.drop_nulls("turn").filter(pl.len().over(*keys, "learning") == 1)
     sides = [games.filter(pl.col("learning") == on).select(*keys, won="winner") for on in (True, False)]
-    pairs = sides[0].join(sides[1], on=keys, suffix="_off")
+    pairs = sides[0].join(sides[1], on=keys, suffix="_off", nulls_equal=True)
     factions = wins_by(frames, CELL).select("game", "model", "faction").unique()
     on, off = pl.col("won") == pl.col("faction"), pl.col("won_off") == pl.col("faction")
     return (

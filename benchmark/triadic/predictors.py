@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from benchmark.triadic.analysis import Analysis
-from benchmark.triadic.facts import jester_games
+from benchmark.triadic.facts import chosen, jester_games
 from benchmark.triadic.frames import Frames
 from benchmark.triadic.intervals import fisher
 from benchmark.triadic.outcomes import POOLED
@@ -61,7 +61,7 @@ def predictors(frames: Frames) -> pl.DataFrame:
 def game_features(frames: Frames) -> pl.DataFrame:
     """The features of `predictors`, one row for each game that deals a jester; null where a game has no such figure."""
     games = jester_games(frames)
-    ranks = frames.votes.filter(~pl.col("drawn")).group_by("game_id").agg(vote_rank=pl.col("suspicion_rank").mean())
+    ranks = chosen(frames.votes).group_by("game_id").agg(vote_rank=pl.col("suspicion_rank").mean())
     said = (
         frames.statements.filter(pl.col("speaker_role") == JESTER)
         .group_by("game_id")

@@ -17,7 +17,7 @@ from typing import Any, cast
 import polars as pl
 
 from benchmark.triadic.analysis import Analysis
-from benchmark.triadic.frames import Frames
+from benchmark.triadic.frames import CELL, Frames
 from benchmark.triadic.material import Material, settings
 from games.record import Source
 
@@ -141,12 +141,35 @@ def notes(material: Material) -> list[str]:
     judges = material.frames.games["judge"].drop_nulls().unique().sort().to_list()
     if judges:
         said.append(f"Statements were rated after the games, from the frozen log, by a judge: {', '.join(judges)}.")
+    said += _mixed(material.frames)
     for run in material.runs:
         if not run.finished:
             said.append(f"{run.path} holds no finished game.")
         said += [
             f"Left out of {run.path}: {count} games that failed ({why})." for why, count in run.failed.most_common()
         ]
+    return said
+
+
+def _mixed(frames: Frames) -> list[str]:
+    """A sentence for every cell that puts together what does not belong together."""
+    rosters = frames.seats.group_by("game_id").agg(roster=pl.col("role").sort().str.join(" "))
+    kinds = {"seating": "ways of seating", "judge": "judges, or judged and unjudged games", "roster": "rosters"}
+    cells = (
+        frames.games.join(rosters, on="game_id", how="left")
+        .group_by(CELL)
+        .agg(pl.col(name).n_unique() for name in kinds)
+        .sort(CELL)
+    )
+    said = []
+    for row in cells.iter_rows(named=True):
+        of = [words for name, words in kinds.items() if row[name] > 1]
+        if of:
+            learns = f"learning {'on' if row['learning'] else 'off'}"
+            said.append(
+                f"The games of {row['game']} by {row['model']} with {learns} have different {' and '.join(of)}, and "
+                "their figures are those of the mixture: analyse such runs apart."
+            )
     return said
 
 
@@ -229,6 +252,8 @@ def interval(table: pl.DataFrame) -> str:
     columns = set(table.columns)
     if "lo" not in columns:
         return ""
+    if "regime" in columns:
+        return "lo to hi: 95%, Wilson's score interval over games; of a difference Newcombe's."
     if "rate" in columns and "n" not in columns:
         return "lo to hi: 95%, Wilson's score interval over games."
     if "rate" in columns:

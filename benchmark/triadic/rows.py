@@ -54,7 +54,7 @@ def game_rows(record: GameRecord) -> Iterator[tuple[str, Row]]:
             "triadic": any(seat.role == JESTER for seat in record.seats),
             "winner": outcome.winner,
             "reason": outcome.reason,
-            "days": outcome.days,
+            "days": max((event.day for event in record.events if event.kind is EventKind.VOTE), default=0),
             "seed": record.seed,
             "judge": meta.get("judge"),
         },

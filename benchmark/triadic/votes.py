@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from benchmark.triadic.analysis import Analysis
 from benchmark.triadic.drawing import CYCLE, bars_with_intervals, canvas, cell_names, faction_colour, tidy
-from benchmark.triadic.facts import KILLERS, last_ballots
+from benchmark.triadic.facts import KILLERS, chosen, last_ballots
 from benchmark.triadic.frames import CELL, Frames
 from benchmark.triadic.intervals import game_means, with_wilson
 from games.werewolf import JESTER, WEREWOLF, WEREWOLVES
@@ -24,12 +25,12 @@ def wolf_votes_first_day(frames: Frames) -> pl.DataFrame:
 
     Each is a share of games with a jester in which a werewolf voted that day: unanimous (all werewolves for the same
     player; only games where two or more voted count), voted_jester and voted_partner (at least one of them did), and
-    wolves_won, of the games in which one voted for the jester.
+    wolves_won, of the games in which one voted for the jester. Drawn votes do not count.
 
     Columns: game, model, learning, ballot (1 first, 2 revote), metric, count, games, rate, lo, hi (Wilson's interval).
     """
     triadic = frames.games.filter("triadic").select("game_id", wolves_won=pl.col("winner") == WEREWOLVES)
-    wolves = frames.votes.filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
+    wolves = chosen(frames.votes).filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
     games = (
         wolves.join(triadic, on="game_id")
         .group_by(*CELL, "ballot", "game_id")
@@ -56,18 +57,20 @@ def vote_ranks(frames: Frames) -> pl.DataFrame:
     1 is the most suspected of the living others, ties averaged; every ballot counts, drawn votes do not. Columns: game,
     model, learning, voter_role, mean, lo, hi (bootstrap over games), n (votes), games.
     """
-    return game_means(frames.votes.filter(~pl.col("drawn")), [*CELL, "voter_role"], "suspicion_rank")
+    return game_means(chosen(frames.votes), [*CELL, "voter_role"], "suspicion_rank")
 
 
 def vote_targets(frames: Frames) -> pl.DataFrame:
     """Which role votes for which: of a role's votes in the last ballot of each day, the share that goes to each role.
 
+    Drawn votes do not count.
+
     Columns: game, model, learning, voter_role, target_role, mean (the share), lo, hi (bootstrap over games), n (votes
     of the voter's role), games.
     """
     dealt = frames.seats.select(*CELL, target_role="role").unique()
-    rows = last_ballots(frames).rename({"target_role": "chosen"}).join(dealt, on=CELL, how="inner")
-    rows = rows.with_columns(hit=pl.col("chosen") == pl.col("target_role"))
+    rows = chosen(last_ballots(frames)).rename({"target_role": "voted"}).join(dealt, on=CELL, how="inner")
+    rows = rows.with_columns(hit=pl.col("voted") == pl.col("target_role"))
     return game_means(rows, [*CELL, "voter_role", "target_role"], "hit")
 
 
@@ -78,27 +81,39 @@ def coordination(frames: Frames) -> pl.DataFrame:
     """How the votes of a day hang together, by ballot (Appendix K.4, which counts days from 0).
 
     wolf_unanimity: whether all living werewolves (mafiosos) vote for the same player, where two or more do.
-    wolf_votes_jester: the share of their votes that goes to a jester, in games that deal one. consensus: the largest
-    share of all votes on one player. Cells with and without learning are pooled, as in the paper.
+    wolf_votes_jester: the share of their votes that goes to a jester, on days that one lives to see. consensus: the
+    largest share of all votes on one player. Cells with and without learning are pooled, as in the paper. Drawn votes
+    do not count.
 
     Columns: game, model, metric, ballot (1 first, 2 revote), day, mean, lo, hi (bootstrap over games), n (ballots; for
     wolf_votes_jester votes), games.
     """
     keys = ["game", "model", "ballot", "day"]
-    killers = frames.votes.filter(pl.col("voter_role").is_in(KILLERS))
+    votes = chosen(frames.votes)
+    killers = votes.filter(pl.col("voter_role").is_in(KILLERS))
     united = killers.group_by(*keys, "game_id").agg(
         metric=pl.lit("wolf_unanimity"),
         value=pl.when(pl.len() > 1).then((pl.col("target").n_unique() == 1).cast(pl.Float64)),
     )
-    triadic = frames.games.filter("triadic").select("game_id")
-    jester = killers.join(triadic, on="game_id", how="semi").select(
-        *keys,
-        "game_id",
-        metric=pl.lit("wolf_votes_jester"),
-        value=(pl.col("target_role") == JESTER).cast(pl.Float64),
+    voted_out = pl.when(pl.col("fate") == "exiled").then(pl.col("day_out"))
+    last_day = (
+        pl.when(pl.col("fate") == "alive")
+        .then(pl.lit(math.inf))
+        .otherwise(pl.coalesce(voted_out, pl.col("day_out") - 1))
+    )
+    jesters = frames.seats.filter(pl.col("role") == JESTER).group_by("game_id").agg(last_day=last_day.max())
+    jester = (
+        killers.join(jesters, on="game_id")
+        .filter(pl.col("day") <= pl.col("last_day"))
+        .select(
+            *keys,
+            "game_id",
+            metric=pl.lit("wolf_votes_jester"),
+            value=(pl.col("target_role") == JESTER).cast(pl.Float64),
+        )
     )
     consensus = (
-        frames.votes.group_by(*keys, "game_id", "target")
+        votes.group_by(*keys, "game_id", "target")
         .agg(votes=pl.len())
         .group_by(*keys, "game_id")
         .agg(metric=pl.lit("consensus"), value=pl.col("votes").max() / pl.col("votes").sum())

@@ -58,6 +58,10 @@ OWN_ORDERS = [
     (1, "Make Bob look guilty early."),
     (1, "Look for the quietest player and ask why."),
     (1, "Bid high on day one."),
+    (1, "Accuse Bob of being a werewolf."),
+    (2, "Accuse Bob of being a werewolf so as to seem like a helpful villager."),
+    (2, "Sound like a villager while accusing another player of being a wolf."),
+    (3, "Seem like a wolf to the villagers and like a villager to the wolves."),
     (1, ""),
 ]
 
@@ -76,6 +80,10 @@ OWN_STRATEGIES = [
     ("Keep a low profile until noon.", {"subtle_indirection"}),
     ("Stay silent when the talk turns to you.", {"passive_provocation"}),
     ("Do not defend yourself.", {"passive_provocation"}),
+    ("Don't defend yourself.", {"passive_provocation"}),
+    ("You shouldn't mention the jester.", {"anti_jester_tells"}),
+    ("Accuse Bob of being a werewolf.", {"aggression"}),
+    ("Claim that Bob is acting like a wolf.", set()),
     ("Hesitate before each sentence.", {"passive_provocation"}),
     ("Never beg for an exile, and do not overact.", {"anti_jester_tells"}),
     ("Avoid being too eager to leave.", {"anti_jester_tells"}),

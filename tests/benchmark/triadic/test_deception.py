@@ -14,7 +14,7 @@ KINDS = ("none", "omission", "omission", "fabrication")
 
 @pytest.fixture
 def hand() -> Frames:
-    """A jester with four statements in two games: three deceptive by its own report, two by its peers'."""
+    """A jester with four statements in two games: three deceptive by its own report, two by most of its peers'."""
     statements = [
         {
             "game_id": f"g{number // 2}",
@@ -22,9 +22,9 @@ def hand() -> Frames:
             "speaker_role": "jester",
             "label_self": kind != "none",
             "self_type": kind,
-            "label_peer": peer,
+            "peer_rate": rate,
         }
-        for number, (kind, peer) in enumerate(zip(KINDS, (False, True, True, None), strict=True))
+        for number, (kind, rate) in enumerate(zip(KINDS, (0.0, 1.0, 0.75, 0.5), strict=True))
     ]
     rated = zip(KINDS, (False, True, True, False), (0.1, 0.8, 0.6, 0.3), strict=True)
     ratings = [
@@ -41,10 +41,10 @@ def hand() -> Frames:
     return made(statements=statements, ratings=ratings)
 
 
-def test_rates_are_shares_of_the_statements_that_have_the_label(hand: Frames) -> None:
+def test_rates_are_shares_of_the_statements_and_a_tie_of_the_peers_is_not_most_of_them(hand: Frames) -> None:
     rates = {row["by"]: row for row in deception_rates(hand).to_dicts()}
     assert (rates["self"]["mean"], rates["self"]["n"]) == (0.75, 4)
-    assert (rates["peers"]["mean"], rates["peers"]["n"]) == (pytest.approx(2 / 3), 3)
+    assert (rates["peers"]["mean"], rates["peers"]["n"]) == (0.5, 4)
     assert all(row["lo"] <= row["mean"] <= row["hi"] for row in rates.values())
 
 

@@ -33,6 +33,11 @@ def test_newcombe_gives_the_published_example() -> None:
     assert newcombe(7, 12, 3, 10) == pytest.approx((-(hi or 0), -(lo or 0)))
 
 
+def test_a_perfect_correlation_of_few_games_has_no_interval_rather_than_none_of_its_width() -> None:
+    assert fisher(1.0, 4) == (1.0, None, None)
+    assert fisher(-1.0, 60) == (-1.0, None, None)
+
+
 def test_fisher_is_scipys() -> None:
     one, two = np.random.default_rng(1).normal(size=(2, 20))
     known = pearsonr(one, two)

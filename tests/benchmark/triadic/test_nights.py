@@ -93,6 +93,11 @@ def test_guessing_one_role_always_is_right_as_often_as_that_role_is_there(frames
         "werewolf": 0,
     }
     assert (table["even_chance"] == 0.25).all()
+    partners = (pl.col("observer_role") == "werewolf") & (pl.col("target_role") == "werewolf")
+    assert table.filter(partners).is_empty()  # they know each other: nothing is hidden
+    wolves = table.filter((pl.col("observer_role") == "werewolf") & (pl.col("target_role") == "villager"))
+    if wolves.height:
+        assert wolves["roster_chance"].item() == pytest.approx(6 / 8)
     seen = table.filter((pl.col("observer_role") == "villager") & (pl.col("target_role") == "villager"))
     if seen.height:
         assert seen["roster_chance"].item() == pytest.approx(5 / 9)

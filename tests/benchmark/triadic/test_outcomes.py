@@ -13,6 +13,7 @@ from benchmark.triadic.frames import CELL, Frames, load_frames
 from benchmark.triadic.outcomes import POOLED, learning_effect, shuffled_runs, triadic_against_dyadic, win_rates
 from games.record import GameRecord
 from tests.benchmark.triadic.conftest import Staged
+from tests.benchmark.triadic.made import made
 
 WOLVES_WIN = ["Erin", "Frank", "Grace", "Henry", "Ivy", "Jack"]
 
@@ -28,6 +29,8 @@ def test_every_game_is_won_once_in_each_cell_and_pooled(frames: Frames) -> None:
 
 
 def test_learning_turned_round_turns_the_effect_round(frames: Frames) -> None:
+    assert learning_effect(frames)["pairs"].null_count() == 6  # games of different seeds are no pairs
+    frames = replace(frames, games=frames.games.with_columns(seed="turn"))
     table = learning_effect(frames)
     turned = replace(frames, games=frames.games.with_columns(~pl.col("learning")))
     back = learning_effect(turned)
@@ -53,6 +56,28 @@ def test_only_models_that_played_both_regimes_are_set_against_each_other(frames:
     assert triadic_against_dyadic(load_frames([])).is_empty()
 
 
+def test_a_faction_is_measured_by_the_games_that_deal_it() -> None:
+    games = [{"game_id": f"g{at}", "winner": "villagers", "triadic": at == 0} for at in range(3)]
+    seats = [{"game_id": f"g{at}", "team": team} for at in range(3) for team in ("villagers", "werewolves")]
+    table = win_rates(made(games=games, seats=[*seats, {"game_id": "g0", "team": "jester"}]))
+    assert {row["faction"]: (row["wins"], row["games"]) for row in table.iter_rows(named=True)} == {
+        "jester": (0, 1),
+        "villagers": (3, 3),
+        "werewolves": (0, 3),
+    }
+
+
+def test_control_games_seated_as_no_triadic_game_is_are_left_out(frames: Frames) -> None:
+    control = pl.int_range(pl.len()).over("triadic") % 2 == 1
+    odd = pl.when(~pl.col("triadic") & control).then(pl.lit("fixed")).otherwise("seating")
+    mixed = replace(frames, games=frames.games.with_columns(seating=odd))
+    counts = [
+        triadic_against_dyadic(one).filter(pl.col("regime") == "dyadic").group_by("model").agg(pl.col("games").max())
+        for one in (frames, mixed)
+    ]
+    assert counts[1]["games"].sum() < counts[0]["games"].sum()
+
+
 def test_games_seated_otherwise_than_the_control_are_no_match_for_it(frames: Frames) -> None:
     fixed = pl.when("triadic").then(pl.lit("fixed")).otherwise("seating")
     seated = replace(frames, games=frames.games.with_columns(seating=fixed))
@@ -65,7 +90,8 @@ def test_games_seated_otherwise_than_the_control_are_no_match_for_it(frames: Fra
     [
         ("A", ["Erin"], ["Charlie"], False),
         ("C", ["Erin"], ["Charlie"], True),
-        ("C", ["Erin", "Frank"], ["", "Charlie"], False),
+        ("A", ["Erin", "Frank"], ["", "Charlie"], False),  # a wolf's vote on day 1, exile on day 2
+        ("C", ["Erin", "Frank"], ["Grace", "Charlie"], False),
         ("B", ["Charlie", "Erin"], ["Alice", "Bob"], False),
         ("B", ["Erin", "Charlie"], ["Alice", "Bob"], False),
         ("D", ["Erin", "Frank"], ["Alice", "Bob"], False),

@@ -304,6 +304,16 @@ def test_table_8_is_of_32_jester_wins_as_in_table_6_not_33_as_in_table_7() -> No
     assert sum(counts[0] for counts in TABLE_6.values()) == 22
 
 
+def test_category_a_holds_jesters_that_were_exiled_after_day_1() -> None:
+    """Appendix F.1, learning off and on: Llama's jester won 4 and 6 games, and in 3 and 3 of them spoke on day 2 too.
+    So it won at most 1 and 3 games on day 1, but Table 6 counts 2 and 4 under A.
+    """
+    won, reached_day_2 = {False: 4, True: 6}, {False: 3, True: 3}
+    assert all(TABLE_6[LLAMA, on][0] > won[on] - reached_day_2[on] for on in (False, True))
+    games = [Counted("jester", fate="exiled", day_out=2, wolf_vote=True)]
+    assert wolf_losses(counted(games))["A"].to_list() == [1]
+
+
 def test_table_8_reads_the_revote_and_table_14_the_first_ballot() -> None:
     """Section 5.4's shares by model come to 25 games, as Table 8's 22 + 3; Table 14's come to 26.
 

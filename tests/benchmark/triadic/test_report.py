@@ -144,6 +144,15 @@ def test_games_without_a_jester_ratings_or_lessons_are_analysed_as_far_as_they_g
     assert all(analysis.title in words for analysis, _ in found.nothing)
 
 
+def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
+    one, two = werewolf("a", 1), replace(werewolf("a", 2), game_id="two")
+    assert not any("mixture" in note for note in notes(material([one, two])))
+    (note,) = [note for note in notes(material([one, judged(two)])) if "mixture" in note]
+    assert "by a with learning off have different judges" in note
+    fixed = replace(two, meta={**two.meta, "seating": "fixed"})
+    assert any("different ways of seating" in note for note in notes(material([one, fixed])))
+
+
 def test_a_single_game_is_enough_for_a_report() -> None:
     one = material([werewolf("a", 1)])
     Page(html(one, run_analyses(ANALYSES, one.frames)))

@@ -8,6 +8,7 @@ from random import Random
 import polars as pl
 import pytest
 
+from benchmark.triadic.fates import wolf_losses
 from benchmark.triadic.frames import CELL, Frames, load_frames
 from benchmark.triadic.votes import coordination, vote_ranks, vote_targets, wolf_votes_first_day
 from games import drive, record, start
@@ -18,6 +19,7 @@ from games.suspicion import START
 from games.werewolf import Werewolf, WerewolfSpec
 from tests.benchmark.random_play import answers
 from tests.benchmark.triadic.conftest import Staged
+from tests.benchmark.triadic.made import made
 
 
 def test_the_wolves_first_votes_are_read_from_the_ballots(staged: Staged) -> None:
@@ -71,6 +73,28 @@ def test_consensus_is_the_largest_share_of_a_ballot(staged: Staged) -> None:
     assert last["mean"].item() == pytest.approx(8 / 9)
     jester = table.filter((pl.col("metric") == "wolf_votes_jester") & (pl.col("ballot") == 2))
     assert (jester["mean"].item(), jester["n"].item()) == (1.0, 2)
+
+
+def test_days_that_no_jester_lives_to_see_tell_nothing_of_votes_for_it(staged: Staged) -> None:
+    killed = coordination(load_frames([staged(["Charlie", "Erin"], ["Alice", "Bob"])]))
+    assert killed.filter(pl.col("metric") == "wolf_votes_jester").is_empty()
+    alive = coordination(load_frames([staged(["Erin", "Frank"], ["Grace", "Charlie"])]))
+    days = alive.filter((pl.col("metric") == "wolf_votes_jester") & (pl.col("ballot") == 2))
+    assert dict(days.select("day", "mean").iter_rows()) == {1: 0.0, 2: 1.0}
+
+
+def test_votes_that_the_rules_had_to_draw_are_nobodys_own() -> None:
+    games = [{"game_id": "g0", "winner": "jester", "triadic": True}]
+    votes = [
+        {"game_id": "g0", "ballot": 2, "voter_role": "werewolf", "target": "J", "target_role": "jester", "drawn": drawn}
+        for drawn in (True, False)
+    ]
+    seats = [{"game_id": "g0", "role": "jester", "team": "jester", "fate": "exiled", "day_out": 1}]
+    drawn, own = (made(games=games, votes=[vote], seats=seats) for vote in votes)
+    for analysis in (wolf_votes_first_day, coordination, vote_targets):
+        assert analysis(drawn).is_empty()
+        assert not analysis(own).is_empty()
+    assert (wolf_losses(drawn)["A"].item(), wolf_losses(own)["A"].item()) == (0, 1)
 
 
 def test_games_without_a_jester_or_ratings_give_no_rows(mini_mafia_frames: Frames) -> None:
