@@ -98,7 +98,7 @@ def train(
     console.print(
         f"{kind} trained on {facts['statements']:,} statements of {facts['games']:,} games, {facts['prevalence']:.1%} "
         f"deceptive ({facts['without_label']:,} statements have no {target} label)"
-        f"{'; train is scored out of fold' if folds else '; without folds, so that it has no thresholds'}"
+        f"{'; train is scored out of fold' if facts['folds'] else '; without folds, so that train has no scores'}"
     )
     _print_rows(console, rows)
     _print_notes(console, trained.figures.notes, facts["sources"])

@@ -55,7 +55,11 @@ def test_fine_tuning_leaves_standard_output_to_the_object(corpus: Path, tiny_enc
 
 def test_tables_show_the_headline_beside_its_controls(corpus: Path, tmp_path: Path) -> None:
     model = str(tmp_path / "m")
-    assert "tfidf trained on" in run("train", "tfidf", "--corpus", str(corpus), "--out", model, "--target", "claim")
+    train = ["train", "tfidf", "--corpus", str(corpus), "--target", "claim"]
+    assert "train has no scores" in run(*train, "--out", str(tmp_path / "unscored"), "--folds", "0")
+    said = run(*train, "--out", model)
+    assert "tfidf trained on" in said
+    assert "scored out of fold" in said
     shown = run("evaluate", model, "--corpus", str(corpus), "--draws", "20", "--out", str(tmp_path / "r"))
     for words in ("control:role_oracle", "auroc", "claim, test", "report.md"):
         assert words in shown
