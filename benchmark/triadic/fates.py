@@ -111,7 +111,7 @@ ANALYSES: tuple[Analysis, ...] = (
         wolf_losses,
         plot_wolf_losses,
         "A and B are the werewolves' own doing: a vote for the jester on day 1, or its death at night. In C no "
-        "werewolf voted for it on day 1, though one may have later.",
+        "werewolf chose to vote for it on day 1 (a vote drawn for an unusable reply is no choice); one may have later.",
     ),
     Analysis(
         "jester_fate",

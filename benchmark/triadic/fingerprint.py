@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = ("jester_wins", "villagers_win", "wolf_restraint", "jester_suspicion", "detection", "calibration")
-_SCHEMA = {
-    "game": pl.String,
-    "model": pl.String,
-    "learning": pl.Boolean,
-    "axis": pl.String,
-    "value": pl.Float64,
-    "games": pl.Int64,
-}
+_SCHEMA = pl.Schema(
+    {
+        "game": pl.String,
+        "model": pl.String,
+        "learning": pl.Boolean,
+        "axis": pl.String,
+        "value": pl.Float64,
+        "games": pl.Int64,
+    }
+)
 
 
 def fingerprint(frames: Frames) -> pl.DataFrame:
@@ -67,7 +69,7 @@ def _over_roles(table: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
 
 def _axis(table: pl.DataFrame, name: str) -> pl.DataFrame:
     shown = table.select(*CELL, axis=pl.lit(name), value=pl.col("mean"), games=pl.col("games"))
-    return shown.cast(_SCHEMA)  # type: ignore[arg-type]
+    return shown.cast(_SCHEMA)
 
 
 def plot_fingerprint(table: pl.DataFrame) -> Figure:

@@ -138,9 +138,12 @@ def _with_short_names(table: pl.DataFrame) -> pl.DataFrame:
 def notes(material: Material) -> list[str]:
     """Sentences that must stand beside any figure of these games: whose words, whose ratings, what is missing."""
     said = [words for source, words in _SOURCES.items() if source in material.sources]
-    judges = material.frames.games["judge"].drop_nulls().unique().sort().to_list()
-    if judges:
-        said.append(f"Statements were rated after the games, from the frozen log, by a judge: {', '.join(judges)}.")
+    judged = material.frames.games["judge"].drop_nulls()
+    if len(judged):
+        said.append(
+            f"In {len(judged)} of {material.frames.games.height} games all ratings and reports are a judge's, given "
+            f"after the game from the frozen log: {', '.join(judged.unique().sort())}."
+        )
     said += _mixed(material.frames)
     for run in material.runs:
         if not run.finished:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -162,7 +162,8 @@ def plot_cross_perception(table: pl.DataFrame) -> Figure:
 def plot_cross_perception_change(table: pl.DataFrame) -> Figure:
     """Differences, red where learning raised suspicion; one matrix for each model."""
     groups = table.select("game", "model").unique(maintain_order=True)
-    bound = max(0.05, float(table["difference"].abs().max() or 0.0))  # type: ignore[arg-type]
+    largest: Any = table["difference"].abs().max()
+    bound = max(0.05, largest or 0.0)
     return _heatmaps(table, ["game", "model"], [literal(name) for name in groups["model"]], "difference", bound)
 
 

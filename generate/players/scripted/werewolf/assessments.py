@@ -8,6 +8,7 @@ from games.core import Assessment
 from games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
 from generate.players.scripted.assessments import NEAR, OTHERS, suspected_kind
 from generate.players.scripted.beliefs import chance
+from generate.players.scripted.dealing import Dealing
 from generate.players.scripted.skills import Skills
 from generate.players.scripted.werewolf.beliefs import SURE, believe, claiming, jesterish, public_suspicion
 from generate.players.scripted.werewolf.seen import Said, Seen
@@ -58,27 +59,18 @@ def name_roles(seen: Seen, options: tuple[str, ...], skills: Skills, random: Ran
     the oddest, those who claim to be doctor or seer are believed; all others are villagers.
     """
     table = seen.table
-    left = dict(table.counts)
-    left[seen.role] = left.get(seen.role, 0) - 1
-    named: dict[str, str] = {}
-
-    def give(role: str, names: list[str]) -> None:
-        for name in names:
-            if name in options and name not in named and left.get(role, 0) > 0:
-                named[name] = role
-                left[role] -= 1
-
+    deal = Dealing(table.counts, seen.role, options)
     beliefs, jesters = believe(seen), jesterish(table)
     noise = {name: random.gauss(0.0, 1.0 / (1.0 + max(skills.v, 0.0))) for name in options}
-    give(WEREWOLF, [name for name in options if name in seen.partners or seen.results.get(name) == WEREWOLF])
+    deal.give(WEREWOLF, [name for name in options if name in seen.partners or seen.results.get(name) == WEREWOLF])
     if table.winner == JESTER:
-        give(JESTER, table.exiled[-1:])
-    give(JESTER, sorted(options, key=lambda name: -(jesters[name] + 0.2 * noise[name])))
+        deal.give(JESTER, table.exiled[-1:])
+    deal.give(JESTER, sorted(options, key=lambda name: -(jesters[name] + 0.2 * noise[name])))
     for role in (SEER, DOCTOR):
-        give(role, [name for name in options if name in claiming(table, role)])
+        deal.give(role, [name for name in options if name in claiming(table, role)])
     cleared = {name for name, role in seen.results.items() if role != WEREWOLF} | set(table.killed)
     suspects = [name for name in options if name not in cleared]
-    give(WEREWOLF, sorted(suspects, key=lambda name: -(beliefs.get(name, _GONE) + noise[name])))
+    deal.give(WEREWOLF, sorted(suspects, key=lambda name: -(beliefs.get(name, _GONE) + noise[name])))
     for role in (SEER, DOCTOR):  # whoever it is has not said so
-        give(role, sorted(options, key=lambda name: noise[name]))
-    return {name: (named.get(name, VILLAGER),) for name in options}
+        deal.give(role, sorted(options, key=lambda name: noise[name]))
+    return deal.form(VILLAGER)
