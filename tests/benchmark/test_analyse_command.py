@@ -86,7 +86,7 @@ def test_a_run_and_its_judged_copy_are_not_counted_twice(werewolves: Path, tmp_p
     with pytest.raises(UsageError, match="would count twice"):
         run(werewolves, copy, "--out", tmp_path / "report")
     run(copy, "--out", tmp_path / "report")
-    assert "by a judge: a judge" in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "from the frozen log: a judge." in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
 
 
 def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
