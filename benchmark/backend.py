@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from games.errors import MissingExtra, UnknownName
+from liescope.common.errors import MissingExtra, UnknownName
 
 Array = npt.NDArray[np.float64]
 SAMPLERS = ("nutpie", "pymc")

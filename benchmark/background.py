@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from games.errors import UsageError
+from liescope.common.errors import UsageError
 
 # Capability: the role that is judged, and the two that the background holds.
 DESIGN = {
@@ -23,7 +23,8 @@ DESIGN = {
 def background_scores(cells: pl.DataFrame) -> pl.DataFrame:
     """One row for each capability and model: capability, model, z, z_sd, score (exp z), score_sd, backgrounds.
 
-    cells: counts as in `benchmark.counts.Counts`, of which those with one model in both background roles are used.
+    cells: counts as in `liescope.benchmark.counts.Counts`, of which those with one
+    model in both background roles are used.
     A win is the judged side's: the mafia's for deceive, the town's for detect and disclose. mu and sigma of Eq. 13 are
     the mean and the sample standard deviation over models; z_sd carries on the uncertainty of the model's own win
     rates and takes mu and sigma as known, as the published figures do.

@@ -33,9 +33,9 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from benchmark.backend import Array, Settings, load_pymc, mixing, sample
-from benchmark.identification import PARAMETERS, Index, check_identified, code
-from games.errors import NotConverged, UsageError
+from liescope.benchmark.backend import Array, Settings, load_pymc, mixing, sample
+from liescope.benchmark.identification import PARAMETERS, Index, check_identified, code
+from liescope.common.errors import NotConverged, UsageError
 
 PRIOR_SD = 2.0
 R_HAT_MOST = 1.01
@@ -83,7 +83,7 @@ class Posterior:
 
 
 def fit(cells: pl.DataFrame, settings: Settings | None = None) -> Posterior:
-    """Sample the capability model. cells: counts as in `benchmark.counts.Counts`, at least two models.
+    """Sample the capability model. cells: counts as in `liescope.benchmark.counts.Counts`, at least two models.
 
     Raises UsageError where the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
     with the numbers and what to try, where the diagnostics fail.

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from benchmark.backend import Settings
-from games.errors import UsageError
-from generate.console import emit, progress
-from generate.transcript import plain
+from liescope.benchmark.backend import Settings
+from liescope.common.console import emit, progress
+from liescope.common.errors import UsageError
+from liescope.generate.runs.transcript import plain
 
 app = typer.Typer()
 
@@ -48,13 +48,13 @@ def fit(
 
     Example: liescope fit runs/first --out reports/capability
     """
-    from benchmark.background import background_scores
-    from benchmark.capability import fit as sample_posterior
-    from benchmark.identification import check_identified
-    from benchmark.plots import forest, predictive
-    from benchmark.report import covered, notes, report
-    from benchmark.results import predictions, scores, tidy_draws, to_json
-    from benchmark.sources import load_counts
+    from liescope.benchmark.background import background_scores
+    from liescope.benchmark.capability import fit as sample_posterior
+    from liescope.benchmark.identification import check_identified
+    from liescope.benchmark.plots import forest, predictive
+    from liescope.benchmark.report import covered, notes, report
+    from liescope.benchmark.results import predictions, scores, tidy_draws, to_json
+    from liescope.benchmark.sources import load_counts
 
     settings = Settings(draws, tune, chains, seed, target_accept, sampler)
     if out.exists() and not out.is_dir():
@@ -111,35 +111,35 @@ def analyse(
 
     Example: liescope analyse runs/first --out reports/first
     """
-    from benchmark.triadic.material import load_material
-    from benchmark.triadic.registry import ANALYSES
-    from benchmark.triadic.report import headline, notes, run_analyses
-    from benchmark.triadic.writing import write_report
+    from liescope.benchmark.analyses.registry import ANALYSES
+    from liescope.benchmark.analyses.report import headline, notes, run_analyses
+    from liescope.benchmark.analyses.sources import load_games
+    from liescope.benchmark.analyses.write import write_report
 
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
     with progress() as bar:
         task = bar.add_task("reading", total=None, note="games")
-        material = load_material(runs, lambda games: bar.update(task, completed=games))
+        games_set = load_games(runs, lambda games: bar.update(task, completed=games))
         task = bar.add_task("analysing", total=len(ANALYSES), note="")
-        findings = run_analyses(ANALYSES, material.frames, lambda title: bar.update(task, advance=1, note=title))
-    write_report(out, material, findings)
-    games, wins = material.frames.games.height, headline(material.frames)
+        findings = run_analyses(ANALYSES, games_set.frames, lambda title: bar.update(task, advance=1, note=title))
+    write_report(out, games_set, findings)
+    games, wins = games_set.frames.games.height, headline(games_set.frames)
     if as_json:
         emit(
             {
                 "report": str(out / "report.html"),
-                "runs": [str(run.path) for run in material.runs],
+                "runs": [str(run.path) for run in games_set.runs],
                 "games": games,
-                "failed": sum(run.failed.total() for run in material.runs),
+                "failed": sum(run.failed.total() for run in games_set.runs),
                 "winners": wins,
-                "notes": notes(material),
+                "notes": notes(games_set),
                 "tables": [section.analysis.name for section in findings.sections],
                 "nothing": {analysis.name: reason for analysis, reason in findings.nothing},
             }
         )
         return
-    for note in notes(material):
+    for note in notes(games_set):
         print(plain(note))
     for game, counts in wins.items():
         played = sum(counts.values())

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from games.core import EventKind
-from games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
-from games.record import GameRecord, Source, Status
+from liescope.games.core import EventKind
+from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
+from liescope.games.record import GameRecord, Source, Status
 
 PLAYERS = ("mafioso", "detective", "villager")
 SCHEMA = pl.Schema(

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from benchmark.counts import PLAYERS
-from games.errors import UsageError
+from liescope.benchmark.counts import PLAYERS
+from liescope.common.errors import UsageError
 
 PARAMETERS = ("m", "d", "v")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from benchmark.identification import PARAMETERS
+from liescope.benchmark.identification import PARAMETERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ INK, MUTED, WARN = "#1f4e79", "#9aa5b1", "#c0392b"
 def forest(table: pl.DataFrame) -> Figure:
     """Scores with their intervals, one panel each for m, d and v, models in the order of the table.
 
-    table: as `benchmark.results.scores` gives it.
+    table: as `liescope.benchmark.results.scores` gives it.
     """
     from matplotlib.figure import Figure
 
@@ -45,7 +45,7 @@ def forest(table: pl.DataFrame) -> Figure:
 def predictive(cells: pl.DataFrame) -> Figure:
     """Observed against predicted win rate of the mafia, one point a cell; red where the interval misses.
 
-    cells: as `benchmark.results.predictions` gives it.
+    cells: as `liescope.benchmark.results.predictions` gives it.
     """
     from matplotlib.figure import Figure
 

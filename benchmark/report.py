@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from benchmark.backend import versions
-from benchmark.capability import Posterior
-from benchmark.counts import Counts
-from benchmark.identification import PARAMETERS
-from games.record import Source
+from liescope.benchmark.backend import versions
+from liescope.benchmark.capability import Posterior
+from liescope.benchmark.counts import Counts
+from liescope.benchmark.identification import PARAMETERS
+from liescope.games.record import Source
 
 _SOURCES = {
     Source.SCRIPTED: "Rule-based players with planted skills spoke in these games: the scores check the tool, they "
@@ -30,12 +30,12 @@ def notes(counts: Counts) -> list[str]:
 
 
 def covered(cells: pl.DataFrame) -> float:
-    """The share of cells inside their interval; cells: `benchmark.results.predictions`."""
+    """The share of cells inside their interval; cells: `liescope.benchmark.results.predictions`."""
     return int(cells["inside"].sum()) / cells.height
 
 
 def report(counts: Counts, posterior: Posterior, table: pl.DataFrame, cells: pl.DataFrame) -> str:
-    """Markdown. table: `benchmark.results.scores`, cells: `benchmark.results.predictions` of the posterior."""
+    """Markdown. table and cells: `scores` and `predictions` of `liescope.benchmark.results` for the posterior."""
     found, settings = posterior.diagnostics, posterior.settings
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
     worst = cells.with_columns(miss=(pl.col("observed") - pl.col("predicted")).abs()).sort("miss", descending=True)

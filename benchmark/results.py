@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmark.capability import Posterior, win_probability
-from benchmark.counts import PLAYERS
-from benchmark.identification import PARAMETERS
+from liescope.benchmark.capability import Posterior, win_probability
+from liescope.benchmark.counts import PLAYERS
+from liescope.benchmark.identification import PARAMETERS
 
 MASS = 0.95  # of every interval: between the 2.5% and the 97.5% quantile
 _TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmark.counts import PLAYERS, Counts, add, count_games
-from benchmark.identification import leave_out
-from benchmark.tables import read_counts
-from games.errors import UnknownName, UsageError
-from generate.journal import read_runs
+from liescope.benchmark.counts import PLAYERS, Counts, add, count_games
+from liescope.benchmark.identification import leave_out
+from liescope.benchmark.tables import read_counts
+from liescope.common.errors import UnknownName, UsageError
+from liescope.generate.runs.journal import read_runs
 
 
 def load_counts(paths: Sequence[Path], without: Sequence[str] = ()) -> Counts:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmark.counts import PLAYERS, SCHEMA, Counts, tally
-from games.errors import BadData, UsageError
+from liescope.benchmark.counts import PLAYERS, SCHEMA, Counts, tally
+from liescope.common.errors import BadData, UsageError
 
 TABLE_KEYS = ("capability", "model")
 MOST_DIGITS = 12  # of a count; more is a mistake, and would not fit the sums
@@ -60,12 +60,14 @@ def parse_counts(text: str, name: str) -> pl.DataFrame:
 def published_counts() -> pl.DataFrame:
     """The 140 cells of the Mini-Mafia paper (Tables 2 to 4): cells as in `Counts`."""
     name = "mini_mafia_win_counts.csv"
-    return parse_counts((files("benchmark") / "data" / name).read_text(encoding="utf-8"), name)
+    return parse_counts((files("liescope.benchmark") / "data" / name).read_text(encoding="utf-8"), name)
 
 
 def published_scores() -> pl.DataFrame:
     """The paper's scores (Figure 2): model, m, m_sd, d, d_sd, v, v_sd; mean of v is 1, mean of m is 0."""
-    return pl.read_csv(StringIO((files("benchmark") / "data" / "mini_mafia_published.csv").read_text(encoding="utf-8")))
+    return pl.read_csv(
+        StringIO((files("liescope.benchmark") / "data" / "mini_mafia_published.csv").read_text(encoding="utf-8"))
+    )
 
 
 def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:

@@ -1,6 +1,6 @@
 """Cards: templates of the dataset's and the models' cards, croissant.json, and the code that fills them from facts."""
 
-from data_cards.cards import CardError, render_dataset_card, render_model_card
-from data_cards.croissant import croissant
+from liescope.data_cards.cards import CardError, render_dataset_card, render_model_card
+from liescope.data_cards.croissant import croissant
 
 __all__ = ["CardError", "croissant", "render_dataset_card", "render_model_card"]

@@ -11,8 +11,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
 
-from data_cards.columns import COLUMNS, CONFIGS
-from data_cards.words import GAMES, SOURCES, citation, licence
+from liescope.data_cards.columns import COLUMNS, CONFIGS
+from liescope.data_cards.words import GAMES, SOURCES, citation, licence
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
@@ -34,7 +34,7 @@ def render_dataset_card(facts: Mapping[str, Any], columns: Mapping[str, Sequence
     """README.md of a corpus: YAML metadata that the Hub and `datasets` read, then the card in Markdown.
 
     facts: what corpus.json keeps; columns: config to its columns, each with name, type, repeated and fields, in order.
-    Raises CardError where a fact is missing or empty, or a column has no meaning in `data_cards.columns`.
+    Raises CardError where a fact is missing or empty, or a column has no meaning in `liescope.data_cards.columns`.
     """
     try:
         derived = _derive(facts, columns)
@@ -90,7 +90,7 @@ def _meaning(config: str, column: str) -> str:
 def _render(template: str, facts: Mapping[str, Any]) -> str:
     environment = _environment()
     try:
-        source, _, _ = PackageLoader("data_cards").get_source(environment, template)
+        source, _, _ = PackageLoader("liescope.data_cards").get_source(environment, template)
         if missing := meta.find_undeclared_variables(environment.parse(source)) - facts.keys():
             raise CardError(f"{template} needs facts that are missing: {', '.join(sorted(missing))}")
         text = environment.get_template(template).render(facts)
@@ -103,7 +103,7 @@ def _render(template: str, facts: Mapping[str, Any]) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("data_cards"),
+        loader=PackageLoader("liescope.data_cards"),
         undefined=StrictUndefined,
         finalize=_filled,
         trim_blocks=True,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_cards.columns import COLUMNS, CONFIGS
-from data_cards.words import SOURCES, citation, licence
+from liescope.data_cards.columns import COLUMNS, CONFIGS
+from liescope.data_cards.words import SOURCES, citation, licence
 
 _TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
 _PARQUET = "application/x-parquet"

@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from detectors.protocol import Progress
-from detectors.registry import KINDS
-from games.errors import UnknownName, UsageError
-from generate.console import emit, progress
+from liescope.common.console import emit, progress
+from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.protocol import Progress
+from liescope.detectors.registry import KINDS
 
 if TYPE_CHECKING:
-    from detectors.evaluation.scores import MetricRow
+    from liescope.detectors.evaluation.scores import MetricRow
 
 app = typer.Typer()
 
@@ -81,9 +81,9 @@ def train(
         "max_length": max_length,
         "max_steps": max_steps,
     }
-    from detectors.textualize import TextConfig
-    from detectors.training import Recipe
-    from detectors.training import train as fit
+    from liescope.detectors.textualize import TextConfig
+    from liescope.detectors.training import Recipe
+    from liescope.detectors.training import train as fit
 
     text = TextConfig(context=context, mask_names=mask_names, mask_role_words=mask_role_words, speaker_tag=speaker_tag)
     recipe = Recipe(kind, target, text, _options(kind, given), _FOLDS[kind] if folds is None else folds, seed)
@@ -120,8 +120,8 @@ def evaluate(
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
-    from detectors.evaluation.report import write_report
-    from detectors.evaluation.run import evaluate as run
+    from liescope.detectors.evaluation.report import write_report
+    from liescope.detectors.evaluation.run import evaluate as run
 
     with _shown() as show:
         evaluation = run(models, corpus, split, observers, draws, seed, show)
@@ -168,7 +168,7 @@ def _console() -> Console:
 
 def _print_rows(console: Console, rows: Sequence[MetricRow]) -> None:
     """One table for each target and split with all metrics of a statement-level score, then one of all other rows."""
-    from detectors.evaluation.report import HEADLINE, figure, is_headline
+    from liescope.detectors.evaluation.report import HEADLINE, figure, is_headline
 
     main = [row for row in rows if is_headline(row)]
     for target, split in dict.fromkeys((row.target, row.split) for row in main):
@@ -201,7 +201,7 @@ def _short(row: MetricRow) -> str:
 
 
 def _print_notes(console: Console, notes: Sequence[str], sources: Sequence[str]) -> None:
-    from detectors.evaluation.report import scripted_warning
+    from liescope.detectors.evaluation.report import scripted_warning
 
     for note in notes:
         console.print(f"note: {note}", markup=False)

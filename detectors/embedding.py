@@ -13,13 +13,13 @@ from pydantic import Field
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from detectors.examples import Example
-from detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
-from detectors.options import Options
-from detectors.protocol import Progress, silent
-from detectors.textualize import TextConfig, textualize
-from games.errors import BadData
-from generate.encoder import load_encoder
+from liescope.common.errors import BadData
+from liescope.common.sentence_encoder import load_encoder
+from liescope.detectors.examples import Example
+from liescope.detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
+from liescope.detectors.options import Options
+from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.textualize import TextConfig, textualize
 
 _FILE, _PROBE_FILE = "head.skops", "probe.npy"
 _PROBE = "speaker: I checked player1 last night and I trust player2."

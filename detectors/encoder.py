@@ -30,11 +30,11 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from detectors.examples import Example
-from detectors.options import Options
-from detectors.protocol import Progress, silent
-from detectors.textualize import TextConfig, textualize
-from games.errors import BadData, UsageError
+from liescope.common.errors import BadData, UsageError
+from liescope.detectors.examples import Example
+from liescope.detectors.options import Options
+from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.textualize import TextConfig, textualize
 
 _PART = "encoder"
 _BAD_FILES = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from games.errors import BadData, UnknownName, UsageError
-from generate.corpus import read
-from generate.schema import SPLITS
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.generate.corpus import read
+from liescope.generate.corpus.schema import SPLITS
 
 TARGETS = ("role", "claim", "self", "peer")
 _COLUMNS = (

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from skops.io.exceptions import UntrustedTypesFoundException
 
-from games.errors import BadData, UsageError
+from liescope.common.errors import BadData, UsageError
 
 
 def logistic(strength: float, seed: int = 0) -> LogisticRegression:

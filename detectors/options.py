@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from games.errors import UsageError
+from liescope.common.errors import UsageError
 
 
 class Options(BaseModel):

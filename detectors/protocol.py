@@ -9,8 +9,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from detectors.examples import Example
-from detectors.textualize import TextConfig
+from liescope.detectors.examples import Example
+from liescope.detectors.textualize import TextConfig
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is)."""

@@ -7,15 +7,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from detectors.protocol import Detector
-from detectors.textualize import TextConfig
-from games.errors import MissingExtra, UnknownName
+from liescope.common.errors import MissingExtra, UnknownName
+from liescope.detectors.protocol import Detector
+from liescope.detectors.textualize import TextConfig
 
 # kind: module, class. A new detector is one module and one line here.
 _KINDS = {
-    "tfidf": ("detectors.tfidf", "TfidfDetector"),
-    "embedding": ("detectors.embedding", "EmbeddingDetector"),
-    "encoder": ("detectors.encoder", "EncoderDetector"),
+    "tfidf": ("liescope.detectors.tfidf", "TfidfDetector"),
+    "embedding": ("liescope.detectors.embedding", "EmbeddingDetector"),
+    "encoder": ("liescope.detectors.encoder", "EncoderDetector"),
 }
 KINDS = tuple(_KINDS)
 

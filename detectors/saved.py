@@ -14,11 +14,11 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from detectors.evaluation.scores import SCORES, MetricRow
-from detectors.protocol import Detector
-from detectors.registry import load_parts
-from detectors.textualize import TextConfig
-from games.errors import BadData, UsageError
+from liescope.common.errors import BadData, UsageError
+from liescope.detectors.evaluation.scores import SCORES, MetricRow
+from liescope.detectors.protocol import Detector
+from liescope.detectors.registry import load_parts
+from liescope.detectors.textualize import TextConfig
 
 FORMAT = 1
 MODEL_FILE, SCORES_FILE, GAMES_FILE, CARD_FILE = "model.json", "scores.parquet", "games.txt", "README.md"
@@ -111,7 +111,7 @@ def load_model(folder: Path) -> SavedModel:
 
 
 def _card(name: str, file: ModelFile, rows: list[MetricRow]) -> str:
-    from data_cards import render_model_card
+    from liescope.data_cards import render_model_card
 
     shown = [row.to_json() for row in rows if row.value is not None and row.lo is not None]
     config = {**file.text.model_dump(), **file.options}

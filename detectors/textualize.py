@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from detectors.examples import Example
+from liescope.detectors.examples import Example
 
 # Lower case, these are words before they are names: "let me be frank", "I will".
 _ALSO_WORDS = frozenset(

@@ -12,12 +12,12 @@ from pydantic import Field, model_validator
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from detectors.examples import Example
-from detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
-from detectors.options import Options
-from detectors.protocol import Progress, silent
-from detectors.textualize import TextConfig, textualize
-from games.errors import BadData, UsageError
+from liescope.common.errors import BadData, UsageError
+from liescope.detectors.examples import Example
+from liescope.detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
+from liescope.detectors.options import Options
+from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.textualize import TextConfig, textualize
 
 _FILE = "pipeline.skops"
 

@@ -12,21 +12,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from detectors.evaluation.scores import (
+from liescope.common.errors import UsageError
+from liescope.detectors.evaluation.scores import (
     Figures,
-    Plan,
+    ScoringPlan,
     choose_thresholds,
     evaluate_scores,
     per_detector,
     score_table,
 )
-from detectors.examples import Labelled, check_trainable, corpus_id, labelled, read_statements, summary
-from detectors.folds import Rows, fold_of, out_of_fold
-from detectors.protocol import Detector, Progress, silent
-from detectors.registry import make
-from detectors.saved import ModelFile, check_free, save_model, versions_of
-from detectors.textualize import TextConfig
-from games.errors import UsageError
+from liescope.detectors.examples import Labelled, check_trainable, corpus_id, labelled, read_statements, summary
+from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.registry import make
+from liescope.detectors.saved import ModelFile, check_free, save_model, versions_of
+from liescope.detectors.textualize import TextConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, flo
 def _own_figures(scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe) -> Figures:
     """Out of fold on train with thresholds from validation, and on validation with thresholds from train."""
     splits = ["train", "validation"] if recipe.folds else ["validation"]
-    parts = [evaluate_scores(scores, statements, Plan(split, seed=recipe.seed)) for split in splits]
+    parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
     return Figures(
         tuple(row for part in parts for row in part.rows), tuple(note for part in parts for note in part.notes), {}
     )

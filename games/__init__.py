@@ -1,13 +1,13 @@
 """Rules of social-deduction games: pure, synchronous, no I/O."""
 
-from games.core import Ask, AskKind, Assessment, Event, EventKind, Game, Outcome, Phase, Reply
-from games.judging import JudgeSpec, Judging
-from games.lessons import Lesson, LessonKind
-from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from games.record import GameRecord, Seat, Source, Status, record
-from games.session import Session, drive, fork, replay, resume, start
-from games.table import TableSpec
-from games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
+from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Game, Outcome, Phase, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.record import GameRecord, Seat, Source, Status, record
+from liescope.games.session import Session, drive, fork, replay, resume, start
+from liescope.games.table import TableSpec
+from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
 
 __all__ = [
     "DYADIC_TABLE",

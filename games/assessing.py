@@ -7,8 +7,8 @@ from dataclasses import fields
 from random import Random
 from typing import Any
 
-from games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
-from games.suspicion import START, smooth
+from liescope.games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
+from liescope.games.suspicion import START, smooth
 
 _FIELDS = tuple(field.name for field in fields(Assessment))
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Generator, Sequence
 from functools import lru_cache
 
-from games.assessing import assess, notes
-from games.core import AskKind, Asks, Event, EventKind, Game, Phase, Replies
-from games.talk import speech
+from liescope.games.assessing import assess, notes
+from liescope.games.core import AskKind, Asks, Event, EventKind, Game, Phase, Replies
+from liescope.games.talk import speech
 
 BIDS = tuple(str(bid) for bid in range(11))
 

@@ -2,7 +2,7 @@
 
 A game's rules are a generator that yields a batch of simultaneous asks and is sent the batch of replies, one for
 each ask in the same order. A game is thus a function of (spec, seed, replies), which gives replay, resume and fork
-(`games.session`). Seats are named by the player's name, unique within a game.
+(`liescope.games.session`). Seats are named by the player's name, unique within a game.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import StrEnum
 from random import Random
 from typing import Any, ClassVar
 
-from games.table import TableSpec
+from liescope.games.table import TableSpec
 
 
 class AskKind(StrEnum):
@@ -110,8 +110,8 @@ class Ask:
 class Assessment:
     """What a speaker says of its own statement, or a peer of another's.
 
-    deceptive: the flag; type: one of the eight names of `labeling.taxonomy`; confidence in the flag and suspicion
-    toward the speaker in [0, 1] (suspicion for peers only). A field that could not be read is None.
+    deceptive: the flag; type: one of the eight names of `liescope.labeling.taxonomy`; confidence in the flag and
+    suspicion toward the speaker in [0, 1] (suspicion for peers only). A field that could not be read is None.
     """
 
     deceptive: bool | None = None

@@ -10,10 +10,10 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from games.assessing import assessment, assessment_asks, notes, sampled
-from games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
-from games.record import GameRecord
-from games.table import TableSpec
+from liescope.games.assessing import assessment, assessment_asks, notes, sampled
+from liescope.games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
+from liescope.games.record import GameRecord
+from liescope.games.table import TableSpec
 
 _LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 

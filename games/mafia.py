@@ -12,12 +12,12 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from games.assessing import assess
-from games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from games.errors import UsageError
-from games.table import NAMES, TableSpec
-from games.talk import speech
-from games.voting import ballot, legal_choice, plurality
+from liescope.common.errors import UsageError
+from liescope.games.assessing import assess
+from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
+from liescope.games.table import NAMES, TableSpec
+from liescope.games.talk import speech
+from liescope.games.voting import ballot, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
 MAFIA, TOWN = "mafia", "town"

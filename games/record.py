@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from games.core import Assessment, Event, EventKind, Game, Outcome, Phase, Reply
+from liescope.games.core import Assessment, Event, EventKind, Game, Outcome, Phase, Reply
 
 
 class Source(StrEnum):

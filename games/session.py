@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from games.core import Ask, Asks, Event, Game, Outcome, Play, Replies, Reply
-from games.errors import RuleViolation
+from liescope.common.errors import RuleViolation
+from liescope.games.core import Ask, Asks, Event, Game, Outcome, Play, Replies, Reply
 
 GameMaker = Callable[[], Game]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.assessing import notes
-from games.core import Ask, EventKind, Reply
+from liescope.games.assessing import notes
+from liescope.games.core import Ask, EventKind, Reply
 
 
 def speech(ask: Ask, reply: Reply) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from random import Random
 
-from games.assessing import remind
-from games.core import Ask, AskKind, Asks, EventKind, Game, Phase, Replies, Reply
+from liescope.games.assessing import remind
+from liescope.games.core import Ask, AskKind, Asks, EventKind, Game, Phase, Replies, Reply
 
 
 def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:

@@ -23,14 +23,14 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from games.assessing import assess, notes, remind
-from games.bidding import talk
-from games.core import Ask, AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies, Reply
-from games.errors import UsageError
-from games.lessons import Lesson, LessonKind
-from games.table import TableSpec
-from games.talk import speech
-from games.voting import ballot, legal_choice, plurality, strict_majority
+from liescope.common.errors import UsageError
+from liescope.games.assessing import assess, notes, remind
+from liescope.games.bidding import talk
+from liescope.games.core import Ask, AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies, Reply
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.table import TableSpec
+from liescope.games.talk import speech
+from liescope.games.voting import ballot, legal_choice, plurality, strict_majority
 
 VILLAGER, DOCTOR, SEER, WEREWOLF, JESTER = "villager", "doctor", "seer", "werewolf", "jester"
 VILLAGERS, WEREWOLVES, NOBODY = "villagers", "werewolves", "nobody"

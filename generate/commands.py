@@ -9,14 +9,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from games.errors import UsageError
-from games.record import record_to_json
-from generate.console import emit
-from generate.corpus_commands import app as corpus_commands
-from generate.import_commands import app as import_commands
-from generate.journal import Journal
-from generate.label_commands import app as label_commands
-from generate.options import (
+from liescope.common.console import emit
+from liescope.common.errors import UsageError
+from liescope.games.record import record_to_json
+from liescope.generate.corpus.commands import app as corpus_commands
+from liescope.generate.importers.commands import app as import_commands
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.label_command import app as label_commands
+from liescope.generate.runs.options import (
     AsJson,
     Concurrency,
     MaxCost,
@@ -26,11 +26,11 @@ from generate.options import (
     RetryFailed,
     Timeout,
 )
-from generate.plan import GAMES, make_plan, playable, roles_of
-from generate.playing import Playing
-from generate.sitting import account, limits_of, sit
-from generate.tournament import cells, factorial, read_cells
-from generate.transcript import plain, transcript
+from liescope.generate.runs.plan import GAMES, make_plan, playable, roles_of
+from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.summary import limits_of, run_job, summarise
+from liescope.generate.runs.tournament import cells, factorial, read_cells
+from liescope.generate.runs.transcript import plain, transcript
 
 app = typer.Typer()
 for commands in (label_commands, import_commands, corpus_commands):
@@ -158,9 +158,9 @@ def play(
     drawn, learns = factorial(drawn, levels)
     plan = make_plan(game, options, players, design, drawn, games, seed, roles, prompts, learns)
     limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, prompts)
-    tally, seconds = sit(Playing(plan, out), out, limits, retry_failed, "playing")
+    tally, seconds = run_job(Playing(plan, out), out, limits, retry_failed, "playing")
     head = {"run": str(out), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
-    account(head, tally, seconds, as_json)
+    summarise(head, tally, seconds, as_json)
 
 
 def _levels(learning: str, design: str) -> list[bool]:
@@ -191,7 +191,7 @@ def show(
     if as_json:
         emit(record_to_json(record))
         return
-    from labeling.label import label_game
+    from liescope.labeling.label import label_game
 
     console = Console(highlight=False, soft_wrap=True)
     for line in transcript(record, label_game(record)):

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from labeling.rows import StatementRow
+from liescope.labeling.rows import StatementRow
 
 LABELS = ("label_role", "label_claim", "label_self", "label_peer")
 

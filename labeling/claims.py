@@ -26,11 +26,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from games.mafia import Mafia
-from labeling import wording
-from labeling.reading import Sentence, lower, mark_of, mask, sentences, unmask
-from labeling.role_patterns import RolePatterns, role_patterns
-from labeling.vocabulary import Vocabulary
+from liescope.games.mafia import Mafia
+from liescope.labeling import wording
+from liescope.labeling.reading import Sentence, lower, mark_of, mask, sentences, unmask
+from liescope.labeling.role_patterns import RolePatterns, role_patterns
+from liescope.labeling.vocabulary import Vocabulary
 
 _CACHED_LENGTH = 2000
 _REACH = 200

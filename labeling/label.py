@@ -12,13 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from games.core import Event, EventKind, Phase
-from games.record import GameRecord, Seat
-from games.suspicion import START, smooth
-from labeling.claims import find_claims
-from labeling.rows import Claim, LabelledGame, RatingRow, StatementRow, VoteRow
-from labeling.taxonomy import DeceptionType, parse_type
-from labeling.truth import check
+from liescope.games.core import Event, EventKind, Phase
+from liescope.games.record import GameRecord, Seat
+from liescope.games.suspicion import START, smooth
+from liescope.labeling.claims import find_claims
+from liescope.labeling.rows import Claim, LabelledGame, RatingRow, StatementRow, VoteRow
+from liescope.labeling.taxonomy import DeceptionType, parse_type
+from liescope.labeling.truth import check
 
 NO_CLAIM = "no checkable claim"
 NO_KNOWN_CLAIM = "no claim that the speaker could know to be true or false"

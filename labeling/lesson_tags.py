@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from labeling.lesson_words import AUDIENCE, FACTIONS, OTHERS_SEEN, PERCEPTION, READING, STRATEGIES
+from liescope.labeling.lesson_words import AUDIENCE, FACTIONS, OTHERS_SEEN, PERCEPTION, READING, STRATEGIES
 
 CATEGORIES = {
     "wolf_mimicry": "act, talk or vote as a Werewolf would, so as to be taken for one",

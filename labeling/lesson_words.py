@@ -1,4 +1,4 @@
-"""The words that the rules for lessons look for, as patterns over the plain text that `labeling.lesson_tags` makes.
+"""The words that the rules for lessons look for, as patterns over the plain text that `lesson_tags` makes.
 
 Gaps are counted in words and bounded, so that the time a text takes is in proportion to its length.
 """

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labeling.wording import NAME, OWN_DEATH
+from liescope.labeling.wording import NAME, OWN_DEATH
 
 _FIRST = 0xF0000
 _MOST_NAMES = 0xFFFD

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labeling.vocabulary import Vocabulary, vocabulary
-from labeling.wording import ADVERB, ASIDE, FOUND, NAME, NO_NAME_WORD, SAYS, SHOWN, SUBJECT, TARGET
+from liescope.labeling.vocabulary import Vocabulary, vocabulary
+from liescope.labeling.wording import ADVERB, ASIDE, FOUND, NAME, NO_NAME_WORD, SAYS, SHOWN, SUBJECT, TARGET
 
 _ADJECTIVE = (
     "real|only|true|actual|confirmed|proven|verified|known|sole|lone|last|remaining|other|second|simple|mere|fellow|"

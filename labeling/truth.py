@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from games.core import Event, EventKind, Phase
-from games.mafia import MAFIOSO
-from games.record import GameRecord
-from games.werewolf import DOCTOR, JESTER, WEREWOLF
-from labeling.claims import FoundClaim
-from labeling.rows import Claim
-from labeling.vocabulary import NOT
+from liescope.games.core import Event, EventKind, Phase
+from liescope.games.mafia import MAFIOSO
+from liescope.games.record import GameRecord
+from liescope.games.werewolf import DOCTOR, JESTER, WEREWOLF
+from liescope.labeling.claims import FoundClaim
+from liescope.labeling.rows import Claim
+from liescope.labeling.vocabulary import NOT
 
 TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"
 _KILLERS = frozenset({MAFIOSO, WEREWOLF})

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from games.werewolf import SEER, DyadicWerewolf, Werewolf
-from labeling.wording import END, NAME
+from liescope.games.werewolf import SEER, DyadicWerewolf, Werewolf
+from liescope.labeling.wording import END, NAME
 
 NOT = "not "
 

@@ -1,8 +1,8 @@
 """The patterns that claims are found with. They run on lower-case text in which each name is one private character.
 
 So no pattern knows a name, and every gap in them is bounded: a long or hostile text costs time in proportion to its
-length. `labeling.claims` says what each pattern's match means. Those that hold a game's words for roles are made in
-`labeling.role_patterns`; these are the same for every game.
+length. `liescope.labeling.claims` says what each pattern's match means. Those that hold a game's words for roles are
+made in `liescope.labeling.role_patterns`; these are the same for every game.
 """
 
 from __future__ import annotations

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-import liescope
+from liescope import cli
 
 COMMANDS = ["play", "label", "import", "build", "train", "evaluate", "fit", "analyse", "publish", "show", "demo"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert liescope.main([command, "--help"]) == 0
+    assert cli.main([command, "--help"]) == 0
     assert f"liescope {command}" in capsys.readouterr().out.replace("\n", " ")
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert liescope.main(["--version"]) == 0
-    assert capsys.readouterr().out == f"liescope {liescope.__version__}\n"
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"liescope {cli.__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_mistake_is_one_line_that_names_it_and_exit_code_1(
     words: list[str], names: str, tmp_path: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert liescope.main([word.replace("{tmp}", str(tmp_path)) for word in words]) == 1
+    assert cli.main([word.replace("{tmp}", str(tmp_path)) for word in words]) == 1
     said = capsys.readouterr()
     (line,) = said.err.strip().splitlines()
     assert line.startswith("error: ")
@@ -56,5 +56,5 @@ def test_an_openai_player_without_a_key_names_the_variable(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     words = ["play", "mini-mafia", "--player", "openai:gpt-4.1-mini", "--games", "1", "--out", f"{tmp_path}/r"]
-    assert liescope.main(words) == 1
+    assert cli.main(words) == 1
     assert "OPENAI_API_KEY" in capsys.readouterr().err

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import liescope
-from generate.corpus import read
+from liescope import cli
+from liescope.generate.corpus import read
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("demo")
-    assert liescope.main(["demo", "--out", str(out), "--games", "8"]) == 0
+    assert cli.main(["demo", "--out", str(out), "--games", "8"]) == 0
     return out
 
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from datasets import load_dataset
 
-import liescope
-from generate.corpus import read
+from liescope import cli
+from liescope.generate.corpus import read
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("werewolf")]
 GAMES = 4  # in each of four cells
@@ -23,15 +23,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     players = ["--player", "scripted:steady", "--player", "scripted:bold?j=2"]
     play = ["play", "werewolf", "--design", "factorial", *players, "--learning", "off,on", "--games", str(GAMES)]
     caps = ["--debate-turns", "6", "--defence-turns", "3", "--assess", "--seed", "2", "--out", run]
-    assert liescope.main([*play, *caps]) == 0
+    assert cli.main([*play, *caps]) == 0
     control = ["--games", "3", "--debate-turns", "4", "--seed", "3", "--out", str(out / "control")]
-    assert liescope.main(["play", "dyadic-werewolf", *control]) == 0
+    assert cli.main(["play", "dyadic-werewolf", *control]) == 0
     judge = ["--judge", "scripted:novice", "--share", "0.5", "--roles", "--lessons", "--out", str(out / "judged")]
-    assert liescope.main(["label", run, *judge]) == 0
-    assert liescope.main(["build", run, str(out / "control"), "--out", corpus]) == 0
-    assert liescope.main(["build", str(out / "judged"), "--out", str(out / "judged-corpus")]) == 0
-    assert liescope.main(["analyse", run, str(out / "control"), "--out", str(out / "report")]) == 0
-    assert liescope.main(["analyse", str(out / "judged"), "--out", str(out / "judged-report")]) == 0
+    assert cli.main(["label", run, *judge]) == 0
+    assert cli.main(["build", run, str(out / "control"), "--out", corpus]) == 0
+    assert cli.main(["build", str(out / "judged"), "--out", str(out / "judged-corpus")]) == 0
+    assert cli.main(["analyse", run, str(out / "control"), "--out", str(out / "report")]) == 0
+    assert cli.main(["analyse", str(out / "judged"), "--out", str(out / "judged-report")]) == 0
     return out
 
 
@@ -74,8 +74,8 @@ def test_a_judges_labels_stand_apart_from_the_players_own(made: Path) -> None:
 
 def test_a_detector_trains_on_what_they_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus, model = str(made / "corpus"), str(made / "tfidf")
-    assert liescope.main(["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", model]) == 0
-    assert liescope.main(["evaluate", model, "--corpus", corpus, "--observers", "--out", str(made / "evaluated")]) == 0
+    assert cli.main(["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", model]) == 0
+    assert cli.main(["evaluate", model, "--corpus", corpus, "--observers", "--out", str(made / "evaluated")]) == 0
     rows = json.loads((made / "evaluated" / "report.json").read_text(encoding="utf-8"))["rows"]
     assert {"tfidf", "control:length", "control:role_oracle"} <= {row["detector"] for row in rows}
 

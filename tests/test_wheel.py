@@ -1,39 +1,100 @@
-"""The wheel holds exactly the packages that the project names, and the files that they need at run time."""
+"""What is installed: one top-level name, everything that it needs, seen from beside a user's own `games/`."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = {"games", "labeling", "generate", "detectors", "benchmark", "data_cards"}
+ROOMS = ["games", "labeling", "generate", "detectors", "benchmark", "data_cards"]
+SCRIPT = """
+import games, benchmark, generate
+assert games.MINE and benchmark.MINE and generate.MINE
+import liescope, liescope.games, liescope.benchmark, liescope.generate, liescope.cli
+assert liescope.__file__.startswith({site!r}), liescope.__file__
+assert liescope.cli.main(["play", "mini-mafia", "--games", "1", "--out", "run"]) == 0
+"""
+TYPED = """
+from liescope.games import Outcome
+
+outcome: Outcome = "the town won"
+"""
+
+
+def built(kind: str, out: Path, source: Path = ROOT) -> Path:
+    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", str(out), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    (made,) = out.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return made
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    out = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the sdist as an installer builds it."""
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(built("sdist", folder)) as archive:
+        archive.extractall(folder, filter="data")
+    (source,) = (path for path in folder.iterdir() if path.is_dir())
+    return built("wheel", tmp_path_factory.mktemp("wheel"), source)
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but the installed wheel in it."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(folder), str(wheel)]
     subprocess.run(command, check=True, capture_output=True)
-    (wheel,) = out.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        return set(archive.namelist())
+    return folder
 
 
-def test_its_top_level_is_the_six_packages_and_the_front_door(names: set[str]) -> None:
-    tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES | {"liescope.py"}
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A user's folder that holds modules of the same names as Liescope's rooms."""
+    (tmp_path / "games").mkdir()
+    for name in ("games/__init__.py", "benchmark.py", "generate.py"):
+        (tmp_path / name).write_text("MINE = True\n", encoding="utf-8")
+    return tmp_path
 
 
-def test_every_package_is_typed_and_complete(names: set[str]) -> None:
-    here = {
-        str(path.relative_to(ROOT))
-        for package in PACKAGES
-        for path in (ROOT / package).rglob("*")
+def files_of(room: str) -> set[str]:
+    return {
+        f"liescope/{path.relative_to(ROOT)}"
+        for path in (ROOT / room).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert here <= names
-    assert {f"{package}/py.typed" for package in PACKAGES} <= names
+
+
+def test_its_only_top_level_name_is_liescope_and_it_is_typed(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"liescope"}
+    assert "liescope/py.typed" in names
+
+
+def test_a_wheel_from_the_sdist_and_one_from_the_checkout_hold_every_file(wheel: Path, tmp_path: Path) -> None:
+    here = set().union(*map(files_of, ROOMS))
+    assert here <= set(zipfile.ZipFile(wheel).namelist())
+    assert here <= set(zipfile.ZipFile(built("wheel", tmp_path)).namelist())
+
+
+def test_installed_it_works_beside_foreign_packages_of_the_same_names(site: Path, beside: Path) -> None:
+    script = beside / "mine.py"
+    script.write_text(SCRIPT.format(site=str(site)), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(site)}
+    done = subprocess.run([sys.executable, script], cwd=beside, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (beside / "run" / "journal.sqlite").exists()
+
+
+def test_its_types_are_seen_from_outside(site: Path, beside: Path) -> None:
+    (beside / "mine.py").write_text(TYPED, encoding="utf-8")
+    environment = os.environ | {"MYPYPATH": str(site)}
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", "mine.py"]
+    done = subprocess.run(command, cwd=beside, env=environment, capture_output=True, text=True)
+    assert 'expression has type "str", variable has type "Outcome"' in done.stdout
+    assert "1 error" in done.stdout

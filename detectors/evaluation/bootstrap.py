@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from detectors.evaluation.metrics import Floats, Weights
+from liescope.detectors.evaluation.metrics import Floats, Weights
 
 DRAWS = 1000
 LEVEL = 0.95

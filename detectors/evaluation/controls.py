@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from detectors.evaluation.scores import score_table
-from detectors.examples import Labelled, check_trainable, labelled, make_examples
-from detectors.folds import Rows, fold_of, out_of_fold
-from detectors.linear import logistic
-from detectors.protocol import Progress, silent
-from detectors.textualize import TextConfig
-from detectors.tfidf import TfidfDetector
+from liescope.detectors.evaluation.scores import score_table
+from liescope.detectors.examples import Labelled, check_trainable, labelled, make_examples
+from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.linear import logistic
+from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.tfidf import TfidfDetector
 
 CONTROL = "control:"
 _LAST_PLACE = 20

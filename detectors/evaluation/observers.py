@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from detectors.evaluation.bootstrap import codes, estimate, game_weights
-from detectors.evaluation.metrics import Floats, rank_metrics
-from detectors.evaluation.scores import MetricRow, Plan, describe, per_detector, score_table, scored
-from games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
+from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights
+from liescope.detectors.evaluation.metrics import Floats, rank_metrics
+from liescope.detectors.evaluation.scores import MetricRow, ScoringPlan, describe, per_detector, score_table, scored
+from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
 
 OBSERVERS = "observers:"
 _VILLAGER_VOTE = OBSERVERS + "villager_vote"
@@ -28,7 +28,7 @@ DETECTIVE_CLAIM = "control:detective_claim"
 Found = tuple[list[MetricRow], list[str]]
 
 
-def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.DataFrame, plan: Plan) -> Found:
+def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.DataFrame, plan: ScoringPlan) -> Found:
     """AUROC of detectors and observers on the statements that observers rated, and the paired differences.
 
     Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`. The target
@@ -66,7 +66,7 @@ def _rows(
     return [MetricRow(who, target, split, metric, *estimate(values), *shared) for who, metric, values in found]
 
 
-def _auroc(table: pl.DataFrame, column: str, plan: Plan) -> Floats:
+def _auroc(table: pl.DataFrame, column: str, plan: ScoringPlan) -> Floats:
     data = scored(table.with_columns(score=pl.col(column)))
     return rank_metrics(data, game_weights(data.games, plan.draws, plan.seed))[0]
 
@@ -80,7 +80,7 @@ class Tables:
     games: pl.DataFrame
 
 
-def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: Plan) -> Found:
+def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> Found:
     """Share of votes in which detector and villager name the mafioso, and the paired difference, over games.
 
     A vote that the rules drew at random says nothing about the villager: it is left out and counted. Rows: all
@@ -173,7 +173,7 @@ def _units(votes: pl.DataFrame, candidates: pl.DataFrame, suspicion: pl.DataFram
     return voted.join(named, on=vote).sort(vote)
 
 
-def _groups(units: pl.DataFrame, plan: Plan) -> Iterator[tuple[str, pl.DataFrame]]:
+def _groups(units: pl.DataFrame, plan: ScoringPlan) -> Iterator[tuple[str, pl.DataFrame]]:
     human = pl.col("voter_source") == _HUMAN
     models = units.filter(~human)
     if models.height:
@@ -188,7 +188,7 @@ def _groups(units: pl.DataFrame, plan: Plan) -> Iterator[tuple[str, pl.DataFrame
         yield f"{plan.split}:people", people
 
 
-def _share(units: pl.DataFrame, column: str, plan: Plan) -> Floats:
+def _share(units: pl.DataFrame, column: str, plan: ScoringPlan) -> Floats:
     game, games = codes(units["game_id"].to_numpy())
     weights = game_weights(games, plan.draws, plan.seed)
     total = np.bincount(game, weights=units[column].to_numpy(), minlength=games)

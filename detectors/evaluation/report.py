@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from detectors.evaluation.figures import roc_and_calibration
-from detectors.evaluation.run import Evaluation
-from detectors.evaluation.scores import MetricRow, describe, per_detector
-from games.errors import UsageError
+from liescope.common.errors import UsageError
+from liescope.detectors.evaluation.figures import roc_and_calibration
+from liescope.detectors.evaluation.run import Evaluation
+from liescope.detectors.evaluation.scores import MetricRow, describe, per_detector
 
 _SCRIPTED = "scripted"
 _TARGETS = {

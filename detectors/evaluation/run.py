@@ -9,24 +9,24 @@ from typing import Any
 
 import polars as pl
 
-from detectors.evaluation.bootstrap import DRAWS
-from detectors.evaluation.controls import CONTROL, control_scores
-from detectors.evaluation.observers import Tables, detective_claims, in_the_villagers_seat, on_statements
-from detectors.evaluation.scores import (
+from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.evaluation.bootstrap import DRAWS
+from liescope.detectors.evaluation.controls import CONTROL, control_scores
+from liescope.detectors.evaluation.observers import Tables, detective_claims, in_the_villagers_seat, on_statements
+from liescope.detectors.evaluation.scores import (
     THRESHOLDS_ON,
     Figures,
     MetricRow,
-    Plan,
+    ScoringPlan,
     Thresholds,
     evaluate_scores,
     score_table,
 )
-from detectors.examples import corpus_id, make_examples, read_statements
-from detectors.protocol import Progress, silent
-from detectors.saved import SavedModel, load_model
-from games.errors import UnknownName, UsageError
-from games.mafia import MiniMafia
-from generate.corpus import read, read_facts
+from liescope.detectors.examples import corpus_id, make_examples, read_statements
+from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.saved import SavedModel, load_model
+from liescope.games.mafia import MiniMafia
+from liescope.generate.corpus import read, read_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Evaluation:
     """
 
     corpus: str
-    plan: Plan
+    plan: ScoringPlan
     models: Mapping[str, Mapping[str, Any]]
     sources: tuple[str, ...]
     scores: pl.DataFrame
@@ -88,7 +88,7 @@ def evaluate(
             notes.append(f"controls, {target}: not available on this corpus: {error}")
     kept = statements.filter(pl.col("split").is_in([split, THRESHOLDS_ON[split]]))
     scores = pl.concat(tables).join(kept.select("statement_id"), on="statement_id", how="semi", maintain_order="left")
-    plan = Plan(split, hold_out, draws, seed, frozen)
+    plan = ScoringPlan(split, hold_out, draws, seed, frozen)
     progress("figures", 0, 1)
     figures = evaluate_scores(scores, statements, plan)
     rows, more = _beside_players(scores, evaluated, corpus, plan, tuple(models)) if observers else ([], [])
@@ -148,7 +148,7 @@ def _scores_of(
 
 
 def _beside_players(
-    scores: pl.DataFrame, evaluated: pl.DataFrame, corpus: Path, plan: Plan, detectors: Sequence[str]
+    scores: pl.DataFrame, evaluated: pl.DataFrame, corpus: Path, plan: ScoringPlan, detectors: Sequence[str]
 ) -> tuple[list[MetricRow], list[str]]:
     """On rated statements detectors alone; in the villager's seat the controls too, which vote as little as they."""
     mine = scores.filter(pl.col("detector").is_in(list(detectors)))

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from detectors.evaluation.bootstrap import DRAWS, codes, estimate, game_weights
-from detectors.evaluation.metrics import LEVELS, Scored, metrics, threshold_at
-from detectors.examples import target_column
-from games.errors import BadData
+from liescope.common.errors import BadData
+from liescope.detectors.evaluation.bootstrap import DRAWS, codes, estimate, game_weights
+from liescope.detectors.evaluation.metrics import LEVELS, Scored, metrics, threshold_at
+from liescope.detectors.examples import target_column
 
 SCORES = {
     "statement_id": pl.String,
@@ -53,7 +53,7 @@ class MetricRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScoringPlan:
     """What to compute. hold_out: models whose own statements get rows of their own. frozen: thresholds, by detector, of
     detectors that were trained on another corpus; the others' are chosen on THRESHOLDS_ON[split].
     """
@@ -100,7 +100,7 @@ def score_table(
     )
 
 
-def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Plan) -> Figures:
+def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> Figures:
     """Every statement-level figure of every detector in a score table.
 
     statements: statement_id, game_id, split, speaker_model and the label columns, of at least the evaluated split and
@@ -152,14 +152,14 @@ def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:
     return table.height, table["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None
 
 
-def _slices(table: pl.DataFrame, plan: Plan) -> Iterator[tuple[str, pl.DataFrame]]:
+def _slices(table: pl.DataFrame, plan: ScoringPlan) -> Iterator[tuple[str, pl.DataFrame]]:
     yield plan.split, table
     if plan.hold_out:
         yield f"{plan.split}:held-out", table.filter(pl.col("speaker_model").is_in(list(plan.hold_out)))
 
 
 def _figures(
-    table: pl.DataFrame, chosen: Thresholds, plan: Plan
+    table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan
 ) -> tuple[dict[str, tuple[float | None, float | None, float | None]], list[str]]:
     why: list[str] = []
     if table.is_empty():

@@ -10,15 +10,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from games.errors import UnknownName, UsageError
-from games.record import GameRecord
-from generate.corpus.facts import CorpusFacts, count_facts
-from generate.corpus.papers import write_papers
-from generate.corpus.read import is_corpus
-from generate.corpus.rows import game_rows
-from generate.corpus.splits import split_game
-from generate.corpus.write import CorpusWriter
-from generate.journal import Journal, read_runs
+from liescope.common.errors import UnknownName, UsageError
+from liescope.games.record import GameRecord
+from liescope.generate.corpus.facts import CorpusFacts, count_facts
+from liescope.generate.corpus.papers import write_papers
+from liescope.generate.corpus.read import is_corpus
+from liescope.generate.corpus.rows import game_rows
+from liescope.generate.corpus.splits import split_game
+from liescope.generate.corpus.write import CorpusWriter
+from liescope.generate.runs.journal import Journal, read_runs
 
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
 

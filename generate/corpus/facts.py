@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from generate.corpus.read import FORMAT
-from generate.corpus.write import data_file
-from generate.schema import CONFIGS, SPLITS
+from liescope.generate.corpus.read import FORMAT
+from liescope.generate.corpus.schema import CONFIGS, SPLITS
+from liescope.generate.corpus.write import data_file
 
 TARGETS = ("role", "claim", "self", "peer")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from data_cards import CardError, croissant, render_dataset_card
-from games.errors import UsageError
-from generate.corpus.read import FACTS_FILE
-from generate.schema import CONFIGS
+from liescope.common.errors import UsageError
+from liescope.data_cards import CardError, croissant, render_dataset_card
+from liescope.generate.corpus.read import FACTS_FILE
+from liescope.generate.corpus.schema import CONFIGS
 
 CARD_FILE, CROISSANT_FILE = "README.md", "croissant.json"
 

@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from games.errors import BadData, UnknownName
-from generate.corpus.write import data_file
-from generate.schema import CONFIGS, SPLITS
+from liescope.common.errors import BadData, UnknownName
+from liescope.generate.corpus.schema import CONFIGS, SPLITS
+from liescope.generate.corpus.write import data_file
 
 FACTS_FILE = "corpus.json"
 FORMAT = 2

@@ -1,17 +1,17 @@
-"""From a game to rows of the corpus: plain dictionaries with the columns of `generate.schema`, without the split."""
+"""From a game to rows of the corpus: plain dictionaries with the columns of its schema, without the split."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from games.core import EventKind
-from games.record import GameRecord, Status
-from games.werewolf import JESTER
-from generate.schema import ROLES
-from labeling.label import label_game
-from labeling.lesson_tags import tag
-from labeling.rows import Claim, RatingRow, StatementRow, VoteRow
+from liescope.games.core import EventKind
+from liescope.games.record import GameRecord, Status
+from liescope.games.werewolf import JESTER
+from liescope.generate.corpus.schema import ROLES
+from liescope.labeling.label import label_game
+from liescope.labeling.lesson_tags import tag
+from liescope.labeling.rows import Claim, RatingRow, StatementRow, VoteRow
 
 Row = Mapping[str, Any]
 

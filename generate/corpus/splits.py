@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from hashlib import sha256
 
-from games.record import GameRecord
+from liescope.games.record import GameRecord
 
 SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
 

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from games.errors import BadData
-from generate.schema import CONFIGS, SPLITS
+from liescope.common.errors import BadData
+from liescope.generate.corpus.schema import CONFIGS, SPLITS
 
 # A row group ends at whichever bound it meets first; texts of 100 kB must not pile up to gigabytes.
 GROUP_ROWS = 8192

@@ -1,6 +1,6 @@
 """Games that others published, as game records."""
 
-from generate.importers.mini_mafia import Rejected, read_mini_mafia
-from generate.importers.told import Cast, Said, Told, retell
+from liescope.generate.importers.mini_mafia.log_game import Cast, LogGame, LogMessage, replay_log
+from liescope.generate.importers.mini_mafia.reader import Rejected, read_mini_mafia
 
-__all__ = ["Cast", "Rejected", "Said", "Told", "read_mini_mafia", "retell"]
+__all__ = ["Cast", "LogGame", "LogMessage", "Rejected", "read_mini_mafia", "replay_log"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from games.core import Ask, Event, Reply
-from games.record import Source
+from liescope.games.core import Ask, Event, Reply
+from liescope.games.record import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlayerContext:
     """What a run gives its players. log: called with every attempt as it ends (the journal's); game: the name of the
     game, which has prompts of its own; prompts: the name of a set of them or a folder of templates; concurrency: the
     most requests under way at once; timeout: seconds for one request; retries: attempts after the first; prices: by

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from games.errors import UnknownName
-from generate.players.protocol import Player, Table
+from liescope.common.errors import UnknownName
+from liescope.generate.players.protocol import Player, PlayerContext
 
-Opener = Callable[[str, Table], Player]
+Opener = Callable[[str, PlayerContext], Player]
 
 
-def _scripted(argument: str, table: Table) -> Player:
-    from generate.players.scripted import open_scripted
+def _scripted(argument: str, table: PlayerContext) -> Player:
+    from liescope.generate.players.scripted import open_scripted
 
     return open_scripted(argument, table)
 
 
-def _openai(argument: str, table: Table) -> Player:
-    from generate.players.openai import open_openai
+def _openai(argument: str, table: PlayerContext) -> Player:
+    from liescope.generate.players.openai.player import open_openai
 
     return open_openai(argument, table)
 
@@ -25,7 +25,7 @@ def _openai(argument: str, table: Table) -> Player:
 PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai}
 
 
-def open_player(spec: str, table: Table) -> Player:
+def open_player(spec: str, table: PlayerContext) -> Player:
     """The player that a spec string names. Raises UsageError where the spec, a key or a package is missing."""
     kind, _, argument = spec.partition(":")
     if kind not in PLAYERS:

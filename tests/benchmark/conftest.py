@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmark import Posterior, fit, published_counts, win_probability
-from benchmark.counts import SCHEMA, tally
-from games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
-from games.mafia import MINI_MAFIA
-from games.record import GameRecord
+from liescope.benchmark import Posterior, fit, published_counts, win_probability
+from liescope.benchmark.counts import SCHEMA, tally
+from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
+from liescope.games.mafia import MINI_MAFIA
+from liescope.games.record import GameRecord
 
 ROLES = ("mafioso", "detective", "villager", "villager")
 Skills = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -7,14 +7,14 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from games import drive, record, start
-from games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Game, Reply
-from games.judging import JudgeSpec, Judging
-from games.mafia import MINI_MAFIA, MiniMafia
-from games.record import GameRecord, Source
-from games.werewolf import Werewolf, WerewolfSpec
-from labeling.lesson_tags import CATEGORIES
-from labeling.taxonomy import DeceptionType
+from liescope.games import drive, record, start
+from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Game, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.record import GameRecord, Source
+from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.labeling.lesson_tags import CATEGORIES
+from liescope.labeling.taxonomy import DeceptionType
 
 LESSONS = (
     "Appear wolf-like at the vote and avoid villager alignment.",

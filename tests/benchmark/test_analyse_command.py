@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
-from benchmark.commands import app
-from games.errors import BadData, UsageError
-from games.record import GameRecord
-from generate.journal import Journal
+from liescope.benchmark.commands import app
+from liescope.common.errors import BadData, UsageError
+from liescope.games.record import GameRecord
+from liescope.generate.runs.journal import Journal
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
 

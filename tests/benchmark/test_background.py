@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmark import published_counts, published_scores
-from benchmark.background import background_scores, win_rate
-from games.errors import UsageError
+from liescope.benchmark import published_counts, published_scores
+from liescope.benchmark.background import background_scores, win_rate
+from liescope.common.errors import UsageError
 
 
 def test_published_z_scores_and_scores_come_back(shared_data: Path) -> None:

@@ -13,12 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark import Posterior, Settings, fit, normalise, predictions, published_scores, scores, win_probability
-from benchmark.backend import choose_sampler
-from benchmark.capability import Diagnostics
-from benchmark.counts import SCHEMA
-from benchmark.identification import check_identified, leave_out
-from games.errors import MissingExtra, NotConverged, UnknownName, UsageError
+from liescope.benchmark import (
+    Posterior,
+    Settings,
+    fit,
+    normalise,
+    predictions,
+    published_scores,
+    scores,
+    win_probability,
+)
+from liescope.benchmark.backend import choose_sampler
+from liescope.benchmark.capability import Diagnostics
+from liescope.benchmark.counts import SCHEMA
+from liescope.benchmark.identification import check_identified, leave_out
+from liescope.common.errors import MissingExtra, NotConverged, UnknownName, UsageError
 
 pytestmark = pytest.mark.xdist_group("fit")  # one process compiles the model once
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmark import count_games, load_counts
-from benchmark.counts import SCHEMA, add
-from games import Source
-from games.errors import UsageError
-from games.record import GameRecord
-from generate.journal import Journal
+from liescope.benchmark import count_games, load_counts
+from liescope.benchmark.counts import SCHEMA, add
+from liescope.common.errors import UsageError
+from liescope.games import Source
+from liescope.games.record import GameRecord
+from liescope.generate.runs.journal import Journal
 
 Play = Callable[..., GameRecord]
 

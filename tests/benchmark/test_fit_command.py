@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
-from benchmark import Posterior, predictions, scores
-from benchmark.commands import app
-from benchmark.plots import forest, predictive
-from benchmark.results import tidy_draws
-from games import Source
-from games.errors import NotConverged, UsageError
-from games.record import GameRecord
-from generate.journal import Journal
+from liescope.benchmark import Posterior, predictions, scores
+from liescope.benchmark.commands import app
+from liescope.benchmark.plots import forest, predictive
+from liescope.benchmark.results import tidy_draws
+from liescope.common.errors import NotConverged, UsageError
+from liescope.games import Source
+from liescope.games.record import GameRecord
+from liescope.generate.runs.journal import Journal
 
 pytestmark = pytest.mark.xdist_group("fit")
 
@@ -92,8 +92,8 @@ def test_scripted_games_are_never_presented_as_a_finding(
             journal.add_record(play(i, j, k, k, mafia_wins=seed % 3 == 0, seed=seed, source=Source.SCRIPTED))
         journal.add_record(play("a", "b", "a", "a", mafia_wins=True, seed=99, failure="down", source=Source.SCRIPTED))
     run(tmp_path / "run", "--draws", "400", "--tune", "400", "--out", tmp_path / "report")
-    account = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    for words in (capsys.readouterr().out, account):
+    summarise = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    for words in (capsys.readouterr().out, summarise):
         assert "find nothing about models or people" in words
         assert "Left out: 1 games, because the game failed." in words
 

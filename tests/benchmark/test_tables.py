@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmark import published_counts, published_scores, read_counts
-from benchmark.counts import SCHEMA
-from benchmark.tables import parse_counts
-from games.errors import BadData, UsageError
+from liescope.benchmark import published_counts, published_scores, read_counts
+from liescope.benchmark.counts import SCHEMA
+from liescope.benchmark.tables import parse_counts
+from liescope.common.errors import BadData, UsageError
 
 HEAD = "mafioso,detective,villager,mafia_wins,games\n"
 TABLE = "capability,model,a,b\nDeceive,a,30,20\nDeceive,b,40,50\nDetect,a,70,60\nDetect,b,80,50\nDisclose,a,70,1\n"

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from games.bidding import BIDS
-from games.core import (
+from liescope.common.errors import RuleViolation
+from liescope.games.bidding import BIDS
+from liescope.games.core import (
     ASSESSMENTS,
     CHOICES,
     FORMS,
@@ -27,11 +28,10 @@ from games.core import (
     Replies,
     Reply,
 )
-from games.errors import RuleViolation
-from games.judging import JudgeSpec, Judging
-from games.lessons import Lesson, LessonKind
-from games.mafia import MAFIOSO, MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from games.record import (
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.mafia import MAFIOSO, MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.record import (
     GameRecord,
     Source,
     Status,
@@ -41,8 +41,8 @@ from games.record import (
     reply_from_json,
     reply_to_json,
 )
-from games.session import Session, drive, fork, replay, resume, start
-from games.werewolf import WEREWOLF, Werewolf, WerewolfSpec
+from liescope.games.session import Session, drive, fork, replay, resume, start
+from liescope.games.werewolf import WEREWOLF, Werewolf, WerewolfSpec
 
 Maker = Callable[[int], Game]
 Answer = Callable[[Ask, Sequence[Event]], Reply]

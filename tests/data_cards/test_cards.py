@@ -9,12 +9,12 @@ import pytest
 import yaml
 from huggingface_hub import DatasetCard, ModelCard
 
-from data_cards import CardError, render_dataset_card, render_model_card
-from data_cards.cards import markdown
-from data_cards.columns import COLUMNS
-from data_cards.columns import CONFIGS as CONFIG_WORDS
-from generate.corpus.papers import describe_columns
-from generate.schema import CONFIGS, SPLITS
+from liescope.data_cards import CardError, render_dataset_card, render_model_card
+from liescope.data_cards.cards import markdown
+from liescope.data_cards.columns import COLUMNS
+from liescope.data_cards.columns import CONFIGS as CONFIG_WORDS
+from liescope.generate.corpus.papers import describe_columns
+from liescope.generate.corpus.schema import CONFIGS, SPLITS
 
 SCRIPTED = "Scripted text is not model text"
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from games.core import Ask, AskKind, Reply
-from games.mafia import MiniMafia
-from games.record import Source, record
-from games.session import drive, start
-from generate.corpus import pack, read
-from generate.schema import CONFIGS
+from liescope.games.core import Ask, AskKind, Reply
+from liescope.games.mafia import MiniMafia
+from liescope.games.record import Source, record
+from liescope.games.session import drive, start
+from liescope.generate.corpus import pack, read
+from liescope.generate.corpus.schema import CONFIGS
 
 # mlcroissant calls rdflib and pandas in ways that these two have deprecated.
 pytestmark = [

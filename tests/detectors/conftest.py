@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from generate.corpus import split_of
-from generate.corpus.read import FORMAT
-from generate.schema import CONFIGS, SPLITS
+from liescope.generate.corpus import split_of
+from liescope.generate.corpus.read import FORMAT
+from liescope.generate.corpus.schema import CONFIGS, SPLITS
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 ROLES = ("mafioso", "detective", "villager", "villager")

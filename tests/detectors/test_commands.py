@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from detectors.commands import app
-from games.errors import UnknownName, UsageError
+from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.commands import app
 
 Corpus = Callable[..., Path]
 

@@ -13,11 +13,11 @@ import pytest
 import skops.io
 from sklearn.metrics import roc_auc_score
 
-from detectors.examples import Labelled, labelled, read_statements
-from detectors.protocol import Detector
-from detectors.registry import KINDS, load_parts, make
-from detectors.textualize import TextConfig
-from games.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.detectors.examples import Labelled, labelled, read_statements
+from liescope.detectors.protocol import Detector
+from liescope.detectors.registry import KINDS, load_parts, make
+from liescope.detectors.textualize import TextConfig
 
 PARTS = {"tfidf": "pipeline.skops", "embedding": "head.skops", "encoder": "encoder/model.safetensors"}
 

@@ -11,22 +11,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from detectors.evaluation.controls import control_scores, deal_to_other_games
-from detectors.evaluation.observers import (
+from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.evaluation.controls import control_scores, deal_to_other_games
+from liescope.detectors.evaluation.observers import (
     DETECTIVE_CLAIM,
     Tables,
     detective_claims,
     in_the_villagers_seat,
     on_statements,
 )
-from detectors.evaluation.report import scripted_warning, write_report
-from detectors.evaluation.run import Evaluation, evaluate
-from detectors.evaluation.scores import MetricRow, Plan, evaluate_scores, score_table
-from detectors.examples import labelled, read_statements
-from detectors.textualize import TextConfig
-from detectors.training import Recipe, train
-from games.errors import UnknownName, UsageError
-from generate.corpus import read
+from liescope.detectors.evaluation.report import scripted_warning, write_report
+from liescope.detectors.evaluation.run import Evaluation, evaluate
+from liescope.detectors.evaluation.scores import MetricRow, ScoringPlan, evaluate_scores, score_table
+from liescope.detectors.examples import labelled, read_statements
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.training import Recipe, train
+from liescope.generate.corpus import read
 
 Corpus = Callable[..., Path]
 Rows = dict[str, list[dict[str, Any]]]
@@ -64,7 +64,7 @@ def test_the_shuffled_control_is_at_chance_on_average(corpus: Path) -> None:
     found = []
     for seed in range(8):
         scores = control_scores(train, others, "role", seed)
-        rows = evaluate_scores(scores, statements, Plan("validation", draws=10)).rows
+        rows = evaluate_scores(scores, statements, ScoringPlan("validation", draws=10)).rows
         found.append(value(rows, "control:shuffled", "auroc", "validation"))
     assert abs(np.mean(found) - 0.5) < 0.06
 
@@ -85,7 +85,7 @@ def test_a_control_that_is_the_model_finds_a_corpus_where_the_model_is_the_answe
 
     statements = read_statements(make_corpus(games=60, change=same))
     train, test = (statements.filter(pl.col("split") == name) for name in ("train", "test"))
-    rows = evaluate_scores(control_scores(train, test, "role"), statements, Plan("test", draws=10)).rows
+    rows = evaluate_scores(control_scores(train, test, "role"), statements, ScoringPlan("test", draws=10)).rows
     assert value(rows, "control:model_identity", "auroc") == 1
 
 
@@ -107,7 +107,7 @@ def test_every_statement_level_figure_is_recomputed_from_the_saved_scores(
     write_report(tmp_path, evaluation)
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     scores, statements = pl.read_parquet(tmp_path / "scores.parquet"), read_statements(corpus)
-    plan = Plan(report["split"], tuple(report["hold_out"]), report["draws"], report["seed"])
+    plan = ScoringPlan(report["split"], tuple(report["hold_out"]), report["draws"], report["seed"])
     again = [row.to_json() for row in evaluate_scores(scores, statements, plan).rows]
     assert again == report["rows"][: len(again)]
 
@@ -189,7 +189,7 @@ def test_observers_who_know_beat_a_detector_that_guesses_on_the_same_statements(
     rng = np.random.default_rng(0)
     scores = score_table(statements["statement_id"], rng.random(statements.height), "guess", "role")
     ratings = read(corpus, "ratings").collect()
-    rows, notes = on_statements(scores, statements, ratings, Plan("train", draws=200))
+    rows, notes = on_statements(scores, statements, ratings, ScoringPlan("train", draws=200))
     assert notes == []
     (difference,) = [r for r in rows if (r.metric, r.split) == ("auroc_minus_suspicion", "train:rated-by-all")]
     auroc = {r.detector: r.value for r in rows if (r.metric, r.split) == ("auroc", "train:rated-by-all")}
@@ -203,7 +203,7 @@ def test_observers_who_know_beat_a_detector_that_guesses_on_the_same_statements(
 def test_ratings_are_not_set_beside_a_label_that_is_made_of_them(corpus: Path) -> None:
     statements = read_statements(corpus)
     scores = score_table(statements["statement_id"], np.full(statements.height, 0.5), "d", "peer")
-    rows, (note,) = on_statements(scores, statements, read(corpus, "ratings").collect(), Plan("train", draws=10))
+    rows, (note,) = on_statements(scores, statements, read(corpus, "ratings").collect(), ScoringPlan("train", draws=10))
     assert rows == []
     assert "label_peer is made from the ratings" in note
 
@@ -251,7 +251,7 @@ def _seat(corpus: Path, score: Callable[[pl.DataFrame], pl.Series]) -> tuple[lis
     statements = read_statements(corpus)
     tables = Tables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
     scores = score_table(statements["statement_id"], score(statements).to_numpy().astype(float), "d", "role")
-    rows, notes = in_the_villagers_seat(scores, tables, Plan("all", draws=50))
+    rows, notes = in_the_villagers_seat(scores, tables, ScoringPlan("all", draws=50))
     return rows, notes, tables
 
 
@@ -293,7 +293,7 @@ def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Pat
     statements = read_statements(corpus).filter(pl.col("speaker_role") != "detective")
     tables = Tables(statements, read(corpus, "votes").collect(), read(corpus, "games").collect())
     scores = score_table(statements["statement_id"], np.full(statements.height, 0.9), "d", "role")
-    rows, _ = in_the_villagers_seat(scores, tables, Plan("all", draws=10))
+    rows, _ = in_the_villagers_seat(scores, tables, ScoringPlan("all", draws=10))
     assert value(rows, "d", "names_mafioso", "all") == 0.5
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
-from detectors.evaluation.bootstrap import codes, estimate, game_weights, interval
-from detectors.evaluation.metrics import Scored, calibration_error, metrics, rank_metrics, threshold_at
+from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, interval
+from liescope.detectors.evaluation.metrics import Scored, calibration_error, metrics, rank_metrics, threshold_at
 
 NO_THRESHOLDS = {"1pct": None, "5pct": None}
 

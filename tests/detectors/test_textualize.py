@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detectors.examples import Example
-from detectors.textualize import TextConfig, textualize
+from liescope.detectors.examples import Example
+from liescope.detectors.textualize import TextConfig, textualize
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 

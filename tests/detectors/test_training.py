@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from detectors.examples import corpus_id, labelled, make_examples, read_statements
-from detectors.folds import fold_of, out_of_fold
-from detectors.saved import load_model
-from detectors.textualize import TextConfig
-from detectors.training import Recipe, cross_validate, train
-from games.errors import BadData, UnknownName, UsageError
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors.examples import corpus_id, labelled, make_examples, read_statements
+from liescope.detectors.folds import fold_of, out_of_fold
+from liescope.detectors.saved import load_model
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.training import Recipe, cross_validate, train
 
 Corpus = Callable[..., Path]
 Rows = dict[str, list[dict[str, Any]]]

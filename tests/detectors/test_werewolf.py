@@ -8,17 +8,17 @@ from random import Random
 import polars as pl
 import pytest
 
-from detectors.evaluation.observers import DETECTIVE_CLAIM
-from detectors.evaluation.run import evaluate
-from detectors.examples import TARGETS
-from detectors.textualize import TextConfig
-from detectors.training import Recipe, train
-from games.core import ASSESSMENTS, Ask, Assessment, Game, Reply
-from games.mafia import MINI_MAFIA, MafiaSpec, MiniMafia
-from games.record import GameRecord, Source, record
-from games.session import start
-from games.werewolf import Werewolf, WerewolfSpec
-from generate.corpus import pack
+from liescope.detectors.evaluation.observers import DETECTIVE_CLAIM
+from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.examples import TARGETS
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.training import Recipe, train
+from liescope.games.core import ASSESSMENTS, Ask, Assessment, Game, Reply
+from liescope.games.mafia import MINI_MAFIA, MafiaSpec, MiniMafia
+from liescope.games.record import GameRecord, Source, record
+from liescope.games.session import start
+from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.generate.corpus import pack
 
 LIES = ("I'm just a villager, trust me.", "I am the doctor, so calm down.", "Why rush? I'm innocent.")
 TRUTHS = ("I'm only a villager and I want evidence.", "Look at the votes.", "I'm not a werewolf.")

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
-from games.judging import JudgeSpec, Judging
-from games.record import GameRecord, Source, record
-from games.session import drive, start
-from games.werewolf import Werewolf
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.record import GameRecord, Source, record
+from liescope.games.session import drive, start
+from liescope.games.werewolf import Werewolf
 from tests.golden.by_hand import JESTER_EXILED, VILLAGERS_SAVED, Hand
 
 

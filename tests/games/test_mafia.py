@@ -9,10 +9,10 @@ from itertools import permutations
 
 import pytest
 
-from games.core import Ask, AskKind, Event, EventKind, Reply
-from games.errors import UsageError
-from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from games.session import Session, drive, start
+from liescope.common.errors import UsageError
+from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.session import Session, drive, start
 
 FOUR = ("Alice", "Bob", "Charlie", "Diana")
 FIXED = replace(MINI_MAFIA, roles=("mafioso", "detective", "villager", "villager"))

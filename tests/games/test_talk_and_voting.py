@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.core import Ask, AskKind, EventKind, Phase, Reply
-from games.talk import speech
-from games.voting import legal_choice, plurality
+from liescope.games.core import Ask, AskKind, EventKind, Phase, Reply
+from liescope.games.talk import speech
+from liescope.games.voting import legal_choice, plurality
 
 
 def speak(limit: int | None) -> Ask:

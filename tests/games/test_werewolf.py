@@ -9,13 +9,13 @@ from random import Random
 
 import pytest
 
-from games.bidding import mentioned
-from games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from games.errors import UsageError
-from games.lessons import Lesson, LessonKind
-from games.session import Session, drive, start
-from games.voting import strict_majority
-from games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
+from liescope.common.errors import UsageError
+from liescope.games.bidding import mentioned
+from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.session import Session, drive, start
+from liescope.games.voting import strict_majority
+from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
 from tests.golden.by_hand import (
     DAYS_RUN_OUT,
     JESTER_EXILED,

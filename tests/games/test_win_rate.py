@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from games.core import Game, Reply
-from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from games.session import Session, drive
+from liescope.games.core import Game, Reply
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.session import Session, drive
 
 
 class Branching(Random):

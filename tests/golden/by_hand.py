@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Phase, Reply
-from games.lessons import Lesson, LessonKind
-from games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Phase, Reply
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.werewolf import Werewolf, WerewolfSpec
 
 Place = tuple[int, Phase]
 TEN = WerewolfSpec(roles=("villager",) * 6 + ("doctor", "werewolf", "werewolf", "jester"), message_limit=300)

@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
-from games.judging import JudgeSpec, Judging
-from games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from games.record import GameRecord, Source, event_to_json, record, reply_from_json, reply_to_json
-from games.session import Session, drive, start
-from games.werewolf import Werewolf, WerewolfSpec
+from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.record import GameRecord, Source, event_to_json, record, reply_from_json, reply_to_json
+from liescope.games.session import Session, drive, start
+from liescope.games.werewolf import Werewolf, WerewolfSpec
 from tests.golden.by_hand import DAYS_RUN_OUT, JESTER_EXILED, VILLAGERS_SAVED, WEREWOLVES_AT_PARITY, Hand
 
 FOLDER = Path(__file__).parent

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from games.core import Ask, AskKind, Assessment, Event, Reply
-from games.mafia import MafiaSpec, MiniMafia
-from games.record import GameRecord, Source, record
-from games.session import drive, start
+from liescope.games.core import Ask, AskKind, Assessment, Event, Reply
+from liescope.games.mafia import MafiaSpec, MiniMafia
+from liescope.games.record import GameRecord, Source, record
+from liescope.games.session import drive, start
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 ROLES = ("mafioso", "detective", "villager", "villager")

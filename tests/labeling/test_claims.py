@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.claims import FoundClaim, find_claims
+from liescope.labeling.claims import FoundClaim, find_claims
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 

@@ -25,11 +25,11 @@ from pathlib import Path
 
 import pytest
 
-from games.core import Event, EventKind
-from games.record import GameRecord
-from generate.importers.mini_mafia import read_mini_mafia
-from labeling.claims import FoundClaim, find_claims
-from labeling.truth import check
+from liescope.games.core import Event, EventKind
+from liescope.games.record import GameRecord
+from liescope.generate.importers.mini_mafia.reader import read_mini_mafia
+from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.labeling.truth import check
 
 HERE = Path(__file__).parent
 Claims = set[tuple[str, str, str]]

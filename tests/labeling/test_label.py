@@ -6,10 +6,10 @@ from dataclasses import asdict, fields, replace
 
 import pytest
 
-from games.core import Ask, AskKind, Assessment, EventKind
-from games.record import GameRecord, Status, record_from_json, record_to_json
-from labeling.label import NO_CLAIM, NO_KNOWN_CLAIM, NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
-from labeling.rows import RatingRow, StatementRow, VoteRow
+from liescope.games.core import Ask, AskKind, Assessment, EventKind
+from liescope.games.record import GameRecord, Status, record_from_json, record_to_json
+from liescope.labeling.label import NO_CLAIM, NO_KNOWN_CLAIM, NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
+from liescope.labeling.rows import RatingRow, StatementRow, VoteRow
 
 LIE = {"Alice": "I am the detective."}
 

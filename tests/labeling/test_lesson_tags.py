@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from labeling.lesson_tags import CATEGORIES, ORDERS, tag
+from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
 # The example lessons of the Triadic Werewolf paper with its own orders (Table 2, Appendix F.6).
 PUBLISHED = [

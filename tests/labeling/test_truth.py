@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from games.core import EventKind, Reply
-from games.mafia import Mafia, MafiaSpec
-from games.record import GameRecord, Source, record
-from games.session import drive, start
-from labeling.label import label_game
-from labeling.rows import Claim
-from labeling.truth import possible_roles
+from liescope.games.core import EventKind, Reply
+from liescope.games.mafia import Mafia, MafiaSpec
+from liescope.games.record import GameRecord, Source, record
+from liescope.games.session import drive, start
+from liescope.labeling.label import label_game
+from liescope.labeling.rows import Claim
+from liescope.labeling.truth import possible_roles
 
 # Alice is the mafioso, Bob the detective, who learned it at night; Charlie and Diana are villagers, one of whom died.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.claims import find_claims
+from liescope.labeling.claims import find_claims
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin")
 

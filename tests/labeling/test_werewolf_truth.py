@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
-from games.core import ASSESSMENTS, Ask, AskKind, Assessment, EventKind, Game, Phase, Reply
-from games.judging import JudgeSpec, Judging
-from games.record import GameRecord, Source, record
-from games.session import drive, start
-from games.werewolf import Werewolf, WerewolfSpec
-from labeling.label import label_game
-from labeling.rows import Claim
-from labeling.truth import possible_roles
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, EventKind, Game, Phase, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.record import GameRecord, Source, record
+from liescope.games.session import drive, start
+from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.labeling.label import label_game
+from liescope.labeling.rows import Claim
+from liescope.labeling.truth import possible_roles
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry")
 ROLES = ("werewolf", "werewolf", "jester", "doctor", "seer", "villager", "villager", "villager")

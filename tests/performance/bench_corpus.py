@@ -19,11 +19,11 @@ WORK = """
 import json, resource, sys, time
 from dataclasses import replace
 from pathlib import Path
-from games.core import AskKind, Assessment, Reply
-from games.mafia import MINI_MAFIA, MiniMafia
-from games.record import Source, record
-from games.session import drive, start
-from generate.corpus import pack
+from liescope.games.core import AskKind, Assessment, Reply
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.record import Source, record
+from liescope.games.session import drive, start
+from liescope.generate.corpus import pack
 
 def answer(ask, view):
     if ask.kind is AskKind.SPEAK:

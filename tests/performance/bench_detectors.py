@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from detectors.evaluation.bootstrap import game_weights
-from detectors.evaluation.metrics import Scored, rank_metrics
-from detectors.examples import Example
-from detectors.textualize import TextConfig, textualize
+from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.detectors.evaluation.metrics import Scored, rank_metrics
+from liescope.detectors.examples import Example
+from liescope.detectors.textualize import TextConfig, textualize
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 

@@ -18,10 +18,10 @@ from collections.abc import Awaitable, Callable, Sequence
 import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
-from games import Ask, AskKind, Event, Mafia, MafiaSpec, Reply, start
-from generate.players.openai import open_openai
-from generate.players.protocol import Table
-from generate.prompts import load_prompts
+from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, Reply, start
+from liescope.generate.players.openai.player import open_openai
+from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.protocol import PlayerContext
 
 CONNECTIONS = 256
 LATENCY = 0.2
@@ -90,7 +90,7 @@ async def measure(url: str) -> tuple[list[float], list[float]]:
     bare = AsyncOpenAI(
         api_key="EMPTY", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(limits=limits, timeout=60)
     )
-    player = open_openai(f"m@{url}", Table(log=lambda attempt: None, concurrency=CONNECTIONS))
+    player = open_openai(f"m@{url}", PlayerContext(log=lambda attempt: None, concurrency=CONNECTIONS))
 
     async def by_client(number: int) -> object:
         content = texts[number % len(texts)]
@@ -115,7 +115,7 @@ async def measure(url: str) -> tuple[list[float], list[float]]:
 
 def seam(asked: Sequence[Asked]) -> float:
     """Microseconds that rendering a prompt and reading an answer take, without any wire."""
-    from generate.parsing import read_reply
+    from liescope.generate.players.parsing import read_reply
 
     prompts = load_prompts("full")
     began = time.perf_counter()

@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from benchmark.backend import Mixing, Sample, Settings, load_pymc, mixing, sample
-from benchmark.capability import PRIOR_SD, build, normalise
-from benchmark.identification import PARAMETERS, code
-from benchmark.tables import published_counts
+from liescope.benchmark.backend import Mixing, Sample, Settings, load_pymc, mixing, sample
+from liescope.benchmark.capability import PRIOR_SD, build, normalise
+from liescope.benchmark.identification import PARAMETERS, code
+from liescope.benchmark.tables import published_counts
 
 REPEATS = 3
 

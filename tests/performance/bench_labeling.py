@@ -9,12 +9,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
-from games.mafia import MINI_MAFIA, MiniMafia
-from games.record import Source, record
-from games.session import drive, start
-from labeling.claims import find_claims
-from labeling.label import label_game
+from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.record import Source, record
+from liescope.games.session import drive, start
+from liescope.labeling.claims import find_claims
+from liescope.labeling.label import label_game
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 TEXTS = (

@@ -13,22 +13,22 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from games.mafia import MiniMafia
-from games.record import Status
-from games.session import start
-from generate.journal import Journal
-from generate.plan import Plan, make_plan, playable, roles_of
-from generate.prompts.render import load_prompts
-from generate.runner import Limits, play
-from generate.tournament import cells
-from labeling.label import label_game
+from liescope.games.mafia import MiniMafia
+from liescope.games.record import Status
+from liescope.games.session import start
+from liescope.generate.players.prompts.render import load_prompts
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import Plan, make_plan, playable, roles_of
+from liescope.generate.runs.runner import Limits, play
+from liescope.generate.runs.tournament import cells
+from liescope.labeling.label import label_game
 
 GAMES = 2000
 LATENCY = 0.2
 CONNECTIONS = 256
 WAVES = 5  # games one after the other in each place; six statements and three votes a game
 REQUESTS = CONNECTIONS * WAVES * 9
-STUB = Path(__file__).parents[1] / "generate" / "run" / "stub_server.py"
+STUB = Path(__file__).parents[1] / "generate" / "runs" / "stub_server.py"
 
 
 def _plan(players: list[str], games: int, assess: bool = False) -> Plan:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from games.core import Ask, Event, Reply
-from games.mafia import MINI_MAFIA, MiniMafia
-from games.session import drive, start
-from games.werewolf import WEREWOLF_TABLE, Werewolf
-from generate.players.scripted import PROFILES, ScriptedPlayer
-from generate.players.scripted.skills import parse_spec
+from liescope.games.core import Ask, Event, Reply
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.session import drive, start
+from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf
+from liescope.generate.players.scripted import PROFILES, ScriptedPlayer
+from liescope.generate.players.scripted.skills import parse_spec
 
 GAMES_PER_SECOND = 500
 

@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-import liescope
-from generate.journal import Journal
+from liescope import cli
+from liescope.generate.runs.journal import Journal
 
 GAMES = 30  # in each of two cells
 
@@ -42,7 +42,7 @@ def bench_the_whole_path() -> None:
         for name, words in steps.items():
             begin = time.perf_counter()
             with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-                code = liescope.main(words)
+                code = cli.main(words)
             seconds = time.perf_counter() - begin
             total += seconds if name != "play, without assessments" else 0.0
             print(f"{name}: {seconds:.1f} s{'' if code == 0 else f' (exit {code})'}")

@@ -1,6 +1,6 @@
 """Rule-based players with planted skills, no network: `scripted:novice`, `scripted:bold?m=1.5`."""
 
-from generate.players.scripted.player import ScriptedPlayer, open_scripted
-from generate.players.scripted.skills import PROFILES, Skills
+from liescope.generate.players.scripted.player import ScriptedPlayer, open_scripted
+from liescope.generate.players.scripted.skills import PROFILES, Skills
 
 __all__ = ["PROFILES", "ScriptedPlayer", "Skills", "open_scripted"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
-from games.core import Assessment
-from games.mafia import MAFIOSO
-from generate.players.scripted.beliefs import believe, chance
-from generate.players.scripted.reading import Reading
-from generate.players.scripted.seen import Said, Seen
-from generate.players.scripted.skills import Skills
-from labeling.taxonomy import DeceptionType as Kind
+from liescope.games.core import Assessment
+from liescope.games.mafia import MAFIOSO
+from liescope.generate.players.scripted.beliefs import believe, chance
+from liescope.generate.players.scripted.knowledge import Heard, Knowledge
+from liescope.generate.players.scripted.reading import Reading
+from liescope.generate.players.scripted.skills import Skills
+from liescope.labeling.taxonomy import DeceptionType as Kind
 
 # What speakers mistake a kind of deception for, in themselves and in others.
 NEAR: dict[Kind, tuple[Kind, ...]] = {
@@ -36,7 +36,7 @@ def report_self(planted: Kind, skills: Skills, random: Random) -> Assessment:
     return Assessment(kind is not Kind.NONE, kind.value, confidence, None, reason)
 
 
-def rate(seen: Seen, said: Said, skills: Skills, random: Random) -> Assessment:
+def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
     """A peer's view of a statement, from what it believes of the speaker and heard in the words."""
     belief = believe(seen).get(said.actor, 0.0)
     known = seen.results.get(said.actor) == MAFIOSO or seen.evil

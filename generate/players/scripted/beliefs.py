@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from games.mafia import DETECTIVE, MAFIOSO
-from generate.players.scripted.seen import Said, Seen, only_detective
+from liescope.games.mafia import DETECTIVE, MAFIOSO
+from liescope.generate.players.scripted.knowledge import Heard, Knowledge, only_detective
 
 SURE = 9.0  # what the seat knows from the rules or its own night
 POINTED = 0.3  # that somebody is accused at all, whatever the strength
@@ -26,7 +26,7 @@ ECHOED = 0.2  # for claiming a detective's role that somebody claimed before
 QUIET = -0.4  # the strength of a silence
 
 
-def suspicion(seen: Seen, observer: str | None, said: Sequence[Said] | None = None) -> dict[str, float]:
+def suspicion(seen: Knowledge, observer: str | None, said: Sequence[Heard] | None = None) -> dict[str, float]:
     """How suspect each player of the table is, to `observer` or (None) to a bystander without any secret.
 
     Only an observer of the town's side reasons from its own innocence. said: the statements to go by, all by default.
@@ -75,7 +75,7 @@ def suspicion(seen: Seen, observer: str | None, said: Sequence[Said] | None = No
     return scores
 
 
-def believe(seen: Seen, observer_knows: bool = True) -> dict[str, float]:
+def believe(seen: Knowledge, observer_knows: bool = True) -> dict[str, float]:
     """The seat's own belief about every other living player. A mafioso's is certain: it knows its partners.
 
     observer_knows False: what the table at large may think, which is what a deceiver reckons with.

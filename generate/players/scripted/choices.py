@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
-from games.core import Ask
-from games.mafia import DETECTIVE
-from generate.players.scripted.beliefs import SURE, believe, favourite, pick, weights
-from generate.players.scripted.intents import accusers
-from generate.players.scripted.seen import Seen
-from generate.players.scripted.skills import Skills
+from liescope.games.core import Ask
+from liescope.games.mafia import DETECTIVE
+from liescope.generate.players.scripted.beliefs import SURE, believe, favourite, pick, weights
+from liescope.generate.players.scripted.intents import accusers
+from liescope.generate.players.scripted.knowledge import Knowledge
+from liescope.generate.players.scripted.skills import Skills
 
 LIKELY = 0.8  # that somebody votes for the one it last spoke against
 
 
-def vote(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
+def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
     """The town votes by belief with sensitivity v, and for whom it has found out; the mafia where others will vote."""
     if seen.evil:
         return _with_the_crowd(seen, ask, random)
@@ -27,7 +27,7 @@ def vote(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[
     return favourite(beliefs, open_ones, skills.v, leaning)
 
 
-def kill(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
+def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """A mafioso gets rid of those who seem to be detectives and of those who speak against the mafia."""
     danger = dict.fromkeys(ask.options, 0.0)
     for said in seen.said:
@@ -40,13 +40,13 @@ def kill(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
     return pick(danger, ask.options, 1.0 + max(skills.m, -0.5), random)
 
 
-def investigate(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
+def investigate(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """A detective looks into the most suspect of those it does not know yet."""
     unknown = [name for name in ask.options if name not in seen.results and name not in seen.town]
     return pick(believe(seen), unknown or ask.options, max(skills.v, 0.0), random)
 
 
-def _with_the_crowd(seen: Seen, ask: Ask, random: Random) -> str:
+def _with_the_crowd(seen: Knowledge, ask: Ask, random: Random) -> str:
     """Votes that each option can expect from the others, given whom they spoke against; partners are spared."""
     public = believe(seen, observer_knows=False)
     prey = [name for name in ask.options if name not in seen.partners] or list(ask.options)

@@ -14,9 +14,9 @@ from functools import lru_cache
 from math import floor
 from random import Random
 
-from generate.players.scripted.fragments import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS
-from generate.players.scripted.phrases import ABOUT_OTHERS, FRAMED, MOVES, PARTS
-from generate.players.scripted.reading import CUE, tone
+from liescope.generate.players.scripted.fragments import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS
+from liescope.generate.players.scripted.phrases import ABOUT_OTHERS, FRAMED, MOVES, PARTS
+from liescope.generate.players.scripted.reading import CUE, tone
 
 ROOM = 200  # characters that a statement aims to keep within
 PLAIN = 0.6  # how often a place stays empty that firmness does not need

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from games.core import Ask
-from games.mafia import DETECTIVE
-from generate.players.scripted.beliefs import believe, chance, favourite, pick
-from generate.players.scripted.seen import Seen
-from generate.players.scripted.skills import Skills
-from labeling.taxonomy import DeceptionType as Kind
+from liescope.games.core import Ask
+from liescope.games.mafia import DETECTIVE
+from liescope.generate.players.scripted.beliefs import believe, chance, favourite, pick
+from liescope.generate.players.scripted.knowledge import Knowledge
+from liescope.generate.players.scripted.skills import Skills
+from liescope.labeling.taxonomy import DeceptionType as Kind
 
 SPREAD = 0.2  # how far the strength of one statement strays from the skill
 SECOND = 0.4  # how often a statement makes a second move
@@ -71,7 +71,7 @@ _GUARDED = {
 }
 
 
-def intend(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
+def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
     """Draw the speaker's intent. The same arguments (and state of `random`) always give the same intent."""
     if not seen.others():
         return _intent(seen, skills, ("small_talk",), "", "", random)
@@ -85,7 +85,7 @@ def intend(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mappin
 # Roles
 
 
-def _villager(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
+def _villager(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
     beliefs = believe(seen)
     suspect = favourite(beliefs, list(beliefs), skills.v, leaning)
     options = _table(seen, ask)
@@ -97,7 +97,7 @@ def _villager(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Map
     return _compound(seen, skills, options, suspect, _friend(seen, beliefs, suspect), random)
 
 
-def _detective(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
+def _detective(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
     culprits = seen.culprits()
     told = any(said.reading.report for said in seen.mine)
     last = ask.round >= ask.rounds
@@ -122,7 +122,7 @@ def _detective(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Ma
     return _compound(seen, skills, options, suspect, friend, random, hides=True)
 
 
-def _mafioso(seen: Seen, skills: Skills, ask: Ask, random: Random) -> Intent:
+def _mafioso(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> Intent:
     against = [name for name in accusers(seen, seen.me) if name in seen.alive]
     public = believe(seen, observer_knows=False)
     prey = [name for name in seen.others() if name not in seen.partners] or seen.others()
@@ -144,7 +144,7 @@ def _mafioso(seen: Seen, skills: Skills, ask: Ask, random: Random) -> Intent:
     return _compound(seen, skills, options, target, friend, random)
 
 
-def accusers(seen: Seen, name: str) -> list[str]:
+def accusers(seen: Knowledge, name: str) -> list[str]:
     """Who has accused a player today or before, each once, the latest last."""
     found: dict[str, None] = {}
     for said in seen.said:
@@ -154,7 +154,7 @@ def accusers(seen: Seen, name: str) -> list[str]:
     return list(found)
 
 
-def _table(seen: Seen, ask: Ask) -> Weights:
+def _table(seen: Knowledge, ask: Ask) -> Weights:
     """How likely anybody at the table is to make each move at this point."""
     begun = 1.0 if seen.said else 0.25
     last = ask.round >= ask.rounds
@@ -172,7 +172,7 @@ def _table(seen: Seen, ask: Ask) -> Weights:
     }
 
 
-def _friend(seen: Seen, beliefs: dict[str, float], suspect: str) -> str:
+def _friend(seen: Knowledge, beliefs: dict[str, float], suspect: str) -> str:
     """Somebody to defend or agree with: who accused the suspect, else the least suspect."""
     allies = [name for name in accusers(seen, suspect) if name != seen.me and name in seen.alive]
     others = [name for name in beliefs if name != suspect]
@@ -183,7 +183,7 @@ def _friend(seen: Seen, beliefs: dict[str, float], suspect: str) -> str:
 
 
 def _compound(
-    seen: Seen,
+    seen: Knowledge,
     skills: Skills,
     options: Weights,
     suspect: str,
@@ -218,7 +218,7 @@ def _table_second(first: str) -> Weights:
 
 
 def _intent(
-    seen: Seen,
+    seen: Knowledge,
     skills: Skills,
     moves: tuple[str, ...],
     suspect: str,
@@ -246,7 +246,7 @@ def _intent(
     return Intent(tuple(keys), tuple(names), planted, random.gauss(skill, SPREAD))
 
 
-def _report(seen: Seen, suspect: str) -> tuple[str, str]:
+def _report(seen: Knowledge, suspect: str) -> tuple[str, str]:
     """What a detective found, or what a mafioso makes up."""
     if seen.evil or suspect in seen.culprits():
         return "report_investigation/guilty", suspect
@@ -254,7 +254,7 @@ def _report(seen: Seen, suspect: str) -> tuple[str, str]:
     return "report_investigation/clean", cleared[-1] if cleared else suspect
 
 
-def _meaning(seen: Seen, move: str, random: Random) -> Kind:
+def _meaning(seen: Knowledge, move: str, random: Random) -> Kind:
     if seen.evil:
         kinds = _LIES[move]
         return random.choices(list(kinds), list(kinds.values()))[0]
@@ -264,7 +264,7 @@ def _meaning(seen: Seen, move: str, random: Random) -> Kind:
     return kind if random.random() < often else Kind.NONE
 
 
-def _observe(seen: Seen, suspect: str, random: Random) -> tuple[str, str, str, Kind]:
+def _observe(seen: Knowledge, suspect: str, random: Random) -> tuple[str, str, str, Kind]:
     """Something to point out: for most speakers what happened; a mafioso, and now and then another, bends it."""
     true = _facts(seen)
     about = [fact for fact in true if fact[1] == suspect]
@@ -277,7 +277,7 @@ def _observe(seen: Seen, suspect: str, random: Random) -> tuple[str, str, str, K
     return *made_up, Kind.NONE if made_up in true else Kind.DISTORTION
 
 
-def _facts(seen: Seen) -> list[tuple[str, str, str]]:
+def _facts(seen: Knowledge) -> list[tuple[str, str, str]]:
     """What was plain to see in the discussion so far, as (move, {x}, {y})."""
     found: list[tuple[str, str, str]] = []
     roles: dict[str, str] = {}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
-from games.mafia import DETECTIVE, MAFIOSO, VILLAGER
-from generate.players.scripted.beliefs import SURE, suspicion
-from generate.players.scripted.dealing import Dealing
-from generate.players.scripted.seen import Seen
-from generate.players.scripted.skills import Skills
+from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER
+from liescope.generate.players.scripted.beliefs import SURE, suspicion
+from liescope.generate.players.scripted.dealing import Dealing
+from liescope.generate.players.scripted.knowledge import Knowledge
+from liescope.generate.players.scripted.skills import Skills
 
 
-def name_roles(seen: Seen, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
+def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
     """As many mafiosos and detectives as the table has, without the seat's own role: what the seat knows, then the most
     suspect as mafiosos (drawn with sensitivity v) and those who claimed to be detectives; all others are villagers.
     """

@@ -7,20 +7,20 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from games.core import Ask, AskKind, Assessment, Event, Reply
-from games.record import Source
-from generate.players.protocol import Table
-from generate.players.scripted.assessments import rate, report_self, suspected_kind
-from generate.players.scripted.beliefs import lean
-from generate.players.scripted.choices import investigate, kill, vote
-from generate.players.scripted.draws import draws
-from generate.players.scripted.grammar import compose
-from generate.players.scripted.intents import Intent, intend
-from generate.players.scripted.naming import name_roles
-from generate.players.scripted.seen import Said, Seen, look
-from generate.players.scripted.skills import Skills, parse_spec
-from generate.players.scripted.werewolf import answer_werewolf, plays_werewolf
-from labeling.taxonomy import DeceptionType
+from liescope.games.core import Ask, AskKind, Assessment, Event, Reply
+from liescope.games.record import Source
+from liescope.generate.players.protocol import PlayerContext
+from liescope.generate.players.scripted.assessments import rate, report_self, suspected_kind
+from liescope.generate.players.scripted.beliefs import lean
+from liescope.generate.players.scripted.choices import investigate, kill, vote
+from liescope.generate.players.scripted.draws import draws
+from liescope.generate.players.scripted.grammar import compose
+from liescope.generate.players.scripted.intents import Intent, intend
+from liescope.generate.players.scripted.knowledge import Heard, Knowledge, look
+from liescope.generate.players.scripted.naming import name_roles
+from liescope.generate.players.scripted.skills import Skills, parse_spec
+from liescope.generate.players.scripted.werewolf import answer_werewolf, plays_werewolf
+from liescope.labeling.taxonomy import DeceptionType
 
 
 class ScriptedPlayer:
@@ -57,12 +57,12 @@ class ScriptedPlayer:
     async def close(self) -> None:
         """Nothing to close."""
 
-    def _speak(self, seen: Seen, ask: Ask) -> tuple[Intent, str]:
+    def _speak(self, seen: Knowledge, ask: Ask) -> tuple[Intent, str]:
         random = self._random(ask)
         intent = intend(seen, self.skills, ask, random, self._leaning(seen, ask))
         return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random)
 
-    def _report(self, seen: Seen, ask: Ask, view: Sequence[Event]) -> Assessment | None:
+    def _report(self, seen: Knowledge, ask: Ask, view: Sequence[Event]) -> Assessment | None:
         """Think the statement's intent through again: the view as it was before it gives the same one."""
         said = _about(seen, ask)
         if said is None:
@@ -71,14 +71,14 @@ class ScriptedPlayer:
         spoke = replace(ask, kind=AskKind.SPEAK, step=ask.step - 1, about=None, rounds=before.rounds)
         return report_self(self._meant(before, spoke, said), self.skills, self._random(ask))
 
-    def _meant(self, before: Seen, ask: Ask, said: Said) -> DeceptionType:
+    def _meant(self, before: Knowledge, ask: Ask, said: Heard) -> DeceptionType:
         intent, text = self._speak(before, ask)
         words = set(said.text.rstrip("…").split())
         if 2 * len(words.intersection(text.split())) > len(words):  # fewer: somebody else spoke for this seat
             return intent.planted
         return suspected_kind(said.reading) if before.evil else DeceptionType.NONE
 
-    def _leaning(self, seen: Seen, ask: Ask) -> dict[str, float]:
+    def _leaning(self, seen: Knowledge, ask: Ask) -> dict[str, float]:
         return lean(seen.names, draws(self.model, ask.game, ask.day, ask.seat, "lean"))
 
     def _random(self, ask: Ask) -> Random:
@@ -88,10 +88,10 @@ class ScriptedPlayer:
 _NOTHING = Reply(problem="the statement to rate is not in the view")
 
 
-def _about(seen: Seen, ask: Ask) -> Said | None:
+def _about(seen: Knowledge, ask: Ask) -> Heard | None:
     return next((said for said in reversed(seen.said) if said.about == ask.about), None)
 
 
-def open_scripted(argument: str, _table: Table) -> ScriptedPlayer:
+def open_scripted(argument: str, _context: PlayerContext) -> ScriptedPlayer:
     """The player of `scripted:ARGUMENT`. Raises UnknownName or UsageError for a spec that is none."""
     return ScriptedPlayer(*parse_spec(argument))

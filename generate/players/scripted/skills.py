@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, replace
 
-from games.errors import UnknownName, UsageError
+from liescope.common.errors import UnknownName, UsageError
 
 
 @dataclass(frozen=True, slots=True)

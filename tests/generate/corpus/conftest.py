@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
-from games.mafia import MINI_MAFIA, MiniMafia
-from games.record import GameRecord, Source, Status, record
-from games.session import drive, start
-from games.werewolf import WEREWOLF_TABLE, Werewolf
-from generate.journal import Journal
-from labeling.taxonomy import DeceptionType
+from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.record import GameRecord, Source, Status, record
+from liescope.games.session import drive, start
+from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.taxonomy import DeceptionType
 
 TEXTS = (
     "I investigated Bob and he is the mafioso.",

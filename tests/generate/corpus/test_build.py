@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games.errors import BadData, UnknownName, UsageError
-from games.record import Source
-from generate.corpus import build, check, pack, read, split_of
-from generate.journal import Journal, read_runs
-from generate.schema import CONFIGS, SPLITS
-from labeling.label import label_game
-from labeling.rows import Claim, RatingRow, StatementRow, VoteRow
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.games.record import Source
+from liescope.generate.corpus import build, check, pack, read, split_of
+from liescope.generate.corpus.schema import CONFIGS, SPLITS
+from liescope.generate.runs.journal import Journal, read_runs
+from liescope.labeling.label import label_game
+from liescope.labeling.rows import Claim, RatingRow, StatementRow, VoteRow
 
 Play = Callable[..., Any]
 Stream = Callable[..., Any]

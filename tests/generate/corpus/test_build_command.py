@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from generate.corpus import read
+from liescope.generate.corpus import read
 
 Play = Callable[..., Any]
 MakeRun = Callable[..., Path]

@@ -13,15 +13,15 @@ from urllib.request import urlopen
 
 import pytest
 
-from games.errors import BadData, MissingExtra, UsageError
-from generate.corpus import pack, read
-from generate.publish import publish
-from generate.schema import CONFIGS
+from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.generate.corpus import pack, read
+from liescope.generate.corpus.publish import publish
+from liescope.generate.corpus.schema import CONFIGS
 
 ROOT = Path(__file__).parents[3]
 COMMAND = (
-    "import sys; from typer.main import get_command; from generate.corpus_commands import app; "
-    "from games.errors import LiescopeError\n"
+    "import sys; from typer.main import get_command; from liescope.generate.corpus.commands import app; "
+    "from liescope.common.errors import LiescopeError\n"
     "try: get_command(app).main(sys.argv[1:], standalone_mode=False)\n"
     "except LiescopeError as error: print(f'error: {error}', file=sys.stderr); sys.exit(1)"
 )

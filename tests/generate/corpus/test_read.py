@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from games.errors import BadData, UnknownName
-from generate.corpus import pack, read
-from generate.schema import CONFIGS, SPLITS
+from liescope.common.errors import BadData, UnknownName
+from liescope.generate.corpus import pack, read
+from liescope.generate.corpus.schema import CONFIGS, SPLITS
 
 Play = Callable[..., Any]
 Stream = Callable[..., Any]
@@ -122,8 +122,7 @@ def test_a_place_where_nothing_is_says_so(tmp_path: Path) -> None:
 
 
 def test_importing_the_corpus_does_not_import_datasets() -> None:
-    code = (
-        "import sys, generate.corpus, generate.corpus_commands; print({'datasets', 'mlcroissant'} & sys.modules.keys())"
-    )
+    modules = "liescope.generate.corpus, liescope.generate.corpus.commands"
+    code = f"import sys, {modules}; print({{'datasets', 'mlcroissant'}} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from games.core import AskKind, Assessment, EventKind, Phase, Reply
-from games.judging import JudgeSpec, Judging
-from games.session import drive, start
-from generate.corpus import check, pack, read
-from generate.transcript import transcript
-from labeling.label import label_game
-from labeling.lesson_tags import tag
+from liescope.games.core import AskKind, Assessment, EventKind, Phase, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.session import drive, start
+from liescope.generate.corpus import check, pack, read
+from liescope.generate.runs.transcript import transcript
+from liescope.labeling.label import label_game
+from liescope.labeling.lesson_tags import tag
 
 Play = Callable[..., Any]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from games.core import Ask, AskKind, Event, EventKind, Reply
-from games.mafia import MINI_MAFIA, MiniMafia
-from games.record import GameRecord, Source, record
-from games.session import drive, start
+from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.record import GameRecord, Source, record
+from liescope.games.session import drive, start
 
 MODELS = {"mafioso": "m-model", "detective": "d-model", "villager": "v-model"}
 TEXTS = (

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import typer
 
-from games.errors import BadData, PlanChanged, UnknownName
-from games.record import GameRecord
-from generate.import_commands import app
-from generate.importers import read_mini_mafia
-from generate.journal import Journal
+from liescope.common.errors import BadData, PlanChanged, UnknownName
+from liescope.games.record import GameRecord
+from liescope.generate.importers import read_mini_mafia
+from liescope.generate.importers.commands import app
+from liescope.generate.runs.journal import Journal
 
 Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]

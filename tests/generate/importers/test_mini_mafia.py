@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from games.core import Event, EventKind
-from games.errors import BadData
-from games.record import GameRecord, Source, record_from_json, record_to_json
-from generate.importers import Rejected, read_mini_mafia
-from generate.importers.models import paper_name
+from liescope.common.errors import BadData
+from liescope.games.core import Event, EventKind
+from liescope.games.record import GameRecord, Source, record_from_json, record_to_json
+from liescope.generate.importers import Rejected, read_mini_mafia
+from liescope.generate.importers.mini_mafia.models import paper_name
 
 Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]

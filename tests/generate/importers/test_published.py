@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from games.core import EventKind
-from games.record import GameRecord, Source
-from generate.importers import Rejected, read_mini_mafia
-from generate.importers.models import PAPER_NAMES
+from liescope.games.core import EventKind
+from liescope.games.record import GameRecord, Source
+from liescope.generate.importers import Rejected, read_mini_mafia
+from liescope.generate.importers.mini_mafia.models import PAPER_NAMES
 
 DRAWN = "(the vote was cast randomly because of a failed format)"
 

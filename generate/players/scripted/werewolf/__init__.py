@@ -1,5 +1,5 @@
 """How scripted players play Werewolf."""
 
-from generate.players.scripted.werewolf.player import answer_werewolf, plays_werewolf
+from liescope.generate.players.scripted.werewolf.player import answer_werewolf, plays_werewolf
 
 __all__ = ["answer_werewolf", "plays_werewolf"]

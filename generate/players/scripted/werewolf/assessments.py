@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
-from games.core import Assessment
-from games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
-from generate.players.scripted.assessments import NEAR, OTHERS, suspected_kind
-from generate.players.scripted.beliefs import chance
-from generate.players.scripted.dealing import Dealing
-from generate.players.scripted.skills import Skills
-from generate.players.scripted.werewolf.beliefs import SURE, believe, claiming, jesterish, public_suspicion
-from generate.players.scripted.werewolf.seen import Said, Seen
-from labeling.taxonomy import DeceptionType as Kind
+from liescope.games.core import Assessment
+from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
+from liescope.generate.players.scripted.assessments import NEAR, OTHERS, suspected_kind
+from liescope.generate.players.scripted.beliefs import chance
+from liescope.generate.players.scripted.dealing import Dealing
+from liescope.generate.players.scripted.skills import Skills
+from liescope.generate.players.scripted.werewolf.beliefs import SURE, believe, claiming, jesterish, public_suspicion
+from liescope.generate.players.scripted.werewolf.knowledge import Heard, Knowledge
+from liescope.labeling.taxonomy import DeceptionType as Kind
 
 _BASE = -1.3  # log-odds that a statement of somebody deceives of whom nothing is known
 _PARTNER = 1.5  # that a werewolf's does, to its partners
@@ -25,7 +25,7 @@ _GONE = 0.5  # the suspicion of those who were exiled
 _FIRM = 0.2  # of v times the firmness of the words themselves
 
 
-def rate(seen: Seen, said: Said, skills: Skills, random: Random) -> Assessment:
+def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
     """What a peer believes of the speaker and hears in the words; skills.b is added to the log-odds of the flag."""
     belief = believe(seen).get(said.actor, 0.0)
     sensitivity = max(skills.v, 0.0)
@@ -54,7 +54,7 @@ def rate(seen: Seen, said: Said, skills: Skills, random: Random) -> Assessment:
     return Assessment(flag, kind.value, confidence, suspicion, reason)
 
 
-def name_roles(seen: Seen, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
+def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
     """The role of each player, as the composition of the table allows: werewolves are the most suspect, the jester is
     the oddest, those who claim to be doctor or seer are believed; all others are villagers.
     """

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
 
-from games.werewolf import DOCTOR, JESTER, SEER, WEREWOLF
-from generate.players.scripted.werewolf.seen import Seen, Table
+from liescope.games.werewolf import DOCTOR, JESTER, SEER, WEREWOLF
+from liescope.generate.players.scripted.werewolf.knowledge import Knowledge, PublicTable
 
 SURE = 9.0  # what the seat knows from the rules or its own night
 CREDIT = 0.5  # of the average strength, for the speaker
@@ -27,7 +27,7 @@ CAREFUL = 0.6  # how much of an odd player's suspicion a careful voter takes for
 
 
 @lru_cache(maxsize=64)
-def public_suspicion(table: Table) -> Mapping[str, float]:
+def public_suspicion(table: PublicTable) -> Mapping[str, float]:
     """How suspect each player is to a bystander without any secret."""
     spoken = Counter(said.actor for said in table.said)
     credit: dict[str, float] = defaultdict(float)
@@ -64,17 +64,17 @@ def public_suspicion(table: Table) -> Mapping[str, float]:
     return scores
 
 
-def _reports(table: Table, role: str) -> bool:
+def _reports(table: PublicTable, role: str) -> bool:
     return role == SEER and table.counts.get(SEER, 0) > 0
 
 
-def claiming(table: Table, role: str) -> set[str]:
+def claiming(table: PublicTable, role: str) -> set[str]:
     """Who has claimed a role."""
     return {said.actor for said in table.said if said.role == role}
 
 
 @lru_cache(maxsize=64)
-def jesterish(table: Table) -> Mapping[str, float]:
+def jesterish(table: PublicTable) -> Mapping[str, float]:
     """How much like a jester each player behaves, from 0 to about 1; nobody does at a table without one."""
     if not table.counts.get(JESTER):
         return dict.fromkeys(table.names, 0.0)
@@ -84,7 +84,7 @@ def jesterish(table: Table) -> Mapping[str, float]:
     return {name: odd[name] / (spoken[name] or 1) + 0.02 * min(named[name], 5) for name in table.names}
 
 
-def believe(seen: Seen) -> dict[str, float]:
+def believe(seen: Knowledge) -> dict[str, float]:
     """The seat's own belief that each other living player is a werewolf."""
     scores = dict(public_suspicion(seen.table))
     if seen.evil:
@@ -100,7 +100,7 @@ def believe(seen: Seen) -> dict[str, float]:
     return {name: scores[name] for name in seen.others()}
 
 
-def wary(scores: Mapping[str, float], table: Table) -> dict[str, float]:
+def wary(scores: Mapping[str, float], table: PublicTable) -> dict[str, float]:
     """Beliefs of somebody who would rather not exile a jester."""
     jesters = jesterish(table)
     return {name: score - CAREFUL * jesters[name] for name, score in scores.items()}

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from random import Random
 
-from games.core import Ask, Phase
-from games.werewolf import DOCTOR, JESTER, SEER
-from generate.players.scripted.beliefs import chance, favourite, pick, weights
-from generate.players.scripted.skills import Skills
-from generate.players.scripted.werewolf.beliefs import (
+from liescope.games.core import Ask, Phase
+from liescope.games.werewolf import DOCTOR, JESTER, SEER
+from liescope.generate.players.scripted.beliefs import chance, favourite, pick, weights
+from liescope.generate.players.scripted.skills import Skills
+from liescope.generate.players.scripted.werewolf.beliefs import (
     CAREFUL,
     SURE,
     believe,
@@ -19,14 +19,14 @@ from generate.players.scripted.werewolf.beliefs import (
     public_suspicion,
     wary,
 )
-from generate.players.scripted.werewolf.seen import Seen
+from liescope.generate.players.scripted.werewolf.knowledge import Knowledge
 
 MOMENTUM = 0.6  # what each vote of the first ballot adds to a revote for the same player
 FOLLOWS = 0.9  # how often a werewolf takes up the proposal of the one before it at the table
 LIKELY = 0.8  # that somebody votes for the one it last spoke against
 
 
-def vote(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
+def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
     """Villagers vote by belief with sensitivity v, werewolves where the others will, a jester without much sense."""
     momentum: Counter[str] = Counter()
     if ask.phase is Phase.REVOTE:
@@ -44,7 +44,7 @@ def vote(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[
     return favourite(beliefs, open_ones, max(skills.v, 0.0), pulled)
 
 
-def _with_the_crowd(seen: Seen, skills: Skills, ask: Ask, random: Random, momentum: Mapping[str, int]) -> str:
+def _with_the_crowd(seen: Knowledge, skills: Skills, ask: Ask, random: Random, momentum: Mapping[str, int]) -> str:
     """Votes that each option can expect, from the first ballot or else from whom the others spoke against. Partners are
     spared, and the better the werewolf, the more so is whoever looks like a jester.
     """
@@ -64,7 +64,7 @@ def _with_the_crowd(seen: Seen, skills: Skills, ask: Ask, random: Random, moment
     return max(prey, key=lambda name: expected[name] - shy * jesters[name] + 0.3 * random.random())
 
 
-def kill(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
+def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """The trusted, those who claim a doctor's or a seer's role and those who speak against werewolves are in the way; a
     jester is not. In the second round the werewolf first at the table usually gets its way.
     """
@@ -84,7 +84,7 @@ def kill(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
     return pick(danger, ask.options, 1.0 + max(skills.m, -0.5), random)
 
 
-def protect(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
+def protect(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """Those who seem most worth killing; itself once it has let its role be known."""
     public = public_suspicion(seen.table)
     special = claiming(seen.table, SEER) | claiming(seen.table, DOCTOR)
@@ -93,13 +93,13 @@ def protect(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
     return pick(worth, ask.options, max(skills.v, 0.0), random)
 
 
-def investigate(seen: Seen, skills: Skills, ask: Ask, random: Random) -> str:
+def investigate(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """The most suspect of those it does not know yet."""
     unknown = [name for name in ask.options if name not in seen.results]
     return pick(believe(seen), unknown or ask.options, max(skills.v, 0.0), random)
 
 
-def bid(seen: Seen, skills: Skills, _ask: Ask, random: Random) -> str:
+def bid(seen: Knowledge, skills: Skills, _ask: Ask, random: Random) -> str:
     """0 to 10: more for those who were accused since they last spoke, or know a werewolf, or are a jester on show; less
     for those who have just spoken.
     """

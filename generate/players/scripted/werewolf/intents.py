@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
-from games.core import Ask, Phase
-from games.werewolf import DOCTOR, JESTER, SEER, VILLAGER
-from generate.players.scripted.beliefs import chance, favourite, pick
-from generate.players.scripted.intents import SECOND, SPREAD, Intent
-from generate.players.scripted.skills import Skills
-from generate.players.scripted.werewolf.beliefs import believe, claiming, jesterish, public_suspicion, wary
-from generate.players.scripted.werewolf.seen import Seen
-from labeling.taxonomy import DeceptionType as Kind
+from liescope.games.core import Ask, Phase
+from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER
+from liescope.generate.players.scripted.beliefs import chance, favourite, pick
+from liescope.generate.players.scripted.intents import SECOND, SPREAD, Intent
+from liescope.generate.players.scripted.skills import Skills
+from liescope.generate.players.scripted.werewolf.beliefs import believe, claiming, jesterish, public_suspicion, wary
+from liescope.generate.players.scripted.werewolf.knowledge import Knowledge
+from liescope.labeling.taxonomy import DeceptionType as Kind
 
 SHOWN = 0.8  # firmness that a jester gives up for each unit of j
 ODDER = 1.2  # weight of odd moves for each unit of j
@@ -64,7 +64,7 @@ _BLUFFS: dict[str, tuple[float, tuple[Kind, ...]]] = {
 }
 
 
-def intend(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
+def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
     """Draw what a turn of talk is to do. The same arguments (and state of `random`) always give the same intent."""
     others = seen.others()
     if not others:
@@ -83,7 +83,7 @@ def intend(seen: Seen, skills: Skills, ask: Ask, random: Random, leaning: Mappin
     return _intent(seen, skills, tuple(moves[:1] if "suspect_jester" in moves else moves), suspect, friend, random)
 
 
-def explain(seen: Seen, skills: Skills, target: str, random: Random) -> Intent:
+def explain(seen: Knowledge, skills: Skills, target: str, random: Random) -> Intent:
     """Draw the reason to give for a vote for `target`."""
     against = seen.accusers(target)
     allies = [name for name in against if name != seen.me]
@@ -95,7 +95,7 @@ def explain(seen: Seen, skills: Skills, target: str, random: Random) -> Intent:
     return _intent(seen, skills, (_draw(options, random),), target, friend, random)
 
 
-def _aims(seen: Seen, skills: Skills, leaning: Mapping[str, float], random: Random) -> tuple[str, str]:
+def _aims(seen: Knowledge, skills: Skills, leaning: Mapping[str, float], random: Random) -> tuple[str, str]:
     """Whom to speak against, and whom to side with."""
     others = seen.others()
     if seen.evil:
@@ -114,7 +114,7 @@ def _aims(seen: Seen, skills: Skills, leaning: Mapping[str, float], random: Rand
     return suspect, allies[-1] if allies else suspected
 
 
-def _options(seen: Seen, skills: Skills, ask: Ask, suspect: str) -> Weights:
+def _options(seen: Knowledge, skills: Skills, ask: Ask, suspect: str) -> Weights:
     """How likely the seat is to make each move now."""
     begun = 1.0 if seen.table.said else 0.25
     defence = ask.phase is Phase.DEFENCE
@@ -155,7 +155,7 @@ def _options(seen: Seen, skills: Skills, ask: Ask, suspect: str) -> Weights:
     return options
 
 
-def _seer(seen: Seen, skills: Skills, options: Weights) -> None:
+def _seer(seen: Knowledge, skills: Skills, options: Weights) -> None:
     """A seer comes forward with a werewolf, the sooner the larger d."""
     known = [name for name in seen.results if name in seen.table.alive]
     if seen.culprits():
@@ -166,15 +166,17 @@ def _seer(seen: Seen, skills: Skills, options: Weights) -> None:
         options |= {"claim_villager": 0.0, "claim_seer": 0.5}
 
 
-def _oddity(seen: Seen, skills: Skills) -> float:
+def _oddity(seen: Knowledge, skills: Skills) -> float:
     return ODDER * max(skills.j, 0.0) if seen.role == JESTER else 0.06
 
 
-def _seers(seen: Seen) -> set[str]:
+def _seers(seen: Knowledge) -> set[str]:
     return claiming(seen.table, SEER)
 
 
-def _intent(seen: Seen, skills: Skills, moves: tuple[str, ...], suspect: str, friend: str, random: Random) -> Intent:
+def _intent(
+    seen: Knowledge, skills: Skills, moves: tuple[str, ...], suspect: str, friend: str, random: Random
+) -> Intent:
     dead = seen.table.killed[-1] if seen.table.killed else "one of us"
     names, planted = [], Kind.NONE
     for move in moves:
@@ -195,7 +197,7 @@ def _intent(seen: Seen, skills: Skills, moves: tuple[str, ...], suspect: str, fr
     return Intent(moves, tuple(names), planted, random.gauss(strength, SPREAD))
 
 
-def _meaning(seen: Seen, move: str, random: Random) -> Kind:
+def _meaning(seen: Knowledge, move: str, random: Random) -> Kind:
     kinds = _LIES if seen.evil else _SHOW if seen.role == JESTER else _BLUFFS
     often, deceptions = kinds.get(move, (0.0, (Kind.NONE,)))
     if move.startswith("claim_") and not seen.evil:  # true of one role alone
@@ -205,7 +207,7 @@ def _meaning(seen: Seen, move: str, random: Random) -> Kind:
     return random.choice(deceptions) if random.random() < often else Kind.NONE
 
 
-def _facts(seen: Seen, about: str) -> dict[str, str]:
+def _facts(seen: Knowledge, about: str) -> dict[str, str]:
     """What was plain to see of a player: whom it accused last, whom it voted for last (but the seat itself, which does
     not speak of itself by name), or that it was quiet.
     """

@@ -5,7 +5,7 @@ Every move but an investigation is open to every role; who lies differs in what 
 
 from __future__ import annotations
 
-from generate.players.scripted.grammar import Phrasebook
+from liescope.generate.players.scripted.grammar import Phrasebook
 
 _PARTS: dict[str, tuple[str, ...]] = {
     "villager": (

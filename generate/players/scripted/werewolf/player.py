@@ -7,23 +7,23 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from games.core import Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from games.werewolf import WEREWOLF
-from generate.players.scripted.assessments import report_self, suspected_kind
-from generate.players.scripted.beliefs import lean
-from generate.players.scripted.draws import draws
-from generate.players.scripted.grammar import compose
-from generate.players.scripted.intents import Intent
-from generate.players.scripted.skills import Skills
-from generate.players.scripted.werewolf.assessments import name_roles, rate
-from generate.players.scripted.werewolf.choices import bid, investigate, kill, protect, vote
-from generate.players.scripted.werewolf.intents import explain, intend
-from generate.players.scripted.werewolf.phrases import WORDS
-from generate.players.scripted.werewolf.reflection import reflect, tag_lesson
-from generate.players.scripted.werewolf.seen import Said, Seen, look
-from labeling.taxonomy import DeceptionType
+from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
+from liescope.games.werewolf import WEREWOLF
+from liescope.generate.players.scripted.assessments import report_self, suspected_kind
+from liescope.generate.players.scripted.beliefs import lean
+from liescope.generate.players.scripted.draws import draws
+from liescope.generate.players.scripted.grammar import compose
+from liescope.generate.players.scripted.intents import Intent
+from liescope.generate.players.scripted.skills import Skills
+from liescope.generate.players.scripted.werewolf.assessments import name_roles, rate
+from liescope.generate.players.scripted.werewolf.choices import bid, investigate, kill, protect, vote
+from liescope.generate.players.scripted.werewolf.intents import explain, intend
+from liescope.generate.players.scripted.werewolf.knowledge import Heard, Knowledge, look
+from liescope.generate.players.scripted.werewolf.phrases import WORDS
+from liescope.generate.players.scripted.werewolf.reflection import reflect, tag_lesson
+from liescope.labeling.taxonomy import DeceptionType
 
-_ACTS: dict[AskKind, Callable[[Seen, Skills, Ask, Random], str]] = {
+_ACTS: dict[AskKind, Callable[[Knowledge, Skills, Ask, Random], str]] = {
     AskKind.KILL: kill,
     AskKind.PROTECT: protect,
     AskKind.INVESTIGATE: investigate,
@@ -80,18 +80,18 @@ class _Player:
             return Reply(assessment=rate(seen, said, self.skills, random))
         return Reply(assessment=self._report(said, view, random))
 
-    def _speak(self, seen: Seen, ask: Ask) -> tuple[Intent, str]:
+    def _speak(self, seen: Knowledge, ask: Ask) -> tuple[Intent, str]:
         random = self._random(ask)
         intent = intend(seen, self.skills, ask, random, self._leaning(seen))
         return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, WORDS)
 
-    def _vote(self, seen: Seen, ask: Ask) -> tuple[str, Intent, str]:
+    def _vote(self, seen: Knowledge, ask: Ask) -> tuple[str, Intent, str]:
         random = self._random(ask)
         choice = vote(seen, self.skills, ask, random, self._leaning(seen))
         intent = explain(seen, self.skills, choice, random)
         return choice, intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, WORDS)
 
-    def _report(self, said: Said, view: Sequence[Event], random: Random) -> Assessment:
+    def _report(self, said: Heard, view: Sequence[Event], random: Random) -> Assessment:
         """Think the statement's intent through again: the view as it was before it gives the same one."""
         ask = self.ask
         begin = said.about
@@ -111,7 +111,7 @@ class _Player:
             planted = suspected_kind(said.reading) if before.evil else DeceptionType.NONE
         return report_self(planted, self.skills, random)
 
-    def _leaning(self, seen: Seen) -> dict[str, float]:
+    def _leaning(self, seen: Knowledge) -> dict[str, float]:
         return lean(seen.table.names, draws(self.model, self.ask.game, self.ask.day, self.ask.seat, "lean"))
 
     def _random(self, ask: Ask, about: str = "") -> Random:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from games.lessons import LessonKind
-from games.werewolf import JESTER
-from generate.players.scripted.skills import Skills
-from generate.players.scripted.werewolf.seen import Seen
-from labeling.lesson_tags import CATEGORIES, ORDERS, tag
+from liescope.games.lessons import LessonKind
+from liescope.games.werewolf import JESTER
+from liescope.generate.players.scripted.skills import Skills
+from liescope.generate.players.scripted.werewolf.knowledge import Knowledge
+from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
 _NONE = 0.2  # how often nothing is learned
 _SLIP = 0.12  # how often a judge misses or adds a tag, or mistakes the order
@@ -48,7 +48,7 @@ _BANK: dict[tuple[LessonKind, bool], tuple[str, ...]] = {
 }
 
 
-def reflect(seen: Seen, skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
+def reflect(seen: Knowledge, skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
     """Lessons by list, each from this game; sometimes none. A bolder jester writes down more."""
     if random.random() < _NONE:
         return {}

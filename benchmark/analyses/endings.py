@@ -1,0 +1,124 @@
+"""How the werewolves lost, and what became of the jester."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.figures import COLOURS, canvas, cell_names, stacked_bars
+from liescope.benchmark.analyses.frames import CELL, Frames
+from liescope.benchmark.analyses.intervals import with_wilson
+from liescope.benchmark.analyses.jester_games import jester_games
+from liescope.games.werewolf import JESTER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CATEGORIES = ("A", "B", "C", "D", "W")
+NOBODY = "nobody"
+_WORDS = {
+    "A": "A: jester voted out, a wolf voted for it on day 1",
+    "B": "B: wolves killed the jester, villagers won",
+    "C": "C: jester voted out otherwise",
+    "D": "D: villagers won otherwise",
+    "W": "W: wolves won",
+    NOBODY: "nobody won",
+}
+_COLOURS = dict(
+    zip(_WORDS, (COLOURS[n] for n in ("vermillion", "orange", "yellow", "blue", "ink", "grey")), strict=True)
+)
+FATES = ("alive", "killed", "exiled")
+_FATES = dict(zip(FATES, (COLOURS["blue"], COLOURS["vermillion"], COLOURS["orange"]), strict=True))
+
+
+def wolf_losses(frames: Frames) -> pl.DataFrame:
+    """How each game with a jester ended for the werewolves (Table 6, section 5.4, Appendix F.4).
+
+    The rule: W the werewolves won. A the jester won, and at least one werewolf voted for it in the revote of day 1. On
+    which day it was exiled does not matter: the printed counts of A are those of Table 8, which asks for that vote and
+    the win alone, and Llama's exceed the games that its jester can have won on day 1 (Appendix F.1). C the jester won
+    otherwise. B the villagers won and a jester was killed at night. D the villagers won otherwise. "nobody": the days
+    ran out. Each game is counted once; votes that the rules had to draw are no werewolf's.
+
+    Columns: game, model, learning, A, B, C, D, W, nobody, games (their sum).
+    """
+    won, wolf = pl.col("jester_won"), pl.col("wolf_voted_jester").fill_null(False)
+    category = (
+        pl.when("werewolves_won")
+        .then(pl.lit("W"))
+        .when(won & wolf)
+        .then(pl.lit("A"))
+        .when(won)
+        .then(pl.lit("C"))
+        .when(pl.col("villagers_won") & pl.col("jester_killed"))
+        .then(pl.lit("B"))
+        .when("villagers_won")
+        .then(pl.lit("D"))
+        .otherwise(pl.lit(NOBODY))
+    )
+    games = jester_games(frames).with_columns(category=category)
+    counts = {name: (pl.col("category") == name).sum().cast(pl.Int64) for name in (*CATEGORIES, NOBODY)}
+    return games.group_by(CELL).agg(**counts, games=pl.len().cast(pl.Int64)).sort(CELL)
+
+
+def jester_fate(frames: Frames) -> pl.DataFrame:
+    """Where the jester ends: alive, killed at night, or exiled (Figure 13b).
+
+    Columns: game, model, learning, fate, jesters, n (jesters dealt), rate, lo, hi (Wilson's interval; null where a
+    game deals several jesters, whose fates hang together).
+    """
+    seats = frames.seats.filter(pl.col("role") == JESTER)
+    grid = (
+        seats.group_by(CELL)
+        .agg(n=pl.len().cast(pl.Int64), games=pl.col("game_id").n_unique())
+        .join(pl.DataFrame({"fate": FATES, "place": range(len(FATES))}), how="cross")
+    )
+    found = seats.group_by(*CELL, "fate").agg(jesters=pl.len().cast(pl.Int64))
+    table = grid.join(found, on=[*CELL, "fate"], how="left").with_columns(pl.col("jesters").fill_null(0))
+    table = with_wilson(table.sort(*CELL, "place"), "jesters", "n")
+    alone = pl.when(pl.col("n") == pl.col("games")).then(pl.col("lo", "hi"))
+    return table.with_columns(alone).select(*CELL, "fate", "jesters", "n", "rate", "lo", "hi")
+
+
+def plot_wolf_losses(table: pl.DataFrame) -> Figure:
+    """One stacked bar a cell."""
+    figure, (panel,) = canvas(1, height=1.8 + 0.35 * table.height)
+    figure.set_figwidth(8)
+    shares = {_WORDS[name]: (table[name] / table["games"]).to_list() for name in _WORDS if table[name].sum()}
+    stacked_bars(panel, cell_names(table), shares, {_WORDS[name]: colour for name, colour in _COLOURS.items()})
+    panel.set(xlim=(0, 1), xlabel="share of games")
+    return figure
+
+
+def plot_jester_fate(table: pl.DataFrame) -> Figure:
+    """One stacked bar a cell."""
+    cells = table.select(CELL).unique(maintain_order=True)
+    figure, (panel,) = canvas(1, height=1.8 + 0.35 * cells.height)
+    figure.set_figwidth(7)
+    shares = {fate: table.filter(pl.col("fate") == fate)["rate"].to_list() for fate in FATES}
+    stacked_bars(panel, cell_names(cells), shares, _FATES)
+    panel.set(xlim=(0, 1), xlabel="share of jesters")
+    return figure
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "wolf_losses",
+        "How the werewolves lost",
+        "Table 6",
+        wolf_losses,
+        plot_wolf_losses,
+        "A and B are the werewolves' own doing: a vote for the jester on day 1, or its death at night. In C no "
+        "werewolf chose to vote for it on day 1 (a vote drawn for an unusable reply is no choice); one may have later.",
+    ),
+    Analysis(
+        "jester_fate",
+        "The jester's fate",
+        "Figure 13b",
+        jester_fate,
+        plot_jester_fate,
+        "Only an exiled jester has won; one killed at night cost the werewolves a kill.",
+    ),
+)

@@ -1,0 +1,117 @@
+"""Shared pieces of the analyses' figures. The colours are Okabe and Ito's, which colour-blind readers tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN
+from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, VILLAGERS, WEREWOLF, WEREWOLVES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {
+    "ink": "#333333",
+    "grey": "#999999",
+    "blue": "#0072B2",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "orange": "#E69F00",
+    "vermillion": "#D55E00",
+    "purple": "#CC79A7",
+}
+CYCLE = tuple(COLOURS[name] for name in ("blue", "vermillion", "green", "orange", "purple", "sky", "yellow", "grey"))
+_SIDES = {
+    **dict.fromkeys((VILLAGER, VILLAGERS, TOWN), COLOURS["blue"]),
+    **dict.fromkeys((DOCTOR, SEER, DETECTIVE), COLOURS["green"]),
+    **dict.fromkeys((WEREWOLF, WEREWOLVES, MAFIA, MAFIOSO), COLOURS["vermillion"]),
+    JESTER: COLOURS["orange"],
+}
+_PANEL_WIDTH, _PANELS_ABREAST = 3.6, 4
+_SHORT = 15  # characters of a name of which many stand side by side
+
+
+def faction_colour(name: str) -> str:
+    """The colour of a faction or role; grey for anything else."""
+    return _SIDES.get(name, COLOURS["grey"])
+
+
+def canvas(panels: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, at most four abreast. height: inches of one panel."""
+    from matplotlib.figure import Figure
+
+    abreast = max(1, min(panels, _PANELS_ABREAST))
+    rows = max(1, -(-panels // abreast))
+    figure = Figure(figsize=(max(5.0, _PANEL_WIDTH * abreast), height * rows + 0.4), layout="constrained")
+    every = list(figure.subplots(rows, abreast, squeeze=False).flat)
+    for spare in every[panels:]:
+        spare.set_axis_off()
+    return figure, every[:panels]
+
+
+def tidy(panel: Axes, legend: bool = False) -> None:
+    """Take away the lines that carry no information, and show the legend where there is one."""
+    panel.spines[["top", "right"]].set_visible(False)
+    if legend:
+        panel.legend(frameon=False, fontsize=8)
+
+
+def whole_numbers(panel: Axes) -> None:
+    """Ticks at whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def literal(text: str) -> str:
+    """Text as it stands: a dollar sign would begin a formula."""
+    return text.replace("$", r"\$")
+
+
+def cell_names(cells: pl.DataFrame) -> list[str]:
+    """A short name for each row: the model; the game where there are several; ON or OFF where a jester learns.
+
+    cells: with the columns game, model and, where it matters, learning.
+    """
+    several = cells["game"].n_unique() > 1
+    learns = set(cells.filter("learning")["game"]) if "learning" in cells.columns else set()
+    names = []
+    for row in cells.iter_rows(named=True):
+        parts = [row["model"], *([row["game"]] if several else [])]
+        if row["game"] in learns and row["learning"] is not None:
+            parts.append("ON" if row["learning"] else "OFF")
+        names.append(literal(", ".join(parts)))
+    return names
+
+
+def bars_with_intervals(
+    panel: Axes, table: pl.DataFrame, names: Sequence[str], value: str, colour: str | Sequence[str]
+) -> None:
+    """Horizontal bars, first row on top, with the interval of the columns lo and hi where there is one."""
+    at = list(range(table.height))
+    panel.barh(at, table[value].fill_null(0.0), color=colour, alpha=0.75, height=0.7)
+    bounded = table.with_row_index("at").drop_nulls(["lo", "hi"])
+    panel.hlines(bounded["at"], bounded["lo"], bounded["hi"], color=COLOURS["ink"], linewidth=1.2)
+    panel.set_yticks(at, names, fontsize=8)
+    panel.invert_yaxis()
+    tidy(panel)
+
+
+def stacked_bars(
+    panel: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float]], colours: Mapping[str, str]
+) -> None:
+    """Horizontal bars made of parts, first row on top. parts: for each part, a value for each bar."""
+    left = [0.0] * len(names)
+    for part, values in parts.items():
+        panel.barh(range(len(names)), values, left=left, color=colours[part], label=part, height=0.7)
+        left = [start + value for start, value in zip(left, values, strict=True)]
+    panel.set_yticks(range(len(names)), names, fontsize=8)
+    panel.invert_yaxis()
+    tidy(panel)
+    abreast = 2 if max(map(len, parts), default=0) > _SHORT else max(1, len(parts))
+    panel.figure.legend(frameon=False, fontsize=8, ncols=abreast, loc="outside lower center")

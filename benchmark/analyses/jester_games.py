@@ -1,0 +1,53 @@
+"""What several analyses ask of a game with a jester, one row a game."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from liescope.benchmark.analyses.frames import CELL, Frames
+from liescope.games.mafia import MAFIOSO
+from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
+
+KILLERS = (WEREWOLF, MAFIOSO)
+_KEYS = ["game_id", *CELL, "turn", "seating"]
+
+
+def jester_games(frames: Frames) -> pl.DataFrame:
+    """One row for each game that deals a jester.
+
+    Columns: game_id, game, model, learning, turn, seating, and as booleans jester_won, villagers_won, werewolves_won;
+    jester_killed (at night); jester_exiled_first (on day 1); wolf_voted_jester (at least one werewolf voted for a
+    jester in the ballot of day 1 that counted, the revote, and the vote was its own; null where none voted that day).
+    """
+    games = frames.games.filter("triadic").select(
+        *_KEYS,
+        jester_won=pl.col("winner") == JESTER,
+        villagers_won=pl.col("winner") == VILLAGERS,
+        werewolves_won=pl.col("winner") == WEREWOLVES,
+    )
+    jesters = (
+        frames.seats.filter(pl.col("role") == JESTER)
+        .group_by("game_id")
+        .agg(
+            jester_killed=(pl.col("fate") == "killed").any(),
+            jester_exiled_first=((pl.col("fate") == "exiled") & (pl.col("day_out") == 1)).any(),
+        )
+    )
+    votes = (
+        chosen(last_ballots(frames))
+        .filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
+        .group_by("game_id")
+        .agg(wolf_voted_jester=(pl.col("target_role") == JESTER).any())
+    )
+    return games.join(jesters, on="game_id", how="left").join(votes, on="game_id", how="left").sort(*CELL, "game_id")
+
+
+def chosen(acts: pl.DataFrame) -> pl.DataFrame:
+    """The votes or night acts that were the players' own, not drawn by the rules for want of a usable reply."""
+    return acts.filter(~pl.col("drawn").fill_null(False))
+
+
+def last_ballots(frames: Frames) -> pl.DataFrame:
+    """The votes that counted: of each day those of the last ballot."""
+    last = pl.col("ballot").max().over("game_id", "day")
+    return frames.votes.filter(pl.col("ballot") == last)

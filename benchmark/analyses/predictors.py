@@ -1,0 +1,105 @@
+"""Which single figure of a game goes along with a win of the jester."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import polars as pl
+
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import fisher
+from liescope.benchmark.analyses.jester_games import chosen, jester_games
+from liescope.benchmark.analyses.outcomes import POOLED
+from liescope.games.werewolf import JESTER
+
+FEATURES = (
+    "wolf_voted_jester",
+    "vote_rank",
+    "jester_suspicion",
+    "jester_deception",
+    "jester_statements",
+)
+_SCHEMA = {
+    "model": pl.String,
+    "feature": pl.String,
+    "r": pl.Float64,
+    "lo": pl.Float64,
+    "hi": pl.Float64,
+    "mean_won": pl.Float64,
+    "mean_lost": pl.Float64,
+    "games_won": pl.Int64,
+    "games": pl.Int64,
+}
+
+
+def predictors(frames: Frames) -> pl.DataFrame:
+    """Pearson's correlation of five features of a game with the jester's win, 1 or 0 (Table 8, Appendix F.5).
+
+    wolf_voted_jester: a werewolf voted for the jester on day 1. vote_rank: mean suspicion rank of vote targets.
+    jester_suspicion: mean suspicion that observers gave the jester's statements. jester_deception: the share of its
+    statements that the jester calls deceptive. jester_statements: how many it made. The last three are of games in
+    which the jester spoke, as in the paper.
+
+    Columns: model (or "all models"), feature, r, lo, hi (Fisher's interval), mean_won, mean_lost, games_won, games. r
+    is null where the feature or the outcome is constant.
+    """
+    features = game_features(frames)
+    groups = [(POOLED, features)] if features.height else []
+    groups += [(str(model), part) for (model,), part in features.group_by("model", maintain_order=True)]
+    rows = []
+    for model, part in groups:
+        for feature in FEATURES:
+            there = part.drop_nulls(feature)
+            if there.height:
+                values, won = there[feature].cast(pl.Float64).to_list(), there["jester_won"].to_list()
+                rows.append((model, feature, *association(values, won)))
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def game_features(frames: Frames) -> pl.DataFrame:
+    """The features of `predictors`, one row for each game that deals a jester; null where a game has no such figure."""
+    games = jester_games(frames)
+    ranks = chosen(frames.votes).group_by("game_id").agg(vote_rank=pl.col("suspicion_rank").mean())
+    said = (
+        frames.statements.filter(pl.col("speaker_role") == JESTER)
+        .group_by("game_id")
+        .agg(jester_deception=pl.col("label_self").mean(), jester_statements=pl.len().cast(pl.Int64))
+    )
+    seen = (
+        frames.ratings.filter(pl.col("speaker_role") == JESTER)
+        .group_by("game_id")
+        .agg(jester_suspicion=pl.col("suspicion").mean())
+    )
+    for part in (ranks, said, seen):
+        games = games.join(part, on="game_id", how="left", maintain_order="left")
+    return games
+
+
+def association(values: list[float], won: list[bool]) -> tuple[Any, ...]:
+    """(r, lo, hi, mean where won, mean where lost, games won, games) of a feature and a yes-or-no outcome."""
+    n = len(values)
+    groups = [[value for value, one in zip(values, won, strict=True) if one is outcome] for outcome in (True, False)]
+    means = [math.fsum(group) / len(group) if group else None for group in groups]
+    return (*fisher(_pearson(values, [float(one) for one in won]), n), *means, len(groups[0]), n)
+
+
+def _pearson(one: list[float], two: list[float]) -> float | None:
+    middle, centre = math.fsum(one) / len(one), math.fsum(two) / len(two)
+    spread = math.fsum((x - middle) ** 2 for x in one), math.fsum((y - centre) ** 2 for y in two)
+    if min(spread) <= 1e-15:
+        return None
+    shared = math.fsum((x - middle) * (y - centre) for x, y in zip(one, two, strict=True))
+    return shared / math.sqrt(spread[0] * spread[1])
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "predictors",
+        "What goes along with a win of the jester",
+        "Table 8",
+        predictors,
+        note="Correlation over games, one feature at a time, with Fisher's 95% interval; no word on what caused what.",
+    ),
+)

@@ -1,0 +1,206 @@
+"""Whom the players vote for: the werewolves on day 1, the suspected, and how far a table agrees."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.figures import CYCLE, bars_with_intervals, canvas, cell_names, faction_colour, tidy
+from liescope.benchmark.analyses.frames import CELL, Frames
+from liescope.benchmark.analyses.intervals import game_means, with_wilson
+from liescope.benchmark.analyses.jester_games import KILLERS, chosen, last_ballots
+from liescope.games.werewolf import JESTER, WEREWOLF, WEREWOLVES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FIRST_DAY = ("unanimous", "voted_jester", "voted_partner", "wolves_won")
+
+
+def wolf_votes_first_day(frames: Frames) -> pl.DataFrame:
+    """The werewolves' votes on day 1, in the first ballot and in the revote (Table 14, Figure 12a).
+
+    Each is a share of games with a jester in which a werewolf voted that day: unanimous (all werewolves for the same
+    player; only games where two or more voted count), voted_jester and voted_partner (at least one of them did), and
+    wolves_won, of the games in which one voted for the jester. Drawn votes do not count.
+
+    Columns: game, model, learning, ballot (1 first, 2 revote), metric, count, games, rate, lo, hi (Wilson's interval).
+    """
+    triadic = frames.games.filter("triadic").select("game_id", wolves_won=pl.col("winner") == WEREWOLVES)
+    wolves = chosen(frames.votes).filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
+    games = (
+        wolves.join(triadic, on="game_id")
+        .group_by(*CELL, "ballot", "game_id")
+        .agg(
+            unanimous=pl.when(pl.len() > 1).then(pl.col("target").n_unique() == 1),
+            voted_jester=(pl.col("target_role") == JESTER).any(),
+            voted_partner=(pl.col("target_role") == WEREWOLF).any(),
+            wolves_won=pl.when((pl.col("target_role") == JESTER).any()).then(pl.col("wolves_won").first()),
+        )
+    )
+    counts = (
+        games.unpivot(_FIRST_DAY, index=[*CELL, "ballot"], variable_name="metric")
+        .drop_nulls("value")
+        .group_by(*CELL, "ballot", "metric")
+        .agg(count=pl.col("value").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
+    )
+    place = pl.col("metric").replace_strict({name: at for at, name in enumerate(_FIRST_DAY)}, return_dtype=pl.Int64)
+    return with_wilson(counts.sort(*CELL, "ballot", place), "count", "games")
+
+
+def vote_ranks(frames: Frames) -> pl.DataFrame:
+    """How far votes follow suspicion: the mean rank of the target in the voter's own running suspicion (Figure 12b).
+
+    1 is the most suspected of the living others, ties averaged; every ballot counts, drawn votes do not. Columns: game,
+    model, learning, voter_role, mean, lo, hi (bootstrap over games), n (votes), games.
+    """
+    return game_means(chosen(frames.votes), [*CELL, "voter_role"], "suspicion_rank")
+
+
+def vote_targets(frames: Frames) -> pl.DataFrame:
+    """Which role votes for which: of a role's votes in the last ballot of each day, the share that goes to each role.
+
+    Drawn votes do not count.
+
+    Columns: game, model, learning, voter_role, target_role, mean (the share), lo, hi (bootstrap over games), n (votes
+    of the voter's role), games.
+    """
+    dealt = frames.seats.select(*CELL, target_role="role").unique()
+    rows = chosen(last_ballots(frames)).rename({"target_role": "voted"}).join(dealt, on=CELL, how="inner")
+    rows = rows.with_columns(hit=pl.col("voted") == pl.col("target_role"))
+    return game_means(rows, [*CELL, "voter_role", "target_role"], "hit")
+
+
+_COORDINATION = ("wolf_unanimity", "wolf_votes_jester", "consensus")
+
+
+def coordination(frames: Frames) -> pl.DataFrame:
+    """How the votes of a day hang together, by ballot (Appendix K.4, which counts days from 0).
+
+    wolf_unanimity: whether all living werewolves (mafiosos) vote for the same player, where two or more do.
+    wolf_votes_jester: the share of their votes that goes to a jester, on days that one lives to see. consensus: the
+    largest share of all votes on one player. Cells with and without learning are pooled, as in the paper. Drawn votes
+    do not count.
+
+    Columns: game, model, metric, ballot (1 first, 2 revote), day, mean, lo, hi (bootstrap over games), n (ballots; for
+    wolf_votes_jester votes), games.
+    """
+    keys = ["game", "model", "ballot", "day"]
+    votes = chosen(frames.votes)
+    killers = votes.filter(pl.col("voter_role").is_in(KILLERS))
+    united = killers.group_by(*keys, "game_id").agg(
+        metric=pl.lit("wolf_unanimity"),
+        value=pl.when(pl.len() > 1).then((pl.col("target").n_unique() == 1).cast(pl.Float64)),
+    )
+    voted_out = pl.when(pl.col("fate") == "exiled").then(pl.col("day_out"))
+    last_day = (
+        pl.when(pl.col("fate") == "alive")
+        .then(pl.lit(math.inf))
+        .otherwise(pl.coalesce(voted_out, pl.col("day_out") - 1))
+    )
+    jesters = frames.seats.filter(pl.col("role") == JESTER).group_by("game_id").agg(last_day=last_day.max())
+    jester = (
+        killers.join(jesters, on="game_id")
+        .filter(pl.col("day") <= pl.col("last_day"))
+        .select(
+            *keys,
+            "game_id",
+            metric=pl.lit("wolf_votes_jester"),
+            value=(pl.col("target_role") == JESTER).cast(pl.Float64),
+        )
+    )
+    consensus = (
+        votes.group_by(*keys, "game_id", "target")
+        .agg(votes=pl.len())
+        .group_by(*keys, "game_id")
+        .agg(metric=pl.lit("consensus"), value=pl.col("votes").max() / pl.col("votes").sum())
+    )
+    table = game_means(pl.concat([united, jester, consensus]), [*keys, "metric"], "value")
+    place = pl.col("metric").replace_strict({name: at for at, name in enumerate(_COORDINATION)}, return_dtype=pl.Int64)
+    table = table.sort("game", "model", place, "ballot", "day")
+    return table.select("game", "model", "metric", "ballot", "day", "mean", "lo", "hi", "n", "games")
+
+
+def plot_wolf_votes_first_day(table: pl.DataFrame) -> Figure:
+    """Slopes from the first ballot to the revote: the share of games in which a werewolf voted for the jester."""
+    rows = table.filter(pl.col("metric") == "voted_jester")
+    cells = rows.select(CELL).unique(maintain_order=True)
+    figure, (panel,) = canvas(1, height=3.6)
+    for number, (cell, name) in enumerate(zip(cells.iter_rows(), cell_names(cells), strict=True)):
+        line = rows.filter(pl.all_horizontal(pl.col(key) == value for key, value in zip(CELL, cell, strict=True)))
+        colour, at = CYCLE[number % len(CYCLE)], line["ballot"] + 0.02 * number
+        panel.plot(at, line["rate"], marker="o", color=colour, label=name)
+        panel.vlines(at, line["lo"], line["hi"], color=colour, linewidth=0.8, alpha=0.6)
+    panel.set_xticks([1, 2], ["first ballot", "revote"])
+    panel.set(ylim=(-0.03, 1.03), ylabel="share of games", title="a werewolf votes for the jester on day 1")
+    tidy(panel, legend=True)
+    return figure
+
+
+def plot_vote_ranks(table: pl.DataFrame) -> Figure:
+    """One panel a role of voters, one bar a cell."""
+    roles = table["voter_role"].unique(maintain_order=True).to_list()
+    cells = table.select(CELL).unique(maintain_order=True)
+    figure, panels = canvas(len(roles), height=1.2 + 0.32 * cells.height)
+    for role, panel in zip(roles, panels, strict=True):
+        part = cells.join(table.filter(pl.col("voter_role") == role), on=CELL, how="left", maintain_order="left")
+        bars_with_intervals(panel, part, cell_names(cells), "mean", faction_colour(role))
+        panel.axvline(1, color=CYCLE[-1], linewidth=0.8, linestyle=":")
+        panel.set(title=role, xlabel="mean rank of the target (1: most suspected)")
+    return figure
+
+
+def plot_coordination(table: pl.DataFrame) -> Figure:
+    """Of the ballots that counted: one panel a metric, a line a model over the days."""
+    table = table.filter(pl.col("ballot") == pl.col("ballot").max().over("game"))
+    metrics = [name for name in _COORDINATION if name in table["metric"]]
+    lines = table.select("game", "model").unique(maintain_order=True)
+    figure, panels = canvas(len(metrics), height=2.8)
+    for metric, panel in zip(metrics, panels, strict=True):
+        for number, ((game, model), name) in enumerate(zip(lines.iter_rows(), cell_names(lines), strict=True)):
+            chosen = (pl.col("game") == game) & (pl.col("model") == model) & (pl.col("metric") == metric)
+            line, colour = table.filter(chosen), CYCLE[number % len(CYCLE)]
+            panel.plot(line["day"], line["mean"], marker="o", markersize=3, color=colour, label=name)
+            bounded = line.drop_nulls(["lo", "hi"])
+            panel.fill_between(bounded["day"], bounded["lo"], bounded["hi"], color=colour, alpha=0.12, linewidth=0)
+        panel.set(ylim=(-0.03, 1.03), title=metric.replace("_", " "), xlabel="day")
+        tidy(panel, legend=panel is panels[0])
+    return figure
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "wolf_votes_first_day",
+        "Werewolves' votes on day 1, before and after the revote",
+        "Table 14, Figure 12a",
+        wolf_votes_first_day,
+        plot_wolf_votes_first_day,
+        "A vote that exiles the jester loses the werewolves the game; shares are of games, with Wilson's interval.",
+    ),
+    Analysis(
+        "vote_ranks",
+        "Votes and suspicion",
+        "Figure 12b",
+        vote_ranks,
+        plot_vote_ranks,
+        "Mean rank of those voted for in the voter's own suspicion; 1 is always voting for the most suspected.",
+    ),
+    Analysis(
+        "vote_targets",
+        "Who votes for whom",
+        "section 5.4",
+        vote_targets,
+        note="Of the votes that one role casts in the last ballot of a day, the share that goes to each role.",
+    ),
+    Analysis(
+        "coordination",
+        "Unanimity and consensus by day",
+        "Appendix K.4",
+        coordination,
+        plot_coordination,
+        "Later days are reached by fewer games only, so a trend over days mixes change with selection.",
+    ),
+)

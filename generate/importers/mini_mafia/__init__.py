@@ -1,0 +1,1 @@
+"""The logs of the Mini-Mafia paper's authors."""

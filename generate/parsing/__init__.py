@@ -1,5 +1,0 @@
-"""From a model's raw text to a reply: strict first, then leniencies that are each recorded in `Reply.notes`."""
-
-from generate.parsing.read import read_reply
-
-__all__ = ["read_reply"]

@@ -1,0 +1,1 @@
+"""Players behind any OpenAI-compatible endpoint."""

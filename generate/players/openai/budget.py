@@ -1,0 +1,55 @@
+"""What a run's requests have cost, and the limits it may not pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from liescope.common.errors import BudgetSpent
+from liescope.generate.players.protocol import PlayerContext, Price
+
+CHARACTERS_A_TOKEN = 4  # where an endpoint does not say what it counted
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one answer as the endpoint counted them; None where it does not say."""
+
+    prompt: int | None = None
+    cached: int | None = None
+    completion: int | None = None
+
+    def cost(self, price: Price | None) -> float | None:
+        """Money for the answer; None without a price or without counts. Cached tokens are part of the prompt's."""
+        if price is None or self.prompt is None or self.completion is None:
+            return None
+        cached = min(self.cached or 0, self.prompt)
+        cached_price = price.prompt if price.cached is None else price.cached
+        fresh = (self.prompt - cached) * price.prompt
+        return (fresh + cached * cached_price + self.completion * price.completion) / 1e6
+
+
+class Budget:
+    """Counts what is spent. Requests under way when a limit is reached still come in, and count."""
+
+    def __init__(self, table: PlayerContext) -> None:
+        self.tokens = table.spent_tokens
+        self.cost = table.spent_cost
+        self._max_tokens = table.max_tokens
+        self._max_cost = table.max_cost
+
+    def check(self) -> None:
+        """Raises BudgetSpent when nothing more may be spent."""
+        for spent, limit, what in ((self.tokens, self._max_tokens, "tokens"), (self.cost, self._max_cost, "money")):
+            if limit is not None and spent >= limit:
+                raise BudgetSpent(
+                    f"the run's budget of {limit:g} in {what} is used up ({spent:g} spent); finished games are kept, "
+                    "and the same command with a larger budget goes on"
+                )
+
+    def spend(self, usage: Usage, price: Price | None, characters: tuple[int, int]) -> None:
+        """Count one answer. characters: lengths of prompt and answer, which stand in for counts that are missing."""
+        sent, came = characters
+        prompt = sent // CHARACTERS_A_TOKEN if usage.prompt is None else usage.prompt
+        completion = came // CHARACTERS_A_TOKEN if usage.completion is None else usage.completion
+        self.tokens += prompt + completion
+        self.cost += Usage(prompt, usage.cached, completion).cost(price) or 0.0

@@ -1,0 +1,96 @@
+"""What an OpenAI-compatible endpoint answered, read from its JSON without trusting its shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from liescope.generate.players.openai.budget import Usage
+from liescope.generate.players.parsing.clean import storable
+
+_SHOWN = 300  # characters of an endpoint's own message that an error repeats
+
+EMPTY = "empty message"
+REFUSED = "refused by the model"
+_FINISH_NOTES = {"length": "cut off at the token limit", "content_filter": "stopped by the content filter"}
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """content: the message; thinking: reasoning sent apart from it; refusal: the endpoint's refusal field; finish:
+    why the model stopped."""
+
+    content: str
+    thinking: str = ""
+    refusal: str = ""
+    finish: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def problem(self) -> str:
+        """Why there is nothing to read, or ""."""
+        if self.refusal:
+            return REFUSED
+        if self.content.strip():
+            return ""
+        return f"{EMPTY} ({_FINISH_NOTES[self.finish]})" if self.finish in _FINISH_NOTES else EMPTY
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (_FINISH_NOTES[self.finish],) if self.finish in _FINISH_NOTES else ()
+
+
+def read_completion(body: str) -> Completion:
+    """The first choice of a chat completion. Raises ValueError, with a sentence, for anything else."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValueError("the response is not valid JSON" if body.strip() else "the response is empty") from None
+    choices = data.get("choices") if isinstance(data, Mapping) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, Mapping) else None
+    if not isinstance(first, Mapping) or not isinstance(message, Mapping):
+        raise ValueError(f"the response holds no message: {error_message(body)}")
+    return Completion(
+        content=_text(message.get("content")),
+        thinking=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+        refusal=_text(message.get("refusal")),
+        finish=_text(first.get("finish_reason")),
+        usage=_usage(data.get("usage")),
+    )
+
+
+def error_message(body: str) -> str:
+    """An endpoint's own words about an error, on one line and cut."""
+    try:
+        data: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        data = body
+    for key in ("error", "message", "detail"):
+        if isinstance(data, Mapping) and data.get(key):
+            data = data[key]
+    words = " ".join(storable(data if isinstance(data, str) else json.dumps(data)).split())
+    return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
+
+
+def _text(value: Any) -> str:
+    """A string that UTF-8 can hold, or the joined texts of a list of content parts."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return "".join(_text(part.get("text")) for part in value if isinstance(part, Mapping))
+    return ""
+
+
+def _usage(value: Any) -> Usage:
+    if not isinstance(value, Mapping):
+        return Usage()
+    details = value.get("prompt_tokens_details")
+    cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    return Usage(_count(value.get("prompt_tokens")), cached, _count(value.get("completion_tokens")))
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None

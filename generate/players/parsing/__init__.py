@@ -1,0 +1,5 @@
+"""From a model's raw text to a reply: strict first, then leniencies that are each recorded in `Reply.notes`."""
+
+from liescope.generate.players.parsing.read import read_reply
+
+__all__ = ["read_reply"]

@@ -1,0 +1,109 @@
+"""The player that an answer names (Mini-Mafia paper, Appendix A.1).
+
+Strict: the first line is exactly an option. Then, each with a note: other case, markdown or punctuation; a name in a
+sentence, as a whole word and not in a negated mention ("not Alice", "instead of Alice"), when it is the only one or the
+only one behind a verb of choosing. Two names that stand equal are unusable: no reader decides for the player.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from liescope.generate.players.parsing.clean import unfence
+
+_EDGES = " \t\n*_`~#>\"'“”‘’«»()[]{}.,:;!?-–—"
+_MARKDOWN = re.compile(r"[*`~#]+|(?<!\w)_{1,3}|_{1,3}(?!\w)")
+_CLAUSE = re.compile(r"[.;:!?\n,()]|\b(?:but|so|because|since|I)\b|[–—]", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"\b(?:not|never|neither|nor|no|cannot|without|except|excluding|besides|than|over|avoid|trust)\b"
+    r"|n[’']t\b|\binstead\s+of\b|\bbelieve\s*$",
+    re.IGNORECASE,
+)
+_CLEARED = re.compile(
+    r"\s*(?:(?:is|was|seems|looks)(?:\s+\w+)?\s+(?:not|no|innocent|honest|truthful|town|safe|clear|trustworthy)\b"
+    r"|(?:is|was|does|did|would|should|could)n[’']t\b|(?:should|would|could|must)\s+not\b)",
+    re.IGNORECASE,
+)
+_CHOOSING = re.compile(
+    r"\b(?:vot(?:e|ing)|choos(?:e|ing)|choice|pick(?:ing)?|select(?:ing)?|arrest(?:ing)?"
+    r"|investigat(?:e|ing)|kill(?:ing)?|eliminat(?:e|ing)|target(?:ing)?|exil(?:e|ing)|answer|decision)\b"
+    r"(?:\s+(?:is|to|for|on|against|out|goes|going|arrest|investigate|kill|eliminate|vote|be|the|player|must|will))*"
+    r"[\s:\"“'‘=]*$",
+    re.IGNORECASE,
+)
+_NEAR = 120  # how far before a name a negation or a verb of choosing is looked for
+_MENTIONS = 200  # a text that mentions names more often than this is not an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """option: None where no single option could be read, with the problem named; rest: what followed the name."""
+
+    option: str | None
+    rest: str = ""
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def read_choice(text: str, options: Sequence[str]) -> Choice:
+    """The option that a cleaned text names."""
+    line, _, rest = text.partition("\n")
+    if line.strip() in options:
+        return Choice(line.strip(), rest.strip())
+    inside = unfence(text)
+    notes: tuple[str, ...] = ()
+    if inside is not None:
+        line, _, rest = inside.partition("\n")
+        notes = ("code fence",)
+    bare = line.strip(_EDGES).casefold()
+    for option in options:
+        if bare == option.casefold():
+            return Choice(option, rest.strip(), (*notes, "name in other case or punctuation"))
+    for part, where in ((line, "name in a sentence"), (text, "name further down")):
+        found, ambiguous = _in_sentence(part, options)
+        if found:
+            return Choice(found, text.strip(), (*notes, where))
+        if ambiguous:
+            return Choice(None, notes=notes, problem="several names and no single choice")
+    return Choice(None, notes=notes, problem="no option is named")
+
+
+def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
+    """The one option that the text stands for; or None, and whether that is because it names several."""
+    text = _MARKDOWN.sub("", text)
+    for flags in (0, re.IGNORECASE):
+        named: set[str] = set()
+        chosen: set[str] = set()
+        for number, found in enumerate(_pattern(tuple(options), flags).finditer(text)):
+            if number == _MENTIONS:
+                return None, True
+            before = text[max(0, found.start() - _NEAR) : found.start()]
+            clause = _CLAUSE.split(before)[-1]
+            if _NEGATED.search(clause) or _CLEARED.match(text, found.end()):
+                continue
+            option = _same(found.group(), options)
+            named.add(option)
+            if _CHOOSING.search(before):
+                chosen.add(option)
+        if flags:  # "will" and "may" are words too: in other case a name counts only behind a verb of choosing
+            named = chosen
+        for names in (chosen, named):
+            if len(names) == 1:
+                return names.pop(), False
+        if named:
+            return None, True
+    return None, False
+
+
+@lru_cache(maxsize=4096)
+def _pattern(options: tuple[str, ...], flags: int) -> re.Pattern[str]:
+    """Any option as a whole word, the longest first; a possessive ("Alice's claim") is no mention."""
+    names = "|".join(re.escape(option) for option in sorted(options, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])(?:{names})(?![\w-]|[’']s\b)", flags)
+
+
+def _same(name: str, options: Sequence[str]) -> str:
+    return name if name in options else next(o for o in options if o.casefold() == name.casefold())

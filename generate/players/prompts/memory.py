@@ -1,0 +1,61 @@
+"""Mafia's way of telling: a seat's memory, the events that it saw, one line each, as things happened.
+
+Mini-Mafia paper, Appendix A.2. Assessments are left out, the seat's own too: asking for them must not change what is
+said and voted afterwards. A statement stays on its own line and inside its own quotation marks, whatever its author
+wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from liescope.games.core import Event, EventKind
+from liescope.generate.players.prompts.narration import Narration, drawn, listing, quoted
+
+
+def tell(view: Sequence[Event], seat: str) -> Narration:
+    """Everything in one memory."""
+    return Narration(tuple(memory(view, seat)))
+
+
+def memory(view: Sequence[Event], seat: str) -> list[str]:
+    """The lines of a seat's memory. view: the events that the seat has seen."""
+    return [line for event in view if (line := _line(event, seat)) is not None]
+
+
+def _line(event: Event, seat: str) -> str | None:
+    """One event as the seat remembers it, None for events that are no memory."""
+    mine = event.actor == seat
+    who, target = "You" if mine else event.actor, event.target
+    match event.kind:
+        case EventKind.ROLE:
+            return f"You are {seat}, the {event.data['role']}."
+        case EventKind.PARTNERS:
+            others = [name for name in event.data["names"] if name != seat]
+            return f"Your fellow mafioso{'s are' if len(others) > 1 else ' is'} {listing(others)}."
+        case EventKind.NIGHT:
+            return f"Night {event.day} begins."
+        case EventKind.KILLER:
+            return f"{who} decide{'' if mine else 's'} the mafia's kill tonight."
+        case EventKind.KILL:
+            return f"{who} killed {target}{drawn(event, 'choice')}."
+        case EventKind.INVESTIGATION:
+            return f"You investigated {target}{drawn(event, 'choice')} and learned: {target} is a {event.data['role']}."
+        case EventKind.DEATH:
+            return f"{target} was found dead."
+        case EventKind.DAY:
+            return f"Day {event.day} begins."
+        case EventKind.STATEMENT:
+            return f'{who}: "{quoted(event.text)}"'
+        case EventKind.SILENCE:
+            return f"{who} remained silent."
+        case EventKind.SUSPICION:
+            shown = ", ".join(f"{name} {value:.2f}" for name, value in event.data["suspicion"].items())
+            return f"How suspicious you found the others so far, from 0 to 1: {shown}."
+        case EventKind.VOTE:
+            return f"{who} voted for {target}{drawn(event, 'vote')}."
+        case EventKind.ARREST:
+            tied = event.data.get("tied")
+            return f"{target} was arrested{f' (drawn at random from a tie: {listing(tied)})' if tied else ''}."
+        case _:
+            return None

@@ -1,0 +1,107 @@
+"""What a seat knows from its own view of the events: the table, its secrets, and what was said aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from liescope.games.core import Event, EventKind
+from liescope.games.mafia import DETECTIVE, MAFIOSO
+from liescope.generate.players.scripted.reading import Reading, read
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One public statement as everybody reads it. about: the index of its event."""
+
+    actor: str
+    day: int
+    about: int
+    text: str
+    reading: Reading
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """alive: still in the game, in the order of the table. town: names that are surely not of the mafia to anybody who
+    follows the rules: those killed at night, and those arrested where there is only one mafioso and the game went on.
+    partners, results: the seat's own secrets (fellow mafiosos; roles learned by investigation).
+    """
+
+    me: str
+    role: str = ""
+    names: tuple[str, ...] = ()
+    rounds: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    alive: list[str] = field(default_factory=list)
+    town: set[str] = field(default_factory=set)
+    victim: str = ""
+    partners: frozenset[str] = frozenset()
+    results: dict[str, str] = field(default_factory=dict)
+    said: list[Heard] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    votes: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def evil(self) -> bool:
+        return self.role == MAFIOSO
+
+    @property
+    def mine(self) -> list[Heard]:
+        return [said for said in self.said if said.actor == self.me]
+
+    def culprits(self) -> list[str]:
+        """Living players that this seat has found to be mafiosos by investigation."""
+        return [name for name in self.alive if self.results.get(name) == MAFIOSO]
+
+    def others(self) -> list[str]:
+        return [name for name in self.alive if name != self.me]
+
+    def last_by(self, name: str) -> Heard | None:
+        return next((said for said in reversed(self.said) if said.actor == name), None)
+
+
+def look(me: str, view: Sequence[Event]) -> Knowledge:
+    """Gather what the events that `me` saw tell."""
+    seen = Knowledge(me)
+    for event in view:
+        kind = event.kind
+        if kind is EventKind.STATEMENT:
+            reading = read(event.text, seen.names)
+            seen.said.append(Heard(event.actor or "", event.day, event.index, event.text, reading))
+        elif kind is EventKind.SILENCE:
+            seen.silent.append(event.actor or "")
+        elif kind is EventKind.VOTE:
+            seen.votes.append((event.actor or "", event.target or ""))
+        elif kind is EventKind.SETUP:
+            seen.names = tuple(event.data["names"])
+            seen.counts = dict(event.data.get("composition", {}))
+            seen.alive = list(seen.names)
+            seen.rounds = event.data.get("rounds", 0)
+        elif kind is EventKind.ROLE:
+            if event.actor == me:
+                seen.role = event.data["role"]
+        elif kind is EventKind.PARTNERS:
+            seen.partners = frozenset(event.data["names"]) - {me}
+        elif kind is EventKind.INVESTIGATION:
+            if event.actor == me and event.target:
+                seen.results[event.target] = event.data["role"]
+        elif kind is EventKind.DEATH or kind is EventKind.ARREST:
+            _leave(seen, event)
+    return seen
+
+
+def _leave(seen: Knowledge, event: Event) -> None:
+    name = event.target or ""
+    if name in seen.alive:
+        seen.alive.remove(name)
+    if event.kind is EventKind.DEATH:
+        seen.town.add(name)
+        seen.victim = name
+    elif seen.counts.get(MAFIOSO) == 1:
+        seen.town.add(name)
+
+
+def only_detective(seen: Knowledge) -> bool:
+    """Whether the seat is the one detective, so that anybody else who claims to be is lying."""
+    return seen.role == DETECTIVE and seen.counts.get(DETECTIVE) == 1

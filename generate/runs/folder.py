@@ -1,0 +1,133 @@
+"""The folder of a run: its two files, the lock that keeps a second writer out, and what can be wrong with them."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import BadData, UsageError
+
+FORMAT = 1
+PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
+
+
+def versions() -> dict[str, str]:
+    """The versions that a run was made with."""
+    found = {"python": platform.python_version()}
+    for package in ("liescope", "openai", "pydantic"):
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+@contextmanager
+def guard(path: Path) -> Iterator[None]:
+    """Turn faults of the disk, the database and its contents into errors that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _plain(path, error) from error
+    except (KeyError, ValueError, TypeError) as error:
+        raise BadData(f"{path / JOURNAL_FILE} holds what is no game or reply of this format: {error}") from error
+    except OSError as error:
+        why = f"{error.strerror}; check its permissions and the space that is left"
+        raise UsageError(f"{path} cannot be read or written: {why}") from error
+
+
+def _plain(path: Path, error: sqlite3.Error) -> UsageError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    file = path / JOURNAL_FILE
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        return UsageError(f"{file} cannot grow ({error}); free some space and run the same command again")
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        return UsageError(f"{file} cannot be opened or written ({error}); check its permissions")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return UsageError(f"{file} is busy: another process holds it; try again when that has ended")
+    if name.startswith("SQLITE_CONSTRAINT"):
+        return BadData(f"{path} holds this game or reply already ({error})")
+    return BadData(f"{file} is damaged or cut off ({error}); restore it from a copy, or play the run anew elsewhere")
+
+
+def take_lock(path: Path) -> int:
+    """A handle on the folder that one process at a time may have (POSIX flock); closing it gives the lock back."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise UsageError(f"{path} is being written by another process; wait for it or stop it first") from None
+    return handle
+
+
+def connect(path: Path, write: bool) -> sqlite3.Connection:
+    """The journal's database; made where it is missing and `write` is set."""
+    file = path / JOURNAL_FILE
+    base = sqlite3.connect(file.resolve().as_uri() + ("?mode=rwc" if write else "?mode=rw"), uri=True, timeout=10)
+    if write:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("PRAGMA synchronous = NORMAL")
+        return base
+    try:
+        base.execute("PRAGMA query_only = ON")
+        base.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        # A folder that this user may not write: readable all the same, unless a killed writer left its log there.
+        base.close()
+        leftover = file.with_name(f"{JOURNAL_FILE}-wal")
+        if leftover.exists() and leftover.stat().st_size:
+            raise
+        base = sqlite3.connect(file.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)
+    return base
+
+
+def check_whole(path: Path, base: sqlite3.Connection) -> None:
+    """Raises BadData where the database has another format or is shorter than its own header says."""
+    (number,) = one(base, "PRAGMA user_version")
+    if number != FORMAT:
+        raise BadData(f"{path / JOURNAL_FILE} has format {number}; this version of Liescope reads format {FORMAT}")
+    (pages,), (size,) = one(base, "PRAGMA page_count"), one(base, "PRAGMA page_size")
+    wal = path / f"{JOURNAL_FILE}-wal"
+    if not (wal.exists() and wal.stat().st_size) and (path / JOURNAL_FILE).stat().st_size < pages * size:
+        raise BadData(f"{path / JOURNAL_FILE} is cut off; restore it from a copy, or play the run anew elsewhere")
+
+
+def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
+    """The first row of a query that always has one."""
+    row: tuple[Any, ...] = base.execute(query).fetchone()
+    return row
+
+
+def read_head(path: Path) -> dict[str, Any]:
+    """What run.json holds: format, versions, plan. Raises BadData where the folder holds no whole run."""
+    file = path / PLAN_FILE
+    try:
+        head = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadData(f"{path} holds no run ({PLAN_FILE} is missing); `liescope play` makes one") from None
+    except (ValueError, OSError) as error:
+        raise BadData(f"{file} cannot be read ({error}); restore it from a copy") from error
+    if not isinstance(head, dict) or not isinstance(head.get("plan"), dict):
+        raise BadData(f"{file} is no plan of a run; restore it from a copy")
+    if head.get("format") != FORMAT:
+        raise BadData(f"{file} has format {head.get('format')}; this version of Liescope reads format {FORMAT}")
+    if not (path / JOURNAL_FILE).is_file():
+        raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
+    return {"versions": {}, **head}
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    draft = file.with_suffix(".tmp")
+    with draft.open("w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    draft.replace(file)

@@ -1,0 +1,62 @@
+"""What the runner does: games that a plan lists, played by players, with a record of each at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from liescope.games.core import Game, Outcome
+from liescope.games.record import GameRecord
+from liescope.generate.players.protocol import Player
+
+
+class JobGame(Protocol):
+    """One game of the work. number: its place in the run, from 0."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def game_id(self) -> str: ...
+
+
+G = TypeVar("G", bound=JobGame)
+
+
+class Job(Protocol[G]):
+    """game: the name of the game, for its prompts; players: the specs of all players that the work needs.
+
+    Everything that changes a game is in `plan`; a run folder with another plan is refused.
+    """
+
+    game: str
+    players: tuple[str, ...]
+
+    def __len__(self) -> int: ...
+
+    def plan(self) -> dict[str, Any]:
+        """Plain JSON data, for run.json."""
+        ...
+
+    def check(self, plan: Mapping[str, Any], where: Path) -> None:
+        """Raises BadData where a folder's plan is of another kind of run."""
+        ...
+
+    def chains(self, ended: Set[str]) -> Iterator[Sequence[G]]:
+        """The games that have not ended; those of a chain one after the other, chains side by side."""
+        ...
+
+    def begin(self, planned: G, players: Mapping[str, Player]) -> Game:
+        """The game itself, not begun. players: by spec."""
+        ...
+
+    def seats(self, planned: G, game: Game) -> Mapping[str, str]:
+        """Whose spec answers for each seat."""
+        ...
+
+    async def end(
+        self, planned: G, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
+    ) -> GameRecord:
+        """The record of a game that ended or failed. players: by seat."""
+        ...

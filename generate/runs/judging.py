@@ -1,0 +1,101 @@
+"""Judging the games of a run after they have ended: the work behind `liescope label`.
+
+The judged games go into a run folder of their own, with the ids, seats and models of the games judged; the run that
+they come from is only read. More games in that run, later, are judged when the same command goes on: a judged game
+keeps its place in the run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import BadData, UsageError
+from liescope.games.core import Game, Outcome
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.record import GameRecord, Status
+from liescope.generate.players.protocol import Player
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import hash_templates
+
+KEY = "judged"  # what a plan of this kind has and no other
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedGame:
+    """One game to judge. number: its place in the run that it was played in."""
+
+    number: int
+    game_id: str
+
+
+class JudgingJob:
+    """The judging of every game of a run that was played to its end.
+
+    Raises UsageError for a run without such games, for one that holds judged games, and for a spec that asks for
+    nothing; BadData for a run that cannot be read.
+    """
+
+    def __init__(self, source: Path, judge: str, spec: JudgeSpec, prompts: str = "full") -> None:
+        if not (spec.share or spec.roles or spec.lessons):
+            raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
+        if not 0 <= spec.share <= 1:
+            raise UsageError("--share is a share of the statements, from 0 to 1")
+        self.players: tuple[str, ...] = (judge,)
+        self._source = source
+        self._judge = judge
+        self._spec = spec
+        with Journal.open(source) as journal:
+            if KEY in journal.plan:
+                raise UsageError(f"{source} holds judged games; give the run {journal.plan[KEY]} that they come from")
+            self._games = [JudgedGame(number, game_id) for number, game_id in journal.done()]
+            if not self._games:
+                raise UsageError(f"{source} holds no finished game to judge")
+            self._origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
+            self.game = journal.record(self._games[0].game_id).game
+        self._templates = hash_templates(prompts, self.game)
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+    def plan(self) -> dict[str, Any]:
+        return {
+            KEY: self._source.resolve().name,
+            "origin": self._origin,
+            "game": self.game,
+            "judge": self._judge,
+            "asked": asdict(self._spec),
+            "templates": self._templates,
+        }
+
+    def check(self, plan: Mapping[str, Any], where: Path) -> None:
+        if KEY not in plan:
+            raise BadData(f"{where} holds games that were played, not judged; choose another --out")
+
+    def chains(self, ended: Set[str]) -> Iterator[Sequence[JudgedGame]]:
+        for planned in self._games:
+            if planned.game_id not in ended:
+                yield (planned,)
+
+    def begin(self, planned: JudgedGame, players: Mapping[str, Player]) -> Game:
+        with Journal.open(self._source) as journal:
+            return Judging(journal.record(planned.game_id), self._spec, players[self._judge].model)
+
+    def seats(self, planned: JudgedGame, game: Game) -> Mapping[str, str]:  # noqa: ARG002
+        return dict.fromkeys(game.names, self._judge)
+
+    async def end(
+        self,
+        planned: JudgedGame,  # noqa: ARG002
+        game: Game,
+        outcome: Outcome | None,  # noqa: ARG002
+        players: Mapping[str, Player],  # noqa: ARG002
+        failure: str,
+    ) -> GameRecord:
+        assert isinstance(game, Judging)
+        record = game.record()
+        return replace(record, status=Status.FAILED, failure=failure) if failure else record

@@ -1,0 +1,138 @@
+"""The lesson book of one model in one cell: append-only, one JSON object a line, without near duplicates.
+
+A lesson that says what a kept one says is left out: cosine similarity of sentence embeddings of at least NEAR. The book
+also notes how many lessons each game began with, so that a game that goes on after a stop, or is tried again, is told
+the same as before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.common.errors import BadData
+from liescope.common.sentence_encoder import load_encoder
+from liescope.games.lessons import Lesson, LessonKind
+
+NEAR = 0.8
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # (n,) texts to (n, width) vectors of length 1
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A lesson that a game proposed. kept: it is in the book; nearest: the highest similarity to a lesson that was in
+    the book before it, None for the first.
+    """
+
+    lesson: Lesson
+    kept: bool
+    nearest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    game_id: str
+    lesson: Lesson
+
+
+class LessonBook:
+    """A book in a file, which is made with its first line. One process writes it, and one game at a time.
+
+    Raises BadData where the file holds something else. A last line that was cut off in the middle is removed.
+    """
+
+    def __init__(self, path: Path, embed: Embed) -> None:
+        self._path = path
+        self._embed = embed
+        self._kept: list[_Entry] = []
+        self._begun: dict[str, int] = {}
+        if path.exists():
+            self._read()
+
+    @property
+    def lessons(self) -> tuple[Lesson, ...]:
+        """All lessons, the oldest first."""
+        return tuple(entry.lesson for entry in self._kept)
+
+    def begin(self, game_id: str) -> tuple[Lesson, ...]:
+        """The lessons that a game begins with; the same ones each time it is asked."""
+        if game_id not in self._begun:
+            self._begun[game_id] = len(self._kept)
+            self._append([{"game": game_id, "begins_with": len(self._kept)}])
+        return self.lessons[: self._begun[game_id]]
+
+    def add(self, game_id: str, turn: int, proposed: Sequence[Lesson]) -> list[Proposal]:
+        """Keep what is new in a game's proposals; adding the same again changes nothing."""
+        place = next((n for n, entry in enumerate(self._kept) if entry.game_id == game_id), len(self._kept))
+        known = [entry.lesson.text for entry in self._kept[:place]]
+        judged = self._judge(known, proposed)
+        kept = [proposal.lesson for proposal in judged if proposal.kept]
+        written = sum(entry.game_id == game_id for entry in self._kept)
+        self._kept += [_Entry(game_id, lesson) for lesson in kept[written:]]
+        self._append(
+            [
+                {"game": game_id, "turn": turn, "kind": lesson.kind.value, "text": lesson.text}
+                for lesson in kept[written:]
+            ]
+        )
+        return judged
+
+    def _judge(self, known: Sequence[str], proposed: Sequence[Lesson]) -> list[Proposal]:
+        if not proposed:
+            return []
+        vectors = self._embed([*known, *(lesson.text for lesson in proposed)])
+        book = list(vectors[: len(known)])
+        judged = []
+        for lesson, vector in zip(proposed, vectors[len(known) :], strict=True):
+            nearest = float(np.max(np.stack(book) @ vector)) if book else None
+            kept = nearest is None or nearest < NEAR
+            if kept:
+                book.append(vector)
+            judged.append(Proposal(lesson, kept, None if nearest is None else round(nearest, 4)))
+        return judged
+
+    def _append(self, lines: Sequence[dict[str, Any]]) -> None:
+        if not lines:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as out:
+            out.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+            out.flush()
+            os.fsync(out.fileno())
+
+    def _read(self) -> None:
+        text = self._path.read_bytes()
+        whole, _, torn = text.rpartition(b"\n")
+        if torn:
+            with self._path.open("r+b") as file:
+                file.truncate(len(whole) + 1 if whole else 0)
+        try:
+            for line in map(json.loads, whole.splitlines()):
+                if "begins_with" in line:
+                    self._begun[line["game"]] = line["begins_with"]
+                else:
+                    self._kept.append(_Entry(line["game"], Lesson(LessonKind(line["kind"]), line["text"])))
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadData(f"{self._path} is no book of lessons ({error}); restore it from a copy") from error
+
+
+@lru_cache(maxsize=1)
+def open_similarity() -> Embed:
+    """Embeddings by the bundled sentence encoder. Raises MissingExtra where it is not installed."""
+    model = load_encoder()
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = model.encode(
+            list(texts), convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False, precision="float32"
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+    return embed

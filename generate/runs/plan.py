@@ -1,0 +1,259 @@
+"""The plan of a run: which games, between whom, from which seed. The same plan always means the same games.
+
+Everything that changes a game is in the plan; what does not (how many games at once, budgets, timeouts, prices) is
+not, so that a run can go on with other limits. A game's id is made of the plan's hash and its number, and its seed of
+the plan's seed, the cell and its number in the cell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.games.core import Game
+from liescope.games.lessons import Lesson
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.table import TableSpec
+from liescope.games.werewolf import DYADIC_TABLE, JESTER, WEREWOLF_TABLE, DyadicWerewolf, Werewolf
+from liescope.generate.players.prompts.families import family_of
+from liescope.generate.players.prompts.render import template_folder
+from liescope.generate.runs.tournament import SEATINGS, Cell, seating
+
+
+@dataclass(frozen=True, slots=True)
+class Playable:
+    """A game that can be played by name. spec: its options with their defaults; design: who meets whom, by default;
+    fixed: options that this game does not let anyone change.
+    """
+
+    spec: TableSpec
+    make: Callable[[Any, int, str], Game]
+    design: str = "background"
+    fixed: frozenset[str] = frozenset()
+
+    def resolve(self, options: Mapping[str, Any]) -> TableSpec:
+        """The spec with these options. Raises UsageError for a table that cannot be played."""
+        known = {field.name for field in fields(self.spec)} - self.fixed - {"roles"}
+        for name in options:
+            if name not in known:
+                raise UnknownName("option of this game", name.replace("_", "-"), [n.replace("_", "-") for n in known])
+        spec = replace(self.spec, **options)
+        spec.check()
+        return spec
+
+
+_LEARNED = frozenset({"lessons", "learning"})  # a cell's, not the table's
+_LATER = {"assess_share": 1.0, "show_suspicion": False}  # options that older plans have not, left out at their default
+GAMES: dict[str, Playable] = {
+    "mini-mafia": Playable(
+        MINI_MAFIA, MiniMafia, fixed=frozenset({"mafiosos", "detectives", "villagers", "scripted_night", "days"})
+    ),
+    "mafia": Playable(MafiaSpec(), Mafia, fixed=frozenset({"scripted_night"})),
+    "werewolf": Playable(WEREWOLF_TABLE, Werewolf, "self", _LEARNED),
+    "dyadic-werewolf": Playable(DYADIC_TABLE, DyadicWerewolf, "self", _LEARNED | {"jesters"}),
+}
+
+
+def playable(game: str) -> Playable:
+    """The game of that name. Raises UnknownName with the names there are."""
+    if game not in GAMES:
+        raise UnknownName("game", game, GAMES)
+    return GAMES[game]
+
+
+def roles_of(spec: TableSpec) -> tuple[str, ...]:
+    """The roles that somebody plays, in the game's order."""
+    return tuple(role for role, count in spec.composition().items() if count)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGame:
+    """One game of a plan. turn: its number in its cell, from 0; seats: its names in the order of the table; roles:
+    theirs, empty where the game deals; learning: the jester of the cell learns from game to game.
+    """
+
+    number: int
+    game_id: str
+    cell: Cell
+    turn: int
+    seed: int
+    seats: tuple[str, ...]
+    roles: tuple[str, ...]
+    learning: bool = False
+
+
+class Plan(BaseModel):
+    """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: how many
+    in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompts' files;
+    learning: for each cell, whether its jester learns, empty where none does.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    game: str
+    options: dict[str, Any]
+    players: tuple[str, ...]
+    design: str
+    cells: tuple[Cell, ...] = Field(min_length=1)
+    games: int = Field(ge=1)
+    seed: int
+    seating: str
+    prompts: str
+    templates: str
+    learning: tuple[bool, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as plain JSON data. What came later is left out at its default, so that older plans keep theirs."""
+        data = self.model_dump(mode="json")
+        if not any(self.learning):
+            del data["learning"]
+        return data
+
+    @cached_property
+    def hash(self) -> str:
+        """A hash of everything in the plan, 64 hexadecimal digits."""
+        return sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def spec(self) -> TableSpec:
+        """The table, with its roles not dealt yet."""
+        options: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in self.options.items()
+        }
+        return replace(playable(self.game).spec, **options)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        return roles_of(self.spec)
+
+    def __len__(self) -> int:
+        return self.games * len(self.cells)
+
+    def schedule(self, ended: Set[str] = frozenset()) -> Iterator[PlannedGame]:
+        """The games in the order of play, but those with the ids that ended. Cells take turns, so that a run cut short
+        has played some of each.
+        """
+        return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
+
+    def chains(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
+        """The games that have not ended, as chains: those of a chain are played one after the other. The games of a
+        learning cell are one chain, any other game is one of its own.
+        """
+        for planned in self.schedule(ended):
+            if not planned.learning:
+                yield (planned,)
+            elif planned.turn == 0 or not any(
+                self.game_id(turn * len(self.cells) + planned.number % len(self.cells)) not in ended
+                for turn in range(planned.turn)
+            ):
+                rest = (self.planned(number) for number in range(planned.number, len(self), len(self.cells)))
+                yield tuple(game for game in rest if game.game_id not in ended)
+
+    def game_id(self, number: int) -> str:
+        return f"{self.hash[:8]}-{number:06d}"
+
+    def planned(self, number: int) -> PlannedGame:
+        """The game with this number, from 0."""
+        turn, place = divmod(number, len(self.cells))
+        cell = self.cells[place]
+        seats, roles = self._seated(cell, turn)
+        seed = _draw(self.seed, *cell, turn)
+        learning = bool(self.learning) and self.learning[place]
+        return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, learning)
+
+    def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
+        """The game itself, not begun. lessons: what the jester of a learning cell begins with."""
+        learning: dict[str, Any] = {"learning": True, "lessons": lessons} if game.learning else {}
+        spec = replace(self.spec, names=game.seats, roles=game.roles, **learning)
+        return playable(self.game).make(spec, game.seed, game.game_id)
+
+    def _seated(self, cell: Cell, turn: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        names = self.spec.seats()
+        if self.seating == "balanced":
+            block, place = divmod(turn, len(names))
+            return _block(self.spec, _draw(self.seed, *cell, "seats", block))[place]
+        if self.seating == "fixed":
+            return names, tuple(self.spec.deck())
+        return tuple(Random(_draw(self.seed, *cell, "seats", turn)).sample(names, len(names))), ()
+
+
+@lru_cache(maxsize=4096)
+def _block(spec: TableSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    return [(tuple(names), tuple(roles)) for names, roles in seating(spec.deck(), spec.seats(), Random(seed))]
+
+
+def _draw(*parts: object) -> int:
+    """A number below 2**48 that depends on nothing but the parts."""
+    return int.from_bytes(sha256(json.dumps([str(part) for part in parts]).encode()).digest()[:6], "big")
+
+
+def make_plan(
+    game: str,
+    options: Mapping[str, Any],
+    players: Sequence[str],
+    design: str,
+    cells: Sequence[Cell],
+    games: int,
+    seed: int,
+    seating: str = "balanced",
+    prompts: str = "full",
+    learning: Sequence[bool] = (),
+) -> Plan:
+    """A plan with everything resolved. learning: for each cell, whether its jester learns; empty for none.
+
+    Raises UsageError (UnknownName) for what cannot be played.
+    """
+    spec = playable(game).resolve(options)
+    if seating not in SEATINGS:
+        raise UnknownName("way to deal roles", seating, SEATINGS)
+    if games < 1:
+        raise UsageError("a cell needs at least one game")
+    if any(learning) and JESTER not in roles_of(spec):
+        raise UsageError(f"learning is the jester's, and this table of {game} has none; leave --learning out")
+    settled = asdict(replace(spec, names=spec.seats()))
+    for name in ("roles", *_LEARNED, *(later for later, default in _LATER.items() if settled[later] == default)):
+        settled.pop(name, None)
+    return Plan(
+        game=game,
+        options=json.loads(json.dumps(settled)),
+        players=tuple(players),
+        design=design,
+        cells=tuple(cells),
+        games=games,
+        seed=seed,
+        seating=seating,
+        prompts=prompts if prompts in family_of(game).sets else "own",
+        templates=hash_templates(prompts, game),
+        learning=tuple(learning) if any(learning) else (),
+    )
+
+
+def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
+    """The plan in a run folder. Raises BadData where it is none, for example that of imported games."""
+    try:
+        return Plan.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadData(
+            f"{where} holds no plan of played games ({place}: {first['msg']}); choose another --out"
+        ) from None
+
+
+def hash_templates(prompts: str, game: str) -> str:
+    """A hash over the names and bytes of a game's prompt templates. Raises UsageError for a missing folder."""
+    folder = template_folder(prompts, game)
+    digest = sha256()
+    for file in sorted(folder.rglob("*.jinja")):
+        digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
+        digest.update(sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]

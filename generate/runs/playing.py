@@ -1,0 +1,93 @@
+"""Playing a plan: each game by the players of its cell, and in learning cells each with the lessons of those before."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from liescope.games.core import EventKind, Game, Outcome
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.record import GameRecord, record
+from liescope.games.werewolf import JESTER
+from liescope.generate.players.protocol import Player
+from liescope.generate.runs.lesson_book import LessonBook, Proposal, open_similarity
+from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
+from liescope.generate.runs.tournament import Cell
+
+LESSONS = "lessons"  # the folder of the lesson books in a run's folder
+
+
+class Playing:
+    """The work of a plan in a run folder. Raises MissingExtra where learning needs a package that is not here."""
+
+    def __init__(self, plan: Plan, out: Path) -> None:
+        self.game = plan.game
+        self.players = tuple(dict.fromkeys(spec for cell in plan.cells for spec in cell))
+        self._plan = plan
+        self._out = out
+        self._books: dict[Cell, LessonBook] = {}
+        self._similarity = open_similarity() if any(plan.learning) else None
+
+    def __len__(self) -> int:
+        return len(self._plan)
+
+    def plan(self) -> dict[str, Any]:
+        return self._plan.to_json()
+
+    def check(self, plan: Mapping[str, Any], where: Path) -> None:
+        read_plan(plan, where)
+
+    def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
+        return self._plan.chains(ended)
+
+    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Game:  # noqa: ARG002
+        lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()
+        return self._plan.make(planned, lessons)
+
+    def seats(self, planned: PlannedGame, game: Game) -> Mapping[str, str]:
+        cell = dict(zip(self._plan.roles, planned.cell, strict=True))
+        return {name: cell[role] for name, role in game.roles.items()}
+
+    async def end(
+        self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
+    ) -> GameRecord:
+        meta: dict[str, Any] = {"turn": planned.turn, "seating": self._plan.seating}
+        if JESTER in self._plan.roles:
+            meta["learning"] = planned.learning
+        if planned.learning and not failure:
+            proposed = [
+                Lesson(LessonKind(event.data["kind"]), event.text)
+                for event in game.events
+                if event.kind is EventKind.LESSON
+            ]
+            judged = await asyncio.to_thread(self._book(planned).add, planned.game_id, planned.turn, proposed)
+            meta["lessons"] = [_plain(proposal) for proposal in judged]
+        who = {name: (player.model, player.source) for name, player in players.items()}
+        return record(game, outcome, who, self._label(planned), failure, meta)
+
+    def _label(self, planned: PlannedGame) -> str:
+        """The name of a game's cell."""
+        cell = " | ".join(planned.cell)
+        return f"{cell} | learning {'on' if planned.learning else 'off'}" if self._plan.learning else cell
+
+    def _book(self, planned: PlannedGame) -> LessonBook:
+        if planned.cell not in self._books:
+            assert self._similarity is not None
+            model = planned.cell[self._plan.roles.index(JESTER)]
+            digest = sha256(" | ".join(planned.cell).encode()).hexdigest()[:6]
+            name = f"{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}-{digest}.jsonl"
+            self._books[planned.cell] = LessonBook(self._out / LESSONS / name, self._similarity)
+        return self._books[planned.cell]
+
+
+def _plain(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "kind": proposal.lesson.kind.value,
+        "text": proposal.lesson.text,
+        "kept": proposal.kept,
+        "nearest": proposal.nearest,
+    }

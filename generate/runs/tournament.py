@@ -1,0 +1,100 @@
+"""Who plays which role against whom, and who gets which name: designs, lists of cells, balanced seating.
+
+A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
+while one and the same background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all
+players over all roles (I³ for three roles); self-play fills every role with the same player; the factorial design is
+self-play crossed with the jester's learning, off and on (Triadic Werewolf paper, section 4).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from random import Random
+
+from liescope.common.errors import BadData, UnknownName, UsageError
+
+Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
+DESIGNS = ("background", "full", "self", "factorial")
+SEATINGS = ("balanced", "shuffled", "fixed")
+
+
+def cells(design: str, roles: Sequence[str], players: Sequence[str], backgrounds: Sequence[str] = ()) -> list[Cell]:
+    """The distinct cells of a design, in a fixed order; cells that coincide (self-play in each role) count once.
+
+    backgrounds: for the background design, who fills the other roles; all players where none is given. Raises
+    UnknownName for a design, UsageError for backgrounds that another design could not use.
+    """
+    if design not in DESIGNS:
+        raise UnknownName("design", design, DESIGNS)
+    if backgrounds and design != "background":
+        raise UsageError(f"the design {design!r} has no backgrounds; leave --background out or use --design background")
+    if design == "full":
+        found = list(product(players, repeat=len(roles)))
+    elif design in ("self", "factorial"):
+        found = [(player,) * len(roles) for player in players]
+    else:
+        found = [
+            tuple(target if place == role else background for place in range(len(roles)))
+            for role in range(len(roles))
+            for target in players
+            for background in backgrounds or players
+        ]
+    return list(dict.fromkeys(found))
+
+
+def factorial(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[list[Cell], list[bool]]:
+    """Each cell once for each level of learning: the cells, and whether the jester of each learns."""
+    return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]
+
+
+def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
+    """The distinct cells of a CSV file with one column for each role, in any order.
+
+    Raises BadData for a file that cannot be read, has no cells, lacks a column or leaves a field empty, and
+    UnknownName for a column that is no role of the game.
+    """
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.DictReader(lines)
+            columns = [name.strip() for name in reader.fieldnames or ()]
+            reader.fieldnames = columns
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadData(f"{file} cannot be read as a list of cells: {error}") from error
+    for column in columns:
+        if column not in roles:
+            raise UnknownName(f"column of {file}", column, roles)
+    if missing := [role for role in roles if role not in columns]:
+        raise BadData(f"{file} lacks the columns {', '.join(missing)}; it needs {','.join(roles)}")
+    found = []
+    for number, row in enumerate(rows, start=2):
+        cell = tuple((row[role] or "").strip() for role in roles)
+        if None in row or not all(cell):
+            raise BadData(f"{file}, line {number}: a cell needs one player for each of {','.join(roles)}")
+        found.append(cell)
+    if not found:
+        raise BadData(f"{file} lists no cells; add lines of {','.join(roles)}")
+    return list(dict.fromkeys(found))
+
+
+def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterator[tuple[list[str], list[str]]]:
+    """A block of as many games as there are names, in which every name holds every card of the deck exactly once.
+
+    Yields (names in the order of the table, their roles). Within a block the order of the table stays, so that roles
+    are balanced over places as well; it and the arrangement of the roles are drawn anew for each block. The block's
+    games are ordered so that its beginning, too, is as even as it can be. The order of speaking is the game's own
+    draw, round by round.
+    """
+    table = random.sample(list(names), len(names))
+    cards = random.sample(list(deck), len(deck))
+    turns = [cards[turn:] + cards[:turn] for turn in random.sample(range(len(cards)), len(cards))]
+    held: Counter[tuple[int, str]] = Counter()
+    while turns:
+        turn = min(turns, key=lambda roles: sum(held[place, role] for place, role in enumerate(roles)))
+        turns.remove(turn)
+        held.update(enumerate(turn))
+        yield table, turn

@@ -1,0 +1,161 @@
+"""One game as text that a person can read: roles, the night, what was said with its labels, votes, outcome."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from liescope.games.core import Event, EventKind
+from liescope.games.record import GameRecord
+from liescope.labeling.rows import LabelledGame, RatingRow, StatementRow
+
+_LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
+
+
+def plain(text: str) -> str:
+    """Text that a terminal shows as it is: control characters, direction marks and the like become visible escapes."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+        if unicodedata.category(letter) != "Cs"
+    )
+
+
+def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
+    """The lines of a game in the order of play, styled. labels: `label_game` of the same game."""
+    yield Text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
+    if game.cell:
+        yield Text(f"cell {plain(game.cell)}", _LABEL)
+    if judge := game.meta.get("judge"):
+        yield Text(f"judge: {plain(judge)}, who gave the reports and ratings below after the game", _LABEL)
+    width = max(len(seat.name) for seat in game.seats)
+    for seat in game.seats:
+        won = "  won" if game.outcome is not None and seat.name in game.outcome.winners else ""
+        yield Text(f"  {plain(seat.name):{width}}  {seat.role:10} {plain(seat.model)} ({seat.source.value}){won}")
+    statements = {row.statement_id: row for row in labels.statements}
+    ratings: dict[str, list[RatingRow]] = {}
+    for rating in labels.ratings:
+        ratings.setdefault(rating.statement_id, []).append(rating)
+    bids: dict[Place, list[Event]] = defaultdict(list)
+    for event in game.events:
+        if event.kind is EventKind.BID:
+            bids[_place(event)].append(event)
+    place: Place = (0, "", 0)
+    for event in game.events:
+        line = _bids(bids.pop(_place(event), ())) if event.kind is EventKind.BID else _line(event)
+        if line is None:
+            continue
+        if _place(event) != place:
+            place = _place(event)
+            yield Text(_heading(event), _HEAD)
+        yield line
+        if event.kind is EventKind.STATEMENT:
+            key = f"{game.game_id}:{event.index}"
+            if key in statements:
+                yield from _labels(statements[key], ratings.get(key, []), judged="judge" in game.meta)
+    yield Text("")
+    yield _ending(game)
+
+
+Place = tuple[int, str, int]
+
+
+def _place(event: Event) -> Place:
+    return event.day, event.phase.value, event.round
+
+
+def _heading(event: Event) -> str:
+    part = f", round {event.round}" if event.round else ""
+    return f"\nDay {event.day}, {event.phase.value}{part}"
+
+
+def _bids(bids: Sequence[Event]) -> Text | None:
+    """One line for all bids of a turn, the highest first; None where they are told already."""
+    if not bids:
+        return None
+    highest_first = sorted(bids, key=lambda event: -event.data["bid"])
+    told = ", ".join(f"{plain(event.actor or '')} {event.data['bid']}" for event in highest_first)
+    unread = sum(1 for event in bids if event.fallback)
+    return Text(f"  bids: {told}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
+
+
+def _line(event: Event) -> Text | None:
+    who, whom = plain(event.actor or ""), plain(event.target or "")
+    lines = {
+        EventKind.KILLER: (f"  {who} makes the kill decision", _SECRET),
+        EventKind.LESSONS: (f"  {who} begins with the lessons of earlier games", _SECRET),
+        EventKind.PROPOSAL: (f"  {who} proposes to kill {whom}", _SECRET),
+        EventKind.KILL: (f"  {who} kills {whom}" if who else f"  {whom} is attacked", _SECRET),
+        EventKind.PROTECTION: (f"  {who} protects {whom}", _SECRET),
+        EventKind.INVESTIGATION: (f"  {who} investigates {whom}: {event.data.get('role', '?')}", _SECRET),
+        EventKind.DEATH: (f"  {whom} is found dead", ""),
+        EventKind.QUIET: ("  Nobody died", ""),
+        EventKind.STATEMENT: (f"  {who}: {plain(event.text)}", ""),
+        EventKind.SILENCE: (f"  {who} remains silent", ""),
+        EventKind.VOTE: (f"  {who} votes for {whom}", ""),
+        EventKind.ARREST: (f"  {whom} is arrested", ""),
+        EventKind.EXILE: (f"  {whom} is exiled with {event.data.get('votes')} votes", ""),
+        EventKind.NO_EXILE: (f"  Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
+        EventKind.LESSON: (f"  {who} learned ({event.data.get('kind')}): {plain(event.text)}", _SECRET),
+        EventKind.ROLES_NAMED: (f"  {_judge(event)}, in {who}'s seat: {_form(event, 'roles')}", _LABEL),
+        EventKind.LESSON_TAGS: (f"  {_judge(event)} on {who}'s lesson: {_form(event, 'tags')}", _LABEL),
+    }
+    if event.kind not in lines:
+        return None
+    line = Text(*lines[event.kind])
+    if tied := event.data.get("tied"):
+        line.append(f"  (drawn from the tied: {', '.join(plain(name) for name in tied)})", _FALLBACK)
+    if "cut" in event.data:
+        line.append(f"  (cut from {event.data['cut']} characters)", _FALLBACK)
+    if event.fallback:
+        line.append(f"  (fallback: {plain(event.fallback)})", _FALLBACK)
+    if event.data.get("notes"):
+        line.append(f"  (read with: {plain(', '.join(event.data['notes']))})", _LABEL)
+    return line
+
+
+def _judge(event: Event) -> str:
+    return plain(f"judge {event.data.get('judge', '')}")
+
+
+def _form(event: Event, name: str) -> str:
+    """What a judge filled in, on one line."""
+    return plain(", ".join(f"{key} {'/'.join(values)}" for key, values in event.data.get(name, {}).items()))
+
+
+def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterator[Text]:
+    line = Text("      ")
+    line.append("role deceives" if row.label_role else "role is open", _LIE if row.label_role else _LABEL)
+    for claim in row.claims:
+        words = f" · {claim.kind} claim {plain(claim.subject)}={plain(claim.value)}: {claim.verdict}"
+        line.append(f"{words}{' LIE' if claim.lie else ''}", _LIE if claim.lie else _LABEL)
+    if row.planted_type:
+        line.append(f" · meant {row.planted_type}", _SECRET)
+    yield line
+    if row.label_self is not None or row.label_peer is not None or ratings:
+        who = "judge in its seat:" if judged else "says itself"
+        self_said = "no usable self-report" if row.label_self is None else f"{who} {_flag(row.label_self)}"
+        kind = f" ({row.self_type})" if row.self_type and row.label_self else ""
+        others = "judge in the others' seats" if judged else "others"
+        told = ", ".join(f"{plain(r.observer)} {_flag(r.flag)} {_number(r.suspicion)}" for r in ratings)
+        yield Text(f"      {self_said}{kind}" + (f" · {others}, with suspicion: {told}" if told else ""), _LABEL)
+
+
+def _flag(flag: bool | None) -> str:
+    return "unread" if flag is None else "deceptive" if flag else "honest"
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"
+
+
+def _ending(game: GameRecord) -> Text:
+    if game.outcome is None:
+        return Text(f"failed: {plain(game.failure)}", _FALLBACK)
+    drawn = sum(1 for event in game.events if event.fallback)
+    return Text(f"{game.outcome.winner} wins: {game.outcome.reason}", _HEAD).append(
+        f"  (fallbacks: {drawn})" if drawn else "", _FALLBACK
+    )

@@ -1,0 +1,7 @@
+"""`python -m liescope`."""
+
+import sys
+
+from liescope.cli import main
+
+sys.exit(main())

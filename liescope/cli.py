@@ -1,0 +1,105 @@
+"""The `liescope` command, put together from each package's `commands.py`; the demo."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+from typer.main import get_command
+
+from liescope import __version__
+from liescope.benchmark.commands import app as benchmark_commands
+from liescope.common.errors import LiescopeError
+from liescope.detectors.commands import app as detector_commands
+from liescope.generate.commands import app as generate_commands
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"liescope {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="liescope",
+    help="Deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for commands in (generate_commands, detector_commands, benchmark_commands):
+    app.add_typer(commands)
+
+
+@app.callback()
+def front(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """What stands before any command."""
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder for everything that the demo makes.")] = Path("demo"),
+    games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 40,
+    seed: Annotated[int, typer.Option(help="Seed of the run.")] = 1,
+) -> None:
+    """The whole job, small and offline: play, build, train, evaluate, fit; ends by naming the files it made.
+
+    Example: liescope demo --out demo
+    """
+    players = [word for name in ("novice", "steady", "bold") for word in ("--player", f"scripted:{name}")]
+    run, corpus, models, reports = (str(out / name) for name in ("run", "corpus", "models", "reports"))
+    steps = [
+        ["play", "mini-mafia", *players, "--design", "full", "--games", str(games), "--seed", str(seed), "--assess"],
+        ["build", run, "--out", corpus],
+        ["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", f"{models}/tfidf"],
+        ["train", "embedding", "--corpus", corpus, "--target", "role", "--out", f"{models}/embedding"],
+        ["evaluate", f"{models}/tfidf", f"{models}/embedding", "--corpus", corpus, "--observers"],
+        ["fit", run],
+    ]
+    ends = [["--out", run], [], [], [], ["--out", f"{reports}/detectors"], ["--out", f"{reports}/capability"]]
+    command = get_command(app)
+    for step, end in zip(steps, ends, strict=True):
+        print(f"\n$ liescope {' '.join(step + end)}", flush=True)
+        command.main(step + end, prog_name="liescope", standalone_mode=False)
+    print("\nWhat the demo made (scripted players throughout: it shows the tool, it finds nothing about models):")
+    for path, what in {
+        run: "the run: plan and journal; `liescope show` reads it",
+        corpus: "the dataset, with card: datasets.load_dataset(folder, 'statements')",
+        models: "two lie detectors, with cards",
+        f"{reports}/detectors": "detectors against controls and against the players' own judgement",
+        f"{reports}/capability": "m, d and v of each player, with plots",
+    }.items():
+        print(f"  {path:32} {what}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's)."""
+    try:
+        code = get_command(app).main(arguments, prog_name="liescope", standalone_mode=False)
+    except TyperException as error:
+        words = getattr(error, "format_message", error.__str__)()
+        context = getattr(error, "ctx", None)
+        return _fail(f"{words} (see {context.command_path if context else 'liescope'} --help)") if words else 1
+    except LiescopeError as error:
+        return _fail(str(error))
+    except BrokenPipeError:
+        # Whoever read standard output has left; nothing more can be said there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+    return code if isinstance(code, int) else 0
+
+
+def _fail(words: str) -> int:
+    print(f"error: {' '.join(words.split())}", file=sys.stderr)
+    return 1

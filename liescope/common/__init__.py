@@ -1,0 +1,1 @@
+"""What every room uses: errors, the console, text. It knows nothing of games."""

@@ -1,0 +1,68 @@
+"""Command options made of declarations: what a game or a detector declares once, its command takes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredOption:
+    """One option. name: as in Python; type: of its value (`int`, `str`, `bool`…); panel: its heading in the help.
+
+    A bool is a switch, `--name/--no-name`. An option that nobody gives is absent, whatever its default.
+    """
+
+    name: str
+    type: Any
+    help: str
+    panel: str | None = None
+    minimum: float | None = None
+
+
+def with_declared(options: Sequence[DeclaredOption]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a Typer command one more option for each declaration.
+
+    The function takes a parameter `given`, a mapping from names to the values that the user gave; the command line
+    has the declared options in its place. Register the result with `app.command()`.
+    """
+    import typer
+
+    def shown(option: DeclaredOption) -> Any:
+        return typer.Option(help=option.help, rich_help_panel=option.panel, min=option.minimum, show_default=False)
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = [parameter for name, parameter in signature.parameters.items() if name != "given"]
+        if clash := {option.name for option in options} & {parameter.name for parameter in own}:
+            raise ValueError(f"{command.__name__} has options of these names already: {', '.join(sorted(clash))}")
+        declared = [
+            inspect.Parameter(
+                option.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[
+                    option.type | None,
+                    typer.Option(
+                        help=option.help, rich_help_panel=option.panel, min=option.minimum, show_default=False
+                    ),
+                ],
+            )
+            for option in options
+        ]
+
+        @functools.wraps(command)
+        def run(**values: Any) -> None:
+            given: Mapping[str, Any] = {
+                option.name: value for option in options if (value := values.pop(option.name)) is not None
+            }
+            command(**values, given=given)
+
+        keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+        run.__dict__["__signature__"] = signature.replace(parameters=keywords + declared)
+        return run
+
+    return decorate

@@ -1,0 +1,24 @@
+"""Frames made by hand: rows with the columns that matter, all others null."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import polars as pl
+
+from liescope.benchmark.analyses.frames import SCHEMAS, Frames
+
+Rows = Sequence[Mapping[str, Any]]
+_COMMON = {"game": "werewolf", "model": "m", "learning": False, "day": 1}
+
+
+def made(**tables: Rows) -> Frames:
+    """Frames with these rows. What every row of a game has stands for itself: game, model, learning off, day 1."""
+    frames = {}
+    for field in fields(Frames):
+        schema = SCHEMAS[field.name]
+        rows = [{**_COMMON, **row} for row in tables.get(field.name, ())]
+        frames[field.name] = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema)
+    return Frames(**frames)

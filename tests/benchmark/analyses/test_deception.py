@@ -1,0 +1,73 @@
+"""How often roles deceive and how: counted by hand."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from liescope.benchmark.analyses.deception import TYPES, deception_rates, type_composition, type_yield
+from liescope.benchmark.analyses.frames import Frames
+from tests.benchmark.analyses.made import made
+
+KINDS = ("none", "omission", "omission", "fabrication")
+
+
+@pytest.fixture
+def hand() -> Frames:
+    """A jester with four statements in two games: three deceptive by its own report, two by most of its peers'."""
+    statements = [
+        {
+            "game_id": f"g{number // 2}",
+            "statement_id": str(number),
+            "speaker_role": "jester",
+            "label_self": kind != "none",
+            "self_type": kind,
+            "peer_rate": rate,
+        }
+        for number, (kind, rate) in enumerate(zip(KINDS, (0.0, 1.0, 0.75, 0.5), strict=True))
+    ]
+    rated = zip(KINDS, (False, True, True, False), (0.1, 0.8, 0.6, 0.3), strict=True)
+    ratings = [
+        {
+            "game_id": f"g{number // 2}",
+            "speaker_role": "jester",
+            "self_type": kind,
+            "flag": flag,
+            "type": "omission" if flag else "none",
+            "suspicion": suspicion,
+        }
+        for number, (kind, flag, suspicion) in enumerate(rated)
+    ]
+    return made(statements=statements, ratings=ratings)
+
+
+def test_rates_are_shares_of_the_statements_and_a_tie_of_the_peers_is_not_most_of_them(hand: Frames) -> None:
+    rates = {row["by"]: row for row in deception_rates(hand).to_dicts()}
+    assert (rates["self"]["mean"], rates["self"]["n"]) == (0.75, 4)
+    assert (rates["peers"]["mean"], rates["peers"]["n"]) == (0.5, 4)
+    assert all(row["lo"] <= row["mean"] <= row["hi"] for row in rates.values())
+
+
+def test_the_shares_of_all_types_add_up_to_one(hand: Frames) -> None:
+    table = type_composition(hand)
+    own = dict(table.filter(pl.col("by") == "self").select("type", "mean").iter_rows())
+    assert own == {name: {"none": 0.25, "omission": 0.5, "fabrication": 0.25}.get(name, 0.0) for name in TYPES}
+    seen = dict(table.filter(pl.col("by") == "peers").select("type", "mean").iter_rows())
+    assert seen["omission"] == 1.0
+    assert sum(seen.values()) == 1.0
+
+
+def test_what_a_type_draws_is_the_mean_of_its_ratings(hand: Frames) -> None:
+    table = type_yield(hand)
+    found = {(row["type"], row["metric"]): row["mean"] for row in table.to_dicts()}
+    assert found["omission", "suspicion"] == pytest.approx(0.7)
+    assert found["omission", "flagged"] == 1.0
+    assert found["fabrication", "flagged"] == 0.0
+    assert found["none", "suspicion"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("analysis", [deception_rates, type_composition, type_yield])
+def test_games_without_assessments_give_an_empty_table_with_its_columns(analysis, frames: Frames) -> None:
+    empty = analysis(made())
+    assert empty.is_empty()
+    assert empty.columns == analysis(frames).columns

@@ -1,0 +1,173 @@
+"""Analyses of lessons, on lessons written for the purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.lessons import (
+    ANALYSES,
+    lesson_agreement,
+    lesson_categories,
+    lesson_orders,
+    lesson_third_order,
+    lesson_vocabulary,
+    plot_lesson_categories,
+    plot_lesson_orders,
+)
+from liescope.labeling.lesson_tags import CATEGORIES
+from tests.benchmark.random_play import mini_mafia
+
+THIRD = "Appear wolf-like and avoid villager alignment."
+SECOND = "Look nervous so that others suspect me."
+FIRST = "Ask the loudest player for proof."
+
+
+@pytest.fixture(scope="module")
+def bare() -> Frames:
+    """The frames of a game in which nobody learns."""
+    return load_frames([mini_mafia("m", 1)])
+
+
+@pytest.fixture
+def learned(bare: Frames) -> Callable[..., Frames]:
+    """learned((model, text, kept), …, tags=[(model, text, judge, categories, order), …])."""
+
+    def learned(
+        *lessons: tuple[str, str, bool], tags: Sequence[tuple[str, str, str, list[str], int | None]] = ()
+    ) -> Frames:
+        rows = [
+            {"game_id": f"{model}-{n}", "model": model, "turn": n, "kind": "to_do", "text": text, "kept": kept}
+            for n, (model, text, kept) in enumerate(lessons)
+        ]
+        places = {(row["model"], row["text"]): row["game_id"] for row in rows}
+        judged = [
+            {
+                "game_id": places[model, text],
+                "model": model,
+                "kind": "to_do",
+                "text": text,
+                "judge": judge,
+                "categories": categories,
+                "order": order,
+            }
+            for model, text, judge, categories, order in tags
+        ]
+        return replace(
+            bare,
+            lessons=pl.DataFrame(rows, bare.lessons.schema, orient="row"),
+            tags=pl.DataFrame(judged, bare.tags.schema, orient="row"),
+        )
+
+    return learned
+
+
+def test_games_without_lessons_give_empty_tables_with_the_same_columns(
+    bare: Frames, learned: Callable[..., Frames]
+) -> None:
+    full = learned(("a", THIRD, True), ("b", FIRST, True), tags=[("a", THIRD, "j", ["aggression"], 3)])
+    for analysis in ANALYSES:
+        empty = analysis.table(bare)
+        assert empty.is_empty()
+        assert empty.schema == analysis.table(full).schema
+
+
+def test_orders_are_shares_of_the_models_own_lessons(learned: Callable[..., Frames]) -> None:
+    table = lesson_orders(learned(*[("a", THIRD, True)] * 3, ("a", SECOND, True), ("b", FIRST, True)))
+    assert table.select("model", "order", "lessons", "n", "rate").rows() == [
+        ("a", 1, 0, 4, 0.0),
+        ("a", 2, 1, 4, 0.25),
+        ("a", 3, 3, 4, 0.75),
+        ("b", 1, 1, 1, 1.0),
+        ("b", 2, 0, 1, 0.0),
+        ("b", 3, 0, 1, 0.0),
+    ]
+    assert (table["lo"] <= table["rate"]).all()
+    assert (table["rate"] <= table["hi"]).all()
+
+
+def test_the_interval_of_a_share_is_wilsons(learned: Callable[..., Frames]) -> None:
+    """8 of 52, the third-order lessons of the paper's DeepSeek-V3.1: 15.4%, by Wilson's formula 8.0% to 27.5%."""
+    table = lesson_orders(learned(*[("a", THIRD, True)] * 8, *[("a", FIRST, True)] * 44))
+    (row,) = table.filter(order=3).to_dicts()
+    assert row["rate"] == pytest.approx(0.154, abs=5e-4)
+    assert (row["lo"], row["hi"]) == (pytest.approx(0.080, abs=1e-3), pytest.approx(0.275, abs=1e-3))
+
+
+def test_near_duplicates_that_were_not_kept_do_not_count(learned: Callable[..., Frames]) -> None:
+    table = lesson_orders(learned(("a", THIRD, True), ("a", FIRST, False)))
+    assert table["n"].unique().to_list() == [1]
+
+
+def test_a_lesson_counts_for_every_strategy_and_every_strategy_has_a_row(learned: Callable[..., Frames]) -> None:
+    table = lesson_categories(learned(("a", "Stay silent, then vote.", True), ("a", "Bid high.", True)))
+    assert table["category"].to_list() == list(CATEGORIES)
+    found = dict(table.filter(pl.col("lessons") > 0).select("category", "rate").iter_rows())
+    assert found == {"passive_provocation": 0.5, "vote_manipulation": 0.5}
+
+
+def test_each_labeller_has_its_own_rate_of_third_order_lessons(learned: Callable[..., Frames]) -> None:
+    frames = learned(
+        ("a", THIRD, True),
+        ("a", FIRST, True),
+        ("b", FIRST, True),
+        tags=[("a", THIRD, "j", [], 3), ("a", FIRST, "j", [], 3), ("b", FIRST, "j", [], None)],
+    )
+    table = lesson_third_order(frames)
+    assert table.select("model", "labeller", "third", "n").rows() == [
+        ("a", "rules", 1, 2),
+        ("a", "j", 2, 2),
+        ("b", "rules", 0, 1),
+    ]
+
+
+def test_a_judge_that_repeats_the_rules_agrees_fully_and_one_that_ignores_the_lesson_does_not(
+    learned: Callable[..., Frames],
+) -> None:
+    lessons = [("a", THIRD, True), ("a", SECOND, True), ("a", FIRST, True)]
+    same = [
+        ("a", THIRD, "same", ["wolf_mimicry"], 3),
+        ("a", SECOND, "same", ["meta_modeling"], 2),
+        ("a", FIRST, "same", ["questioning"], 1),
+    ]
+    blind = [("a", text, "blind", ["aggression"], 2) for _, text, _ in lessons]
+    table = lesson_agreement(learned(*lessons, tags=same + blind))
+    assert table.height == 2 * (1 + len(CATEGORIES))
+    kappa = {(row["judge"], row["axis"]): row["kappa"] for row in table.to_dicts()}
+    assert kappa["same", "order"] == kappa["same", "questioning"] == 1
+    assert kappa["blind", "order"] == 0
+    assert kappa["same", "aggression"] is None
+    (row,) = table.filter(judge="blind", axis="aggression").to_dicts()
+    assert (row["n"], row["rules_share"], row["judge_share"]) == (3, 0.0, 1.0)
+
+
+def test_vocabulary_finds_the_word_that_one_model_alone_uses(learned: Callable[..., Frames]) -> None:
+    frames = learned(
+        ("a", "Use deflection, always deflection, wolf-like.", True),
+        ("b", "Use questions of the jester, always questions.", True),
+    )
+    best = lesson_vocabulary(frames).filter(rank=1)
+    assert best.select("model", "term", "occurrences").rows() == [("a", "deflection", 2), ("b", "questions", 2)]
+    terms = set(lesson_vocabulary(frames)["term"])
+    assert "wolf-like" in terms
+    assert not {"always", "of", "jester", "the"} & terms
+
+
+def test_vocabulary_needs_two_models_to_compare(learned: Callable[..., Frames]) -> None:
+    assert lesson_vocabulary(learned(("a", FIRST, True))).is_empty()
+    assert lesson_vocabulary(learned(("a", "The jester.", True), ("b", "A wolf.", True))).is_empty()
+
+
+def test_the_figures_show_every_model_and_label(learned: Callable[..., Frames]) -> None:
+    frames = learned(("a $x$", THIRD, True), ("b", FIRST, True))
+    for figure, labels in (
+        (plot_lesson_orders(lesson_orders(frames)), 3),
+        (plot_lesson_categories(lesson_categories(frames)), len(CATEGORIES)),
+    ):
+        (panel,) = figure.axes
+        assert len(panel.patches) == 2 * labels
+        assert len(panel.get_yticklabels()) == labels

@@ -1,0 +1,142 @@
+"""Nights, bids, guesses and predictors; and what holds for every analysis of these modules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+
+import polars as pl
+import pytest
+
+from liescope.benchmark.analyses import (
+    bidding,
+    configuration,
+    endings,
+    game_length,
+    naming,
+    nights,
+    outcomes,
+    predictors,
+    votes,
+)
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.frames import CELL, Frames, load_frames
+from tests.benchmark.analyses.conftest import Staged
+
+MODULES = (configuration, outcomes, game_length, endings, votes, nights, bidding, naming, predictors)
+EVERY = [pytest.param(one, id=one.name) for module in MODULES for one in module.ANALYSES]
+
+
+@pytest.mark.parametrize("analysis", EVERY)
+def test_an_analysis_gives_the_same_columns_for_any_games_and_draws_what_has_rows(
+    analysis: Analysis, frames: Frames, mini_mafia_frames: Frames
+) -> None:
+    table, none = analysis.table(frames), analysis.table(load_frames([]))
+    assert table.height
+    assert none.is_empty()
+    assert none.schema == table.schema == analysis.table(mini_mafia_frames).schema
+    for games in (frames, mini_mafia_frames):
+        rows = analysis.table(games)
+        if analysis.plot and rows.height:
+            picture = BytesIO()
+            analysis.plot(rows).savefig(picture, format="svg")
+            assert picture.tell() > 1000
+
+
+@pytest.mark.parametrize("analysis", EVERY)
+def test_the_order_of_the_games_changes_nothing(analysis: Analysis, frames: Frames) -> None:
+    turned = replace(frames, games=frames.games.reverse(), seats=frames.seats.reverse(), nights=frames.nights.reverse())
+    columns = [name for name in analysis.table(frames).columns if name not in ("lo", "hi")]
+    one, two = (analysis.table(games).select(columns) for games in (frames, turned))
+    for name in columns:
+        ours, theirs = one[name].to_list(), two[name].to_list()
+        assert (pytest.approx(ours) if one.schema[name].is_float() else ours) == theirs
+
+
+@pytest.mark.parametrize("analysis", EVERY)
+def test_an_interval_holds_its_estimate(analysis: Analysis, frames: Frames) -> None:
+    table = analysis.table(frames)
+    if "lo" in table.columns:
+        estimate = next(name for name in ("rate", "difference", "mean", "r") if name in table.columns)
+        close = 1e-9
+        outside = (pl.col(estimate) < pl.col("lo") - close) | (pl.col(estimate) > pl.col("hi") + close)
+        assert table.filter(outside).is_empty()
+
+
+def test_a_doctor_that_protects_itself_protects_nobody_else(staged: Staged, frames: Frames) -> None:
+    own = nights.doctor_targets(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"])]))
+    assert own.select("target", "protections", "mean").rows() == [("self", 2, 1.0)]
+    other = nights.doctor_targets(load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"], protect="Ivy")]))
+    assert other.select("target", "mean").rows() == [("villager", 1.0)]
+    sums = nights.doctor_targets(frames).group_by(CELL).agg(pl.col("mean").sum())
+    assert sums["mean"].to_list() == pytest.approx([1.0] * sums.height)
+
+
+def test_a_saved_victim_was_attacked_and_foreseen(staged: Staged) -> None:
+    game = load_frames([staged(["Erin", "Frank"], ["Alice", "Bob"], protect="Erin")])
+    assert nights.victims(game).select("target", "attacks", "died").rows() == [("villager", 2, 1)]
+    assert nights.doctor_prediction(game).select("day", "mean").rows() == [(1, 1.0), (2, 0.0)]
+
+
+def test_a_dead_doctor_foresees_nothing(staged: Staged) -> None:
+    game = load_frames([staged(["Diana", "Erin"], ["Alice", "Bob"], protect="Ivy")])
+    assert nights.doctor_prediction(game)["day"].to_list() == [1]
+
+
+def test_a_jesters_bids_are_those_of_its_games(frames: Frames) -> None:
+    table = bidding.jester_bids(frames).pivot("metric", index=[*CELL, "won"], values="mean")
+    assert (table["first_bid"] <= table["highest_bid"]).all()
+    assert (table["average_bid"] <= table["highest_bid"]).all()
+    by_hand = frames.bids.filter(pl.col("role") == "jester").group_by("game_id").agg(pl.col("bid").max())
+    games = bidding.jester_bids(frames).filter(pl.col("metric") == "highest_bid")
+    assert games["games"].sum() == by_hand.height
+    assert (games["mean"] * games["games"]).sum() == pytest.approx(by_hand["bid"].sum())
+
+
+def test_guessing_one_role_always_is_right_as_often_as_that_role_is_there(frames: Frames) -> None:
+    table = naming.named_roles(frames)  # the random judge names villagers only
+    by_role = table.filter((pl.col("observer_role") == naming.ALL) & (pl.col("target_role") != naming.ALL))
+    assert dict(by_role.select("target_role", "mean").iter_rows()) == {
+        "doctor": 0,
+        "jester": 0,
+        "villager": 1,
+        "werewolf": 0,
+    }
+    assert (table["even_chance"] == 0.25).all()
+    partners = (pl.col("observer_role") == "werewolf") & (pl.col("target_role") == "werewolf")
+    assert table.filter(partners).is_empty()  # they know each other: nothing is hidden
+    wolves = table.filter((pl.col("observer_role") == "werewolf") & (pl.col("target_role") == "villager"))
+    if wolves.height:
+        assert wolves["roster_chance"].item() == pytest.approx(6 / 8)
+    seen = table.filter((pl.col("observer_role") == "villager") & (pl.col("target_role") == "villager"))
+    if seen.height:
+        assert seen["roster_chance"].item() == pytest.approx(5 / 9)
+
+
+def test_what_decides_the_game_predicts_it(staged: Staged) -> None:
+    won = [staged(["Erin"], ["Charlie"], game_id=f"won{i}") for i in range(4)]
+    lost = [staged(["Erin", "Frank"], ["Alice", "Bob"], game_id=f"lost{i}") for i in range(3)]
+    table = predictors.predictors(load_frames([*won, *lost]))
+    pooled = table.filter((pl.col("model") == outcomes.POOLED) & (pl.col("feature") == "wolf_voted_jester"))
+    assert pooled.select("r", "mean_won", "mean_lost", "games_won", "games").row(0) == pytest.approx((1, 1, 0, 4, 7))
+    assert "jester_suspicion" not in table["feature"]  # nobody spoke
+
+
+def test_predictors_are_correlations_over_games(frames: Frames) -> None:
+    features = predictors.game_features(frames)
+    assert features.height == frames.games["triadic"].sum()
+    table = predictors.predictors(frames).filter(pl.col("model") == outcomes.POOLED)
+    assert table["feature"].to_list() == list(predictors.FEATURES)
+    for feature, r in table.select("feature", "r").iter_rows():
+        there = features.drop_nulls(feature).select(
+            pl.col(feature).cast(pl.Float64), pl.col("jester_won").cast(pl.Float64)
+        )
+        assert r == pytest.approx(there.select(pl.corr(feature, "jester_won")).item())
+
+
+def test_the_configuration_counts_every_game_and_names_the_roster(frames: Frames) -> None:
+    table = configuration.configuration(frames)
+    assert table["games"].sum() == frames.games.height
+    assert table["statements"].sum() == frames.statements.height
+    assert "6 villager, 2 werewolf, 1 doctor, 1 jester" in table["roster"].to_list()
+    assert "7 villager, 2 werewolf, 1 doctor" in table["roster"].to_list()

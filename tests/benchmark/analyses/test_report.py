@@ -1,0 +1,249 @@
+"""The report of random games: one page that needs nothing beside itself, and says what it cannot show."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.registry import ANALYSES, MAIN
+from liescope.benchmark.analyses.report import (
+    Findings,
+    flat,
+    headline,
+    html,
+    markdown,
+    notes,
+    overview,
+    run_analyses,
+    shown,
+)
+from liescope.benchmark.analyses.sources import GameSet, Run, settings
+from liescope.games.record import GameRecord, Source
+from tests.benchmark.random_play import judged, mini_mafia, werewolf
+
+HOSTILE = '<script>alert("x")</script> | & <img src=http://evil.example>'
+FORMULA = r"$\no_such{formula$"
+VOID = {"meta", "img", "br", "hr", "link", "input"}
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its tags, in balance, its addresses, its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.handlers: list[str] = []
+        self.words = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in VOID:
+            self._open.append(tag)
+        for name, value in attributes:
+            self.ids += [value or ""] if name == "id" else []
+            self.addresses += [value or ""] if name in ("href", "src", "srcset", "action", "data") else []
+            self.handlers += [name] if name.startswith("on") else []
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def games_set(records: list[GameRecord]) -> GameSet:
+    run = Run(Path("runs/one"), {"game": "werewolf", "options": {"jesters": 1}, "cells": [["scripted:bold"]]}, {})
+    run.finished = len(records)
+    return GameSet((run,), load_frames(records), frozenset({Source.SCRIPTED}))
+
+
+@pytest.fixture(scope="module")
+def werewolves() -> GameSet:
+    records = [
+        werewolf(model, seed, learning) for model in (FORMULA, HOSTILE) for learning in (False, True) for seed in (1, 2)
+    ]
+    return games_set([judged(replace(game, game_id=f"{game.game_id}-{n}")) for n, game in enumerate(records)])
+
+
+@pytest.fixture(scope="module")
+def findings(werewolves: GameSet) -> Findings:
+    return run_analyses(ANALYSES, werewolves.frames)
+
+
+@pytest.fixture(scope="module")
+def page(werewolves: GameSet, findings: Findings) -> str:
+    return html(werewolves, findings)
+
+
+def test_the_page_is_whole_and_asks_for_nothing_outside_itself(page: str) -> None:
+    read = Page(page)
+    assert all(address.startswith(("data:image/svg+xml;base64,", "#")) for address in read.addresses)
+    assert not {"script", "link", "iframe", "object", "embed"} & set(read.tags)
+    assert not read.handlers
+    assert not re.search(r"@import|url\(", page)
+
+
+def test_every_entry_of_the_contents_leads_to_a_section(page: str, findings: Findings) -> None:
+    read = Page(page)
+    targets = [address[1:] for address in read.addresses if address.startswith("#")]
+    assert sorted(targets) == sorted(read.ids)
+    assert len(set(read.ids)) == len(read.ids)
+    assert {section.analysis.name for section in findings.sections} < set(read.ids)
+
+
+def test_names_and_lessons_from_outside_stay_text(page: str) -> None:
+    assert "<script>alert" not in page
+    assert 'alert("x")' in Page(page).words
+
+
+def test_scripted_games_are_never_presented_as_a_finding(page: str, werewolves: GameSet) -> None:
+    assert "no finding about models or people" in Page(page).words
+    assert any(note.startswith("In 8 of 8 games") and "a judge's" in note for note in notes(werewolves))
+    assert "no finding" not in " ".join(notes(replace(werewolves, sources=frozenset({Source.MODEL}))))
+
+
+def test_every_analysis_either_finds_something_or_says_why_not(findings: Findings) -> None:
+    found = [section.analysis for section in findings.sections] + [analysis for analysis, _ in findings.nothing]
+    assert sorted(analysis.name for analysis in found) == sorted(analysis.name for analysis in ANALYSES)
+    assert all(section.table.height and (section.svg or not section.analysis.plot) for section in findings.sections)
+    assert all(reason for _, reason in findings.nothing)
+
+
+def test_names_of_analyses_are_unique_and_each_says_how_to_read_it() -> None:
+    names = [analysis.name for analysis in ANALYSES]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in names)
+    assert set(MAIN) < set(names)
+    assert not {"settings", "left-out"} & set(names)
+    assert [analysis.name for analysis in ANALYSES if not (analysis.title and analysis.source and analysis.note)] == []
+
+
+def test_games_without_a_jester_ratings_or_lessons_are_analysed_as_far_as_they_go() -> None:
+    plain = games_set([mini_mafia("m", seed) for seed in range(3)])
+    found = run_analyses(ANALYSES, plain.frames)
+    reasons = {analysis.name: reason for analysis, reason in found.nothing}
+    assert found.sections
+    assert reasons["lesson_orders"] == "no lesson was drawn"
+    assert reasons["lesson_agreement"] == "no lesson was drawn; no judge tagged lessons"
+    words = Page(html(plain, found)).words
+    assert "What these games cannot show" in words
+    assert all(analysis.title in words for analysis, _ in found.nothing)
+
+
+def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
+    one, two = werewolf("a", 1), replace(werewolf("a", 2), game_id="two")
+    assert not any("mixture" in note for note in notes(games_set([one, two])))
+    (note,) = [note for note in notes(games_set([one, judged(two)])) if "mixture" in note]
+    assert "by a with learning off have different judges" in note
+    fixed = replace(two, meta={**two.meta, "seating": "fixed"})
+    assert any("different ways of seating" in note for note in notes(games_set([one, fixed])))
+
+
+def test_a_single_game_is_enough_for_a_report() -> None:
+    one = games_set([werewolf("a", 1)])
+    Page(html(one, run_analyses(ANALYSES, one.frames)))
+
+
+def test_what_an_analysis_lacks_is_told_from_the_frames_that_it_reads(werewolves: GameSet) -> None:
+    empty = replace(werewolves.frames, ratings=werewolves.frames.ratings.clear())
+
+    def none(frames: Frames) -> pl.DataFrame:
+        return frames.games.clear()
+
+    def rated(frames: Frames) -> pl.DataFrame:
+        return frames.ratings.join(frames.games, on="game_id", how="semi").select("suspicion")
+
+    analyses = [Analysis("a", "A", "-", none), Analysis("b", "B", "-", rated)]
+    reasons = [reason for _, reason in run_analyses(analyses, empty).nothing]
+    assert reasons == ["a jester was dealt in every game", "no statement was rated"]
+
+
+def test_the_overview_and_the_headline_count_every_game_once(werewolves: GameSet) -> None:
+    table = overview(werewolves.frames)
+    assert table["games"].sum() == werewolves.frames.games.height == 8
+    assert table.height == 4
+    assert sum(headline(werewolves.frames)["werewolf"].values()) == 8
+
+
+def test_figures_are_the_same_bytes_each_time(werewolves: GameSet) -> None:
+    one, two = (run_analyses(ANALYSES[-5:], werewolves.frames) for _ in range(2))
+    assert [section.svg for section in one.sections] == [section.svg for section in two.sections]
+
+
+def test_more_models_than_a_figure_has_room_for_are_left_to_the_table() -> None:
+    def table(frames: Frames) -> pl.DataFrame:
+        return pl.DataFrame({"model": [f"m{n}" for n in range(99)]})
+
+    def plot(table: pl.DataFrame) -> Figure:
+        raise AssertionError("drawn")
+
+    many = games_set([mini_mafia("m", 1)])
+    page = html(many, run_analyses([Analysis("a", "A", "-", table, plot)], many.frames))
+    assert "too many models for a figure" in page
+    assert "m98" in page
+
+
+def test_long_names_of_models_are_cut_in_figures_and_stay_distinct() -> None:
+    drawn: list[str] = []
+
+    def table(frames: Frames) -> pl.DataFrame:
+        return pl.DataFrame({"model": ["short", "x" * 90, "x" * 80, "x" * 80]})
+
+    def plot(table: pl.DataFrame) -> Figure:
+        drawn.extend(table["model"])
+        return Figure()
+
+    run_analyses([Analysis("a", "A", "-", table, plot)], games_set([mini_mafia("m", 1)]).frames)
+    assert drawn[0] == "short"
+    assert max(map(len, drawn)) <= 32
+    assert len(set(drawn)) == 3
+
+
+def test_values_are_shown_rounded_and_what_is_not_there_as_a_dash() -> None:
+    assert [shown(value) for value in (0.12345, 1234.5678, 3, True, None, float("nan"), ["a", "b"])] == [
+        "0.123",
+        "1234.6",
+        "3",
+        "yes",
+        "–",
+        "–",
+        "a; b",
+    ]
+
+
+def test_a_table_of_markdown_holds_its_cells_whatever_they_hold() -> None:
+    table = pl.DataFrame({"model": ["a|b\nc <b>"], "share": [0.5]})
+    assert markdown(table).splitlines() == ["| model | share |", "| --- | ---: |", r"| a\|b c &lt;b> | 0.500 |"]
+
+
+def test_lists_become_text_in_a_flat_table() -> None:
+    table = pl.DataFrame({"n": [1], "names": [["x", "y"]]})
+    assert flat(table).to_dicts() == [{"n": 1, "names": "x; y"}]
+
+
+def test_settings_are_flat_and_name_the_run() -> None:
+    plan = {"game": "werewolf", "options": {"jesters": 1, "names": []}, "cells": [["a", "a"], ["a", "b"]], "seed": 3}
+    rows = settings([Run(Path("runs/x"), plan, {"python": "3.11"})])
+    assert dict(rows.select("setting", "value").iter_rows()) == {
+        "game": "werewolf",
+        "options.jesters": "1",
+        "options.names": "none",
+        "cells": "2: a; a, b",
+        "seed": "3",
+        "version of python": "3.11",
+    }
+    assert set(rows["run"]) == {"runs/x"}

@@ -1,0 +1,153 @@
+"""A stub endpoint, a real model server, and the asks of a real game."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from liescope.games import (
+    Ask,
+    AskKind,
+    Event,
+    Game,
+    JudgeSpec,
+    Judging,
+    Mafia,
+    MafiaSpec,
+    Reply,
+    Source,
+    Werewolf,
+    WerewolfSpec,
+    drive,
+    record,
+    start,
+)
+from liescope.generate.players import retry
+from liescope.generate.players.openai.player import OpenAIPlayer, open_openai
+from liescope.generate.players.protocol import Attempt, PlayerContext
+
+HERE = Path(__file__).parent
+Asked = dict[AskKind, tuple[Ask, tuple[Event, ...]]]
+
+
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"liescope_tests_openai_{name}", HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def stubs() -> ModuleType:
+    """The module with Stub, Answer, says and fails."""
+    return _load("stub")
+
+
+@pytest.fixture
+def serve(stubs: ModuleType) -> Iterator[Callable[..., Any]]:
+    """Start a stub: with a script, or with answers given in order, the last one from then on."""
+    running: list[Any] = []
+
+    def start_stub(*answers: Any) -> Any:
+        first = answers[0]
+        script = first if callable(first) else lambda request, number: answers[min(number, len(answers) - 1)]
+        running.append(stubs.Stub(script))
+        return running[-1]
+
+    yield start_stub
+    for stub in running:
+        stub.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture(scope="session")
+def asked() -> Asked:
+    """One ask of every kind of Mafia with its seat's view, from a real game."""
+    return _asked(lambda: Mafia(MafiaSpec(1, 1, 3, assess=True), 0, "g"))
+
+
+@pytest.fixture(scope="session")
+def asked_by_werewolf() -> Asked:
+    """One ask of every kind of Werewolf and of its judges."""
+    spec = WerewolfSpec(seers=1, debate_turns=2, defence_turns=2, assess=True, learning=True)
+    found = _asked(lambda: Werewolf(spec, 0, "g"))
+    session = start(lambda: Werewolf(spec, 0, "g"))
+    drive(session, lambda ask, view: _said(ask))
+    log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
+    return found | _asked(lambda: Judging(log, JudgeSpec(share=0, roles=True, lessons=True), "judge"))
+
+
+def _asked(make: Callable[[], Game]) -> Asked:
+    session = start(make)
+    found: Asked = {}
+    while session.asks:
+        for ask in session.asks:
+            found.setdefault(ask.kind, (ask, session.game.view(ask.seat)))
+        session.send(tuple(map(_said, session.asks)))
+    return found
+
+
+def _said(ask: Ask) -> Reply:
+    if ask.kind is AskKind.BID:
+        return Reply(choice="5")
+    return Reply(text="I am a villager.", form={"to_do": ("Wait.",)} if ask.kind is AskKind.REFLECTION else None)
+
+
+class Desk:
+    """A player on a table, with what it logged."""
+
+    def __init__(self, argument: str, **options: Any) -> None:
+        self.attempts: list[Attempt] = []
+        options.setdefault("retries", 3)
+        self.table = PlayerContext(log=self.attempts.append, **options)
+        self.player: OpenAIPlayer = open_openai(argument, self.table)
+
+    def ask(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:
+        """Ask one after the other, on a loop of its own; then close."""
+
+        async def run() -> list[Reply]:
+            try:
+                return [await self.player.answer(ask, view) for ask, view in asks]
+            finally:
+                await self.player.close()
+
+        return asyncio.run(run())
+
+    def ask_together(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:
+        async def run() -> list[Reply]:
+            try:
+                return await asyncio.gather(*(self.player.answer(ask, view) for ask, view in asks))
+            finally:
+                await self.player.close()
+
+        return asyncio.run(run())
+
+
+@pytest.fixture(scope="session")
+def desk() -> type[Desk]:
+    return Desk
+
+
+@pytest.fixture(scope="session")
+def tiny_model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real OpenAI-compatible server process with a model that speaks gibberish; `url` and `model` name it."""
+    module = _load("tiny_model")
+    folder = tmp_path_factory.mktemp("tiny_model")
+    module.make(folder)
+    server = module.ModelServer(folder)
+    yield server
+    server.close()

@@ -1,0 +1,142 @@
+"""A spec string says which model, where, and how it is asked; what it lacks is said when the player is opened."""
+
+from __future__ import annotations
+
+import pytest
+
+from liescope.common.errors import MissingKey, UnknownName, UsageError
+from liescope.games.core import AskKind
+from liescope.generate.players import openai
+from liescope.generate.players.openai.player import DEFAULT_URL, open_openai, read_spec
+from liescope.generate.players.protocol import PlayerContext, Price
+from liescope.generate.players.registry import open_player
+
+
+def table(**options) -> PlayerContext:
+    return PlayerContext(log=lambda attempt: None, **options)
+
+
+def test_a_name_alone_is_openais() -> None:
+    spec = read_spec("gpt-4.1-mini")
+    assert (spec.name, spec.base_url, spec.label) == ("gpt-4.1-mini", DEFAULT_URL, "gpt-4.1-mini")
+
+
+@pytest.mark.parametrize(
+    ("argument", "name", "url"),
+    [
+        ("m@http://localhost:8000/v1", "m", "http://localhost:8000/v1"),
+        ("m@http://localhost:8000/v1/", "m", "http://localhost:8000/v1"),
+        ("org/m:latest@https://host/v1?temperature=0", "org/m:latest", "https://host/v1"),
+        ("/path/to/model@http://127.0.0.1:1/v1", "/path/to/model", "http://127.0.0.1:1/v1"),
+        ("m@2025@http://[::1]:8000/v1", "m@2025", "http://[::1]:8000/v1"),
+    ],
+)
+def test_a_name_at_an_address_is_split(argument: str, name: str, url: str) -> None:
+    spec = read_spec(argument)
+    assert (spec.name, spec.base_url) == (name, url)
+
+
+def test_options_that_change_the_answers_are_part_of_the_name_in_tables() -> None:
+    label = "m (reasoning_effort=low, temperature=0.7)"
+    assert read_spec("m?temperature=0.7&reasoning_effort=low&max_tokens=9").label == label
+    assert read_spec("m?reasoning_effort=low&temperature=0.7").label == label
+
+
+def test_options_reach_the_request(serve, stubs, desk, asked) -> None:
+    stub = serve(stubs.says('"Hi."'))
+    desk(f"m@{stub.url}?temperature=0.7&max_tokens=400&reasoning_effort=low").ask(asked[AskKind.SPEAK])
+    body = stub.requests[0].body
+    assert (body["model"], body["temperature"], body["max_tokens"], body["reasoning_effort"]) == ("m", 0.7, 400, "low")
+
+
+def test_nothing_is_sent_that_was_not_asked_for(serve, stubs, desk, asked) -> None:
+    stub = serve(stubs.says('"Hi."'))
+    desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
+    assert set(stub.requests[0].body) == {"model", "messages"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("", "needs a model's name"),
+        ("@http://localhost/v1", "needs a model's name"),
+        ("m@http://", "an endpoint's address looks like"),
+        ("m@http://host:port/v1", "an endpoint's address looks like"),
+        ("m@http://ho st/v1", "an endpoint's address looks like"),
+        ("m@http://me:hush@host/v1", "must hold no password"),
+        ("m?temperature=warm", "temperature must be a number"),
+        ("m?temperature=nan", "temperature must be a number"),
+        ("m?temperature=-1", "temperature must be a number"),
+        ("m?max_tokens=0", "max_tokens must be a number"),
+        ("m?json=yaml", "the choices are: none, object, schema"),
+        ("m?temprature=1", "Did you mean 'temperature'"),
+    ],
+)
+def test_a_spec_that_cannot_be_read_is_refused_with_the_reason(argument: str, words: str) -> None:
+    with pytest.raises(UsageError) as error:
+        read_spec(argument)
+    assert words in str(error.value)
+    assert "hush" not in str(error.value)
+
+
+def test_an_unknown_option_names_the_choices() -> None:
+    with pytest.raises(UnknownName, match="json, key_env, max_tokens, reasoning_effort, temperature") as error:
+        read_spec("m?api_key=sk-hush")
+    assert "sk-hush" not in str(error.value)
+
+
+def test_a_missing_key_is_named_when_the_player_is_opened(monkeypatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
+        open_player("openai:gpt-4.1-mini", table())
+    monkeypatch.setenv("OPENAI_API_KEY", "  ")
+    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
+        open_player("openai:gpt-4.1-mini", table())
+
+
+def test_a_key_that_was_promised_must_be_there_for_any_endpoint(monkeypatch) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(MissingKey, match="MY_KEY"):
+        open_openai("m@http://localhost:1/v1?key_env=MY_KEY", table())
+
+
+def test_a_key_that_no_header_takes_is_refused_without_showing_it(monkeypatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-se\ncret")
+    with pytest.raises(UsageError, match="MY_KEY") as error:
+        open_openai("m?key_env=MY_KEY", table())
+    assert "cret" not in str(error.value)
+
+
+def test_openais_key_is_not_sent_to_another_address(serve, stubs, desk, asked, monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
+    stub = serve(stubs.says('"Hi."'))
+    desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
+    assert "sk-of-openai" not in str(stub.requests[0].headers)
+
+
+def test_the_default_endpoint_gets_openais_key_and_its_name_for_the_token_limit(
+    serve, stubs, desk, asked, monkeypatch
+) -> None:
+    stub = serve(stubs.says('"Hi."'))
+    monkeypatch.setattr(openai, "DEFAULT_URL", stub.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
+    desk("m?max_tokens=300").ask(asked[AskKind.SPEAK])
+    assert stub.requests[0].headers["authorization"] == "Bearer sk-of-openai"
+    assert stub.requests[0].body["max_completion_tokens"] == 300
+
+
+def test_a_named_key_is_sent(serve, stubs, desk, asked, monkeypatch) -> None:
+    monkeypatch.setenv("MY_KEY", " sk-mine\n")
+    stub = serve(stubs.says('"Hi."'))
+    desk(f"m@{stub.url}?key_env=MY_KEY").ask(asked[AskKind.SPEAK])
+    assert stub.requests[0].headers["authorization"] == "Bearer sk-mine"
+
+
+def test_a_budget_in_money_needs_a_price() -> None:
+    with pytest.raises(UsageError, match="needs the price of 'm'"):
+        open_openai("m@http://localhost:1/v1", table(max_cost=1.0, prices={"other": Price(1, 1)}))
+
+
+def test_prompts_that_do_not_work_are_refused_when_the_player_is_opened(tmp_path) -> None:
+    with pytest.raises(UsageError, match=r"rules\.jinja is missing"):
+        open_openai("m@http://localhost:1/v1", table(prompts=tmp_path))

@@ -1,0 +1,74 @@
+"""An assessment is read from JSON anywhere in the text; what cannot be read is None and never "honest"."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from liescope.games.core import AskKind, Assessment
+from liescope.generate.players.parsing import read_reply
+
+WHOLE = {"deceptive": True, "type": "omission", "confidence": 0.8, "suspicion": 0.6, "reason": "He hides a claim."}
+READ = Assessment(True, "omission", 0.8, 0.6, "He hides a claim.")
+
+
+def test_a_json_object_is_read_without_a_note(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), json.dumps({"reasoning": "Hm.", **WHOLE}))
+    assert (reply.assessment, reply.notes, reply.problem) == (READ, (), "")
+    assert reply.private == {"reasoning": "Hm."}
+
+
+def test_a_speaker_has_no_suspicion_of_itself(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.SELF_ASSESSMENT), json.dumps(WHOLE))
+    assert reply.assessment == Assessment(True, "omission", 0.8, None, "He hides a claim.")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        f"```json\n{json.dumps(WHOLE)}\n```",
+        f"<think>Maybe {{not json}}</think>{json.dumps(WHOLE)}",
+        f'An example is {{"deceptive": false}}. Mine: {json.dumps(WHOLE)} That is all.',
+        json.dumps({**WHOLE, "deceptive": "yes"}),
+        json.dumps({**WHOLE, "confidence": "80%", "suspicion": "6/10"}),
+        json.dumps({**WHOLE, "confidence": 80}),
+        "{'deceptive': True, 'type': 'omission', 'confidence': 0.8, 'suspicion': 0.6, 'reason': 'He hides a claim.',}",
+        "**Deceptive:** yes\n**Type:** Omission\nConfidence: 80%\n**Suspicion:** 0.6\n**Reason:** He hides a claim.",
+    ],
+)
+def test_a_lenient_reading_gives_the_same_assessment_and_a_note(make_ask, raw: str) -> None:
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)
+    assert reply.assessment is not None
+    got = reply.assessment
+    assert (got.deceptive, got.type, got.confidence, got.suspicion) == (True, "omission", 0.8, 0.6)
+    assert got.reason.rstrip(".") == "He hides a claim"
+    assert reply.notes
+
+
+def test_an_unreadable_field_is_none_and_the_others_stay(make_ask) -> None:
+    raw = json.dumps({"deceptive": "perhaps", "type": "white lie", "confidence": "high", "suspicion": 0.2})
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)
+    assert reply.assessment == Assessment(None, None, None, 0.2)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "[]", "null", "true", '"high"', "1" * 400])
+def test_a_confidence_that_is_no_number_is_none(make_ask, value: str) -> None:
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), f'{{"deceptive": false, "confidence": {value}}}')
+    assert reply.assessment is not None
+    assert reply.assessment.confidence is None
+
+
+def test_a_number_out_of_range_is_clamped_with_a_note(make_ask) -> None:
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), '{"confidence": 1.2, "suspicion": -0.1}')
+    assert reply.assessment == Assessment(None, None, 1.0, 0.0)
+    assert reply.notes == ("confidence outside 0 to 1", "suspicion outside 0 to 1")
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "I think he is honest.", "{}", "[1, 2]", '{"reason": "x"}', '{"deceptive": null}', "{" * 5000]
+)
+def test_an_unreadable_assessment_is_a_problem_and_never_honest(make_ask, raw: str) -> None:
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), raw)
+    assert reply.assessment is None
+    assert reply.problem

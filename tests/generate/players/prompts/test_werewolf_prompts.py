@@ -1,0 +1,306 @@
+"""Werewolf's prompts: what all seats share comes first, and no seat is told what another one holds."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count
+
+import pytest
+
+from liescope.common.errors import BadData, UsageError
+from liescope.games import (
+    Ask,
+    AskKind,
+    Assessment,
+    Event,
+    EventKind,
+    Game,
+    JudgeSpec,
+    Judging,
+    Lesson,
+    LessonKind,
+    Mafia,
+    MafiaSpec,
+    Reply,
+    Source,
+    Werewolf,
+    WerewolfSpec,
+    drive,
+    record,
+    start,
+)
+from liescope.games.core import ASSESSMENTS, CHOICES
+from liescope.generate.players.prompts import Prompt, Prompts, load_prompts
+from liescope.generate.players.prompts.families import family_of
+
+SHORT = WerewolfSpec(debate_turns=2, defence_turns=1)
+LESSONS = (Lesson(LessonKind.TO_DO, "OWN lesson one"), Lesson(LessonKind.WINNING_TACTIC, "OWN lesson two"))
+TABLES: tuple[WerewolfSpec | MafiaSpec, ...] = (
+    SHORT,
+    replace(SHORT, villagers=7, jesters=0),
+    replace(SHORT, seers=1, learning=True, lessons=LESSONS),
+    replace(SHORT, villagers=3, werewolves=3, doctors=2, seers=1, assess=True, assess_share=0.3, show_suspicion=True),
+    replace(SHORT, villagers=2, werewolves=1, debate_turns=1, assess=True, learning=True),
+    MafiaSpec(2, 1, 3, rounds=1, assess=True),
+)
+GAMES = 200
+ROLE = re.compile(r"mafios\w+|detective|villager|doctor|seer|werewol\w+|jester", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A prompt with the events that its seat may know, by the rules and not by the view."""
+
+    game: Game
+    ask: Ask
+    prompt: Prompt
+
+
+@cache
+def prompts(game: str) -> Prompts:
+    return load_prompts("full", game)
+
+
+def table(seed: int) -> Game:
+    spec = TABLES[seed % len(TABLES)]
+    return Werewolf(spec, seed, f"g{seed}") if isinstance(spec, WerewolfSpec) else Mafia(spec, seed, f"g{seed}")
+
+
+def play(seed: int) -> Iterator[Shown]:
+    """A random game with every prompt that is rendered in it. Whatever a seat keeps to itself is marked SECRET."""
+    rng, marks = random.Random(seed), count()
+    found: list[Shown] = []
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        found.append(Shown(session.game, ask, prompts(session.game.name).render(ask, view)))
+        mark = f"SECRET {next(marks)} of {ask.seat}"
+        kept = {"raw": mark, "private": {"reasoning": mark, "planted_type": mark}, "notes": (mark,)}
+        if rng.random() < 0.1:
+            return Reply(problem=mark, **kept)
+        if ask.kind in ASSESSMENTS:
+            return Reply(assessment=Assessment(rng.random() < 0.5, "omission", 0.123, 0.789, mark), **kept)
+        if ask.kind is AskKind.REFLECTION:
+            return Reply(form={"to_do": (mark,)}, **kept)
+        choice = rng.choice(ask.options) if ask.kind in CHOICES else None
+        return Reply(choice=choice, text=f"Well, I wonder about {rng.choice(session.game.names)}.", **kept)
+
+    session = start(lambda: table(seed))
+    drive(session, answer)
+    yield from found
+
+
+def may_know(game: Game, seat: str) -> dict[str, str]:
+    """Whose role a seat is ever told, and as what."""
+    known = {seat: game.roles[seat]}
+    evil = [name for name in game.names if game.roles[name] in ("werewolf", "mafioso")]
+    if seat in evil:
+        known |= {name: game.roles[name] for name in evil}
+    for event in game.events:
+        if event.kind is EventKind.INVESTIGATION and event.actor == seat:
+            known[event.target or ""] = str(event.data["role"])
+    return known
+
+
+def singular(role: str) -> str:
+    return role.replace("wolves", "wolf").removesuffix("s")
+
+
+def told(prompt: Prompt) -> list[str]:
+    """The lines behind the rules."""
+    return re.split(r"# What has happened\n|# Your memory\n", prompt.text)[1].splitlines()
+
+
+def test_no_prompt_of_200_games_holds_what_its_seat_may_not_know() -> None:
+    """Rendered prompts are searched for others' roles, raw replies, reasoning, assessments, night acts and bids."""
+    checked = 0
+    for seed in range(GAMES):
+        searched: set[tuple[str, str]] = set()
+        for shown in play(seed):
+            game, ask, text = shown.game, shown.ask, shown.prompt.text
+            checked += 1
+            assert "SECRET" not in text
+            assert "0.123" not in text
+            assert "0.789" not in text
+            known = may_know(game, ask.seat)
+            role = game.roles[ask.seat]
+            for line in told(shown.prompt):
+                if line.startswith("#") or (ask.seat, line) in searched:
+                    continue
+                searched.add((ask.seat, line))
+                roles = {singular(word.lower()) for word in ROLE.findall(line)}
+                named = {name for name in game.names if re.search(rf"\b{name}\b", line)}
+                if roles and not line.startswith("The game is over") and "werewolves attacked" not in line:
+                    assert named <= known.keys(), line
+                    allowed = {word for name in named for word in known[name].split()}
+                    assert not named or roles <= allowed, line
+                if role != "werewolf":
+                    assert not re.search(r"propos|attacked", line), line
+                if role != "doctor":
+                    assert "protected" not in line
+                assert not re.search(r"\bbid\w* (?:of )?\d", line), line
+                if "OWN lesson" in line:
+                    assert role == "jester"
+    assert checked > 20_000
+
+
+def test_suspicions_are_shown_to_their_own_seat_alone_and_only_before_it_votes() -> None:
+    shown = [one for seed in range(3, 21, len(TABLES)) for one in play(seed)]
+    lines = [(one, line) for one in shown for line in told(one.prompt) if line.startswith("How suspicious")]
+    assert lines
+    for one, line in lines:
+        assert one.ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE)
+        events = [e for e in one.game.events if e.kind is EventKind.SUSPICION and e.actor == one.ask.seat]
+        numbers = {name: float(value) for name, value in re.findall(r"(\w+) (\d\.\d\d)", line)}
+        assert numbers in [event.data["suspicion"] for event in events]
+
+
+# Prefixes
+
+
+def statement(rng: random.Random, game: Game) -> str:
+    """Words of the length that players use."""
+    words = [
+        "we",
+        "should",
+        "look",
+        "at",
+        "who",
+        "kept",
+        "silent",
+        "when",
+        "it",
+        "mattered",
+        "and",
+        "who",
+        "was",
+        "quick",
+        "to",
+        "agree",
+        "with",
+        "everyone",
+    ]
+    return " ".join(rng.choices([*words, *game.names], k=rng.randint(20, 36)))
+
+
+@pytest.fixture(scope="module")
+def whole_games() -> list[list[tuple[Ask, Prompt]]]:
+    """Ten-player games with every statement assessed, at the paper's caps."""
+    games = []
+    for seed in range(3):
+        rng, shown = random.Random(seed), []
+        session = start(lambda seed=seed: Werewolf(WerewolfSpec(assess=True), seed, f"g{seed}"))
+
+        def answer(ask: Ask, view: Sequence[Event], rng=rng, shown=shown, game=session.game) -> Reply:
+            shown.append((ask, prompts("werewolf").render(ask, view)))
+            if ask.kind in ASSESSMENTS:
+                return Reply(assessment=Assessment(False, "none", 0.5, 0.5, "so"))
+            choice = rng.choice(ask.options) if ask.kind in CHOICES else None
+            return Reply(choice=choice, text=statement(rng, game))
+
+        drive(session, answer)
+        games.append(shown)
+    return games
+
+
+def beginning(one: str, other: str) -> str:
+    """What two texts begin with alike."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if one[:middle] == other[:middle] else (least, middle - 1)
+    return one[:least]
+
+
+def shared(games: list[list[tuple[Ask, Prompt]]]) -> tuple[float, float]:
+    """The share of a prompt that is the beginning of an earlier prompt of the same seat: of characters, of words."""
+    letters = words = all_letters = all_words = 0
+    for shown in games:
+        last: dict[str, str] = {}
+        for ask, prompt in shown:
+            text = prompt.text
+            common = beginning(text, last.get(ask.seat, ""))
+            letters, all_letters = letters + len(common), all_letters + len(text)
+            words, all_words = words + len(common.split()), all_words + len(text.split())
+            last[ask.seat] = text
+    return letters / all_letters, words / all_words
+
+
+def test_at_least_80_percent_of_the_prompts_is_the_beginning_of_an_earlier_one_of_the_same_seat(whole_games) -> None:
+    of_letters, of_words = shared(whole_games)
+    assert of_letters > 0.8
+    assert of_words > 0.8
+
+
+def test_all_seats_share_rules_and_log_in_the_prompts_about_one_statement(whole_games) -> None:
+    for shown in whole_games:
+        about = defaultdict(list)
+        for ask, prompt in shown:
+            if ask.kind is AskKind.PEER_ASSESSMENT:
+                about[ask.about].append(prompt)
+        assert about
+        for peers in about.values():
+            assert len({prompt.stem for prompt in peers}) == 1
+
+
+def test_each_stem_begins_with_the_seats_last_one() -> None:
+    for seed in (0, 2, 3):
+        last: defaultdict[str, str] = defaultdict(str)
+        for shown in play(seed):
+            assert shown.prompt.text.startswith(last[shown.ask.seat].rstrip("\n"))
+            last[shown.ask.seat] = shown.prompt.stem
+
+
+# What the rules say
+
+
+def rules(**table: int) -> str:
+    spec = replace(WerewolfSpec(), **table)
+    session = start(lambda: Werewolf(spec, 1, "g"))
+    ask = session.asks[0]
+    return prompts("werewolf").render(ask, session.game.view(ask.seat)).stem
+
+
+def test_the_rules_speak_of_the_roles_that_are_dealt_and_warn_of_the_jester_where_there_is_one() -> None:
+    triadic, dyadic = rules(), rules(villagers=7, jesters=0)
+    assert "6 villagers, 1 doctor, 2 werewolves and 1 jester" in triadic
+    assert "may be the jester" in triadic
+    assert "jester" not in dyadic
+    assert "seer" not in triadic
+    assert "seer learns" in rules(seers=1)
+    assert "doctor" not in rules(doctors=0)
+    assert "each other" not in rules(werewolves=1).partition("# How to answer")[0]
+
+
+def test_every_question_of_the_game_and_its_judges_can_be_asked() -> None:
+    spec = replace(SHORT, seers=1, learning=True, assess=True)
+    kinds = set()
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        prompt = prompts("werewolf").render(ask, view)
+        assert all(option in prompt.question for option in ask.options if ask.kind is not AskKind.BID)
+        kinds.add(ask.kind)
+        form = {"to_do": ("Be odd.",)} if ask.kind is AskKind.REFLECTION else None
+        return Reply(choice="3" if ask.kind is AskKind.BID else None, text="Hm.", form=form)
+
+    session = start(lambda: Werewolf(spec, 1, "g"))
+    drive(session, answer)
+    log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
+    drive(start(lambda: Judging(log, JudgeSpec(roles=True, lessons=True), "judge")), answer)
+    assert kinds == family_of("werewolf").variables.keys() - {"rules"}
+
+
+def test_a_question_that_a_game_has_not_is_refused_by_name() -> None:
+    session = start(lambda: Mafia(MafiaSpec(), 1, "g"))
+    ask = replace(session.asks[0], kind=AskKind.BID)
+    with pytest.raises(BadData, match="no question for bid"):
+        prompts("mafia").render(ask, session.game.view(ask.seat))
+
+
+def test_a_set_that_a_game_has_not_is_refused_with_those_it_has() -> None:
+    with pytest.raises(UsageError, match="werewolf has no prompts 'minimal'; use full, or a folder"):
+        load_prompts("minimal", "werewolf")

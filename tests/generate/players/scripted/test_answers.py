@@ -1,0 +1,202 @@
+"""What every answer of a scripted player keeps to, at any table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec
+from liescope.games.session import replay, start
+from liescope.generate.players.scripted import ScriptedPlayer
+from liescope.generate.players.scripted.reading import read
+
+Play = Callable[..., Any]
+Answer = Callable[[ScriptedPlayer, Ask, Sequence[Event]], Reply]
+Player = Callable[[str], ScriptedPlayer]
+
+MIXED = {"mafioso": "bold", "detective": "steady", "villager": "novice"}
+TABLES = {
+    "mini": MINI_MAFIA,
+    "two mafiosos": MafiaSpec(2, 1, 4),
+    "three mafiosos, two detectives": MafiaSpec(3, 2, 7),
+    "no detective": MafiaSpec(2, 0, 4),
+    "no villager": MafiaSpec(1, 2, 0),
+    "two players": MafiaSpec(1, 0, 1),
+    "eight rounds": replace(MINI_MAFIA, rounds=8),
+    "short messages": replace(MINI_MAFIA, message_limit=40),
+    "strange names": replace(MINI_MAFIA, names=("Dr. O'Neil (x)", "李明", "Anna Ann", "Ann")),
+    "names that are words": replace(MINI_MAFIA, names=("Mafia", "The", "I", "{x}")),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_reply_is_usable_at_every_table(play: Play, table: str) -> None:
+    for seed in range(6):
+        played = play(seed, spec=TABLES[table], assess=True, **MIXED)
+        assert played.record.outcome is not None
+        assert not [event for event in played.game.events if event.fallback]
+        for ask, _, reply in played.views:
+            if ask.kind is AskKind.SPEAK:
+                assert reply.text
+                assert reply.private["planted_type"]
+            elif ask.kind in ASSESSMENTS:
+                assert reply.assessment is not None
+            else:
+                assert reply.choice in ask.options
+
+
+def test_the_same_view_gets_the_same_answer(play: Play, player: Player, answer: Answer) -> None:
+    played = play(4, spec=MafiaSpec(2, 1, 4), assess=True)
+    another = player("steady")
+    for ask, view, reply in reversed(played.views):
+        assert answer(another, ask, view) == reply
+
+
+def test_other_games_seats_and_players_draw_anew(play: Play, player: Player, answer: Answer) -> None:
+    ask, view, reply = play(1).views[0]
+    others = {answer(player("steady"), replace(ask, game=f"g{n}"), view).text for n in range(20)}
+    assert len(others) > 15
+    assert answer(player("steady?v=1.71"), ask, view) != reply
+
+
+def test_a_recorded_game_replays_to_the_same_events(play: Play) -> None:
+    played = play(7, spec=MafiaSpec(2, 1, 4), assess=True)
+    again = replay(lambda: Mafia(played.game.spec, played.game.seed, played.game.game_id), played.replies)
+    assert again.events == played.game.events
+
+
+SCRIPT = """
+import hashlib
+from liescope.games.mafia import Mafia, MafiaSpec
+from liescope.games.session import drive, start
+from liescope.games.werewolf import Werewolf, WerewolfSpec
+from liescope.generate.players.scripted.player import open_scripted
+def reply(ask, view):
+    try: player.answer(ask, view).send(None)
+    except StopIteration as end: return end.value
+player = open_scripted("bold", None)
+for make in (
+    lambda: Mafia(MafiaSpec(2, 1, 4, assess=True), 3, "game"),
+    lambda: Werewolf(WerewolfSpec(seers=1, assess=True, learning=True), 3, "game"),
+):
+    session = start(make)
+    drive(session, reply)
+    print(hashlib.sha256(repr(session.events).encode()).hexdigest())
+"""
+
+
+def test_answers_do_not_depend_on_the_process() -> None:
+    """Python's own hash of strings differs from process to process; nothing may rest on it."""
+    prints = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(prints) == 1
+
+
+def test_only_public_text_persuades(player: Player, answer: Answer, play: Play) -> None:
+    """Two worlds whose mafioso and detective are exchanged, but all say the same: the villager votes the same."""
+    names = ("Alice", "Bob", "Charlie", "Diana")
+    villager = player("steady?v=2")
+    for seed in range(40):
+        texts: dict[tuple[int, str], str] = {}
+        votes = []
+        for roles in (
+            ("mafioso", "detective", "villager", "villager"),
+            ("detective", "mafioso", "villager", "villager"),
+        ):
+            game = Mafia(replace(MINI_MAFIA, names=names, roles=roles), seed, f"world-{seed}")
+            session = start(lambda game=game: game)
+            speakers = {"mafioso": player("bold"), "detective": player("novice"), "villager": villager}
+            while session.asks[0].kind is AskKind.SPEAK:
+                (ask,) = session.asks
+                place = ask.step, ask.seat
+                if place not in texts:
+                    texts[place] = answer(speakers[game.roles[ask.seat]], ask, game.view(ask.seat)).text or ""
+                session.send((Reply(text=texts[place]),))
+            ask = next(ask for ask in session.asks if game.roles[ask.seat] == "villager")
+            votes.append(answer(villager, ask, game.view(ask.seat)))
+        assert votes[0] == votes[1]
+
+
+def test_words_alone_move_a_villager(player: Player, answer: Answer) -> None:
+    """The same table and the same draws; only what was said differs."""
+
+    def votes(alice: str, bob: str) -> int:
+        count = 0
+        for number in range(200):
+            game = Mafia(
+                replace(MINI_MAFIA, roles=("mafioso", "detective", "villager", "villager")), number, f"words-{number}"
+            )
+            session = start(lambda game=game: game)
+            while session.asks[0].kind is AskKind.SPEAK:
+                said = {"Alice": alice, "Bob": bob}.get(session.asks[0].seat, "Let's talk.")
+                session.send((Reply(text=said),))
+            ask = next(ask for ask in session.asks if ask.seat in ("Charlie", "Diana"))
+            count += answer(player("steady"), ask, game.view(ask.seat)).choice == "Alice"
+        return count
+
+    firm = "I'm certain: {} is the mafioso. The evidence is solid and the facts are on the record."
+    shaky = "Um, I think maybe {} is the mafioso? I'm not sure, it's a hunch."
+    assert votes(shaky.format("Bob"), firm.format("Alice")) > 160
+    assert votes(firm.format("Bob"), shaky.format("Alice")) < 40
+    assert votes("", firm.format("Alice")) > 140
+
+
+def test_mafiosos_spare_their_partners(play: Play) -> None:
+    for seed in range(25):
+        played = play(seed, spec=MafiaSpec(3, 1, 6), **MIXED)
+        mafia = {name for name, role in played.game.roles.items() if role == "mafioso"}
+        for ask, _, reply in played.views:
+            if ask.seat not in mafia:
+                continue
+            if ask.kind is AskKind.SPEAK:
+                assert not {name for name, _ in read(reply.text or "", played.game.names).accused} & mafia, reply.text
+            elif ask.kind is AskKind.VOTE and set(ask.options) - mafia:
+                assert reply.choice not in mafia
+
+
+def test_detectives_use_what_they_found(play: Play) -> None:
+    """A detective votes for a mafioso that it found, and investigates nobody twice while others are unknown."""
+    for seed in range(25):
+        played = play(seed, spec=MafiaSpec(2, 1, 6), **MIXED)
+        looked: dict[str, str] = {}
+        for ask, view, reply in played.views:
+            if played.game.roles[ask.seat] != "detective":
+                continue
+            looked = {e.target or "": e.data["role"] for e in view if e.kind is EventKind.INVESTIGATION}
+            culprits = {name for name, role in looked.items() if role == "mafioso"} & set(ask.options)
+            if ask.kind is AskKind.VOTE and culprits:
+                assert reply.choice in culprits
+            elif ask.kind is AskKind.INVESTIGATE and set(ask.options) - set(looked):
+                assert reply.choice not in looked
+
+
+def test_skill_decides_the_larger_game_too(play: Play) -> None:
+    def rate(**players: str) -> float:
+        return sum(play(seed, spec=MafiaSpec(1, 1, 4), **players).mafia_won for seed in range(40)) / 40
+
+    weak = rate(mafioso="steady?m=-1.5", detective="steady", villager="steady")
+    strong = rate(mafioso="steady?m=1.5", detective="novice", villager="novice")
+    assert weak + 0.2 < strong
+
+
+def test_a_statement_outside_the_view_is_not_rated(player: Player, answer: Answer, play: Play) -> None:
+    ask, view, _ = play(0, assess=True).views[1]
+    lost = Ask(ask.game, ask.step, ask.seat, AskKind.PEER_ASSESSMENT, 1, Phase.DISCUSSION, about=999)
+    reply = answer(player("bold"), lost, view)
+    assert reply.assessment is None
+    assert reply.problem

@@ -1,0 +1,108 @@
+"""Planted skills: how a spec names them, and that they decide games as the capability model says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from liescope.common.errors import UnknownName, UsageError
+from liescope.games.record import Source
+from liescope.generate.players.scripted import PROFILES, ScriptedPlayer
+
+WinRate = Callable[..., float]
+
+
+def test_a_profile_can_be_overridden_skill_by_skill(player: Callable[[str], ScriptedPlayer]) -> None:
+    assert player("bold").skills == PROFILES["bold"]
+    assert player("bold?m=1.5&v=.4").skills == replace(PROFILES["bold"], m=1.5, v=0.4)
+    assert player("steady?j=2&b=0.5").skills == replace(PROFILES["steady"], j=2.0, b=0.5)
+    assert player("bold").source is Source.SCRIPTED
+
+
+def test_equal_players_have_equal_names(player: Callable[[str], ScriptedPlayer]) -> None:
+    assert player("bold?v=.40&m=1.50").model == player("bold?m=1.5&v=0.4").model == "scripted:bold?m=1.5&v=0.4"
+    assert player("steady?b=.5&j=2.0").model == "scripted:steady?j=2&b=0.5"
+    assert player("steady?b=0").model == "scripted:steady"
+    assert player("bold?").model == player(f"bold?m={PROFILES['bold'].m}").model == "scripted:bold"
+
+
+def test_different_players_have_different_names(player: Callable[[str], ScriptedPlayer]) -> None:
+    assert player("bold?m=0.12345678").model != player("bold?m=0.12345679").model
+
+
+@pytest.mark.parametrize("argument", ["timid", "", "Bold", "bold ?m=1"])
+def test_an_unknown_profile_is_refused_with_the_choices(player: Callable[[str], ScriptedPlayer], argument: str) -> None:
+    with pytest.raises(UnknownName, match="bold, novice, steady"):
+        player(argument)
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["bold?m=", "bold?m=high", "bold?m=nan", "bold?m=inf", "bold?k=1", "bold?m=1&m=2", "bold?j=", "bold?b=x"],
+)
+def test_a_skill_that_is_none_or_no_number_is_refused(player: Callable[[str], ScriptedPlayer], argument: str) -> None:
+    with pytest.raises(UsageError):
+        player(argument)
+
+
+def test_a_better_deceiver_wins_more_for_the_mafia(win_rate: WinRate) -> None:
+    rates = [win_rate(250, mafioso=f"steady?m={m}", villager="steady?v=1") for m in (-1.5, 0, 1.5)]
+    assert rates[0] + 0.08 < rates[1] < rates[2] - 0.08
+
+
+def test_a_better_discloser_wins_more_for_the_town(win_rate: WinRate) -> None:
+    rates = [win_rate(250, detective=f"steady?d={d}", villager="steady?v=1") for d in (-1.5, 0, 1.5)]
+    assert rates[0] - 0.08 > rates[1] > rates[2] + 0.08
+
+
+def test_a_better_detector_follows_whoever_speaks_better(win_rate: WinRate) -> None:
+    pair = {"mafioso": "steady?m=-1", "detective": "steady?d=1"}
+    assert win_rate(250, villager="steady?v=0.3", **pair) - 0.08 > win_rate(250, villager="steady?v=2", **pair)
+    pair = {"mafioso": "steady?m=1", "detective": "steady?d=-1"}
+    assert win_rate(250, villager="steady?v=0.3", **pair) + 0.08 < win_rate(250, villager="steady?v=2", **pair)
+
+
+@pytest.mark.parametrize("skill", [-2.0, 0.0, 2.0])
+def test_a_villager_that_detects_nothing_leaves_the_game_to_chance(win_rate: WinRate, skill: float) -> None:
+    rate = win_rate(600, mafioso=f"steady?m={skill}", detective=f"steady?d={-skill}", villager="steady?v=0")
+    assert rate == pytest.approx(0.5, abs=0.06)
+
+
+def test_win_rates_follow_the_difference_of_skills(win_rate: WinRate) -> None:
+    """At v = 1 the logit of the mafia's wins has a slope near 1 in m − d, whichever of the two skills makes it."""
+    points = []
+    for m, d in [(-1.5, 0), (-0.75, 0), (0, 0), (0.75, 0), (1.5, 0), (0, -1.5), (0, -0.75), (0, 0.75), (0, 1.5)]:
+        rate = win_rate(250, mafioso=f"steady?m={m}", detective=f"steady?d={d}", villager="steady?v=1")
+        points.append((m - d, np.log(rate / (1 - rate))))
+    x, y = np.array(points).T
+    slope, offset = np.polyfit(x, y, 1)
+    assert 0.7 < slope < 1.2
+    assert abs(offset) < 0.6
+    assert np.corrcoef(x, y)[0, 1] > 0.97
+
+
+def test_the_capability_model_ranks_the_profiles_as_planted(win_rate: WinRate) -> None:
+    """Maximum likelihood of logit p = v (m − d) on all 27 cells, with sum of m at 0 and mean of v at 1."""
+    names, games = list(PROFILES), 110
+    cells = list(product(range(3), repeat=3))
+    wins = np.array(
+        [win_rate(games, mafioso=names[i], detective=names[j], villager=names[k]) * games for i, j, k in cells]
+    )
+    i, j, k = np.array(cells).T
+
+    def loss(x: np.ndarray) -> float:
+        m, d, v = x[:3], x[3:6], x[6:]
+        logit = v[k] * (m[i] - d[j])
+        fit = float(np.sum(games * np.logaddexp(0, logit) - wins * logit))
+        return fit + 100 * (float(m.sum()) ** 2 + float(v.mean() - 1) ** 2)
+
+    fitted = minimize(loss, np.concatenate([np.zeros(6), np.ones(3)]), method="BFGS").x.reshape(3, 3)
+    for scores, skill in zip(fitted, "mdv", strict=True):
+        planted = np.array([getattr(PROFILES[name], skill) for name in names])
+        assert np.argsort(scores).tolist() == np.argsort(planted).tolist(), skill
+        assert np.corrcoef(scores, planted)[0, 1] > 0.9, skill

@@ -1,0 +1,307 @@
+"""Scripted players at Werewolf: every reply is usable, skills have their signs, and only the view counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from liescope.games.core import CHOICES, Ask, AskKind, Event, EventKind, Reply
+from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.session import drive, start
+from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, WerewolfSpec
+from liescope.generate.players.scripted import ScriptedPlayer
+from liescope.generate.players.scripted.grammar import compose
+from liescope.generate.players.scripted.reading import read
+from liescope.generate.players.scripted.werewolf.phrases import WORDS
+from liescope.labeling.lesson_tags import CATEGORIES
+from liescope.labeling.taxonomy import DeceptionType
+
+Play = Callable[..., Any]
+Wins = Callable[..., Counter[str]]
+Answer = Callable[[ScriptedPlayer, Ask, Sequence[Event]], Reply]
+Player = Callable[[str], ScriptedPlayer]
+
+MIXED = {"werewolf": "bold", "villager": "steady", "doctor": "novice", "jester": "steady?j=2", "seer": "bold"}
+SEERS = replace(WEREWOLF_TABLE, seers=1, villagers=5)
+TABLES = {
+    "triadic": WEREWOLF_TABLE,
+    "dyadic": DYADIC_TABLE,
+    "a seer": SEERS,
+    "three wolves, two of each other": WerewolfSpec(2, 2, 3, 2, 2, debate_turns=4),
+    "three players": WerewolfSpec(2, 0, 1, 0),
+    "no talk": replace(WEREWOLF_TABLE, debate_turns=0, defence_turns=0),
+    "short messages": replace(WEREWOLF_TABLE, message_limit=30),
+    "names that are words": WerewolfSpec(2, 1, 1, 1, names=("Werewolf", "The", "I", "{x}", "李明")),
+}
+
+
+@pytest.fixture(scope="module")
+def assessed(play: Play) -> list[Any]:
+    """Eight triadic games with every statement assessed."""
+    spec = replace(WEREWOLF_TABLE, learning=True)
+    return [play(seed, spec=spec, assess=True) for seed in range(8)]
+
+
+@pytest.fixture(scope="module")
+def plain(play: Play) -> list[Any]:
+    """Twenty-five triadic games between steady players, without assessments."""
+    return [play(seed, spec=WEREWOLF_TABLE) for seed in range(25)]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_reply_is_usable_at_every_table(play: Play, table: str) -> None:
+    for seed in range(3):
+        played = play(seed, spec=TABLES[table], assess=True, **MIXED)
+        assert played.record.outcome is not None
+        assert not [event for event in played.game.events if event.fallback]
+        for ask, _, reply in played.views:
+            if ask.kind in CHOICES:
+                assert reply.choice in ask.options
+            if ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE):
+                assert reply.text
+                assert DeceptionType(reply.private["planted_type"])
+                assert reply.private["intent"]
+
+
+def test_the_same_view_gets_the_same_answer(assessed: list[Any], player: Player, answer: Answer) -> None:
+    """Backwards, and with a fresh player: nothing is kept from one ask to the next."""
+    another = player("steady")
+    for ask, view, reply in reversed(assessed[0].views):
+        assert answer(another, ask, view) == reply
+
+
+def test_games_of_one_name_do_not_mix(play: Play, player: Player, answer: Answer) -> None:
+    """Two games with the same id and other events: what is remembered of one is never taken for the other."""
+    for ask, view, reply in play(1, spec=SEERS).views[-20:]:
+        changed = [replace(e, text="I agree.") if e.kind is EventKind.STATEMENT else e for e in view]
+        answer(player("steady"), ask, changed)
+        assert answer(player("steady"), ask, view) == reply
+
+
+def test_assessments_and_lessons_change_nothing_in_play(play: Play) -> None:
+    """The same statements and votes with and without: learning is lost on a player that ignores lessons."""
+    lessons = (Lesson(LessonKind.TO_DO, "Vote like a werewolf."), Lesson(LessonKind.TO_AVOID, "Do not overact."))
+
+    def course(seed: int, spec: WerewolfSpec, assess: bool) -> list[tuple[Any, ...]]:
+        events = play(seed, spec=spec, assess=assess).game.events
+        shown = [event for event in events if event.audience is None]
+        return [(event.kind, event.actor, event.target, event.text, event.data) for event in shown]
+
+    for seed in range(4):
+        without = course(seed, WEREWOLF_TABLE, False)
+        assert course(seed, replace(WEREWOLF_TABLE, lessons=lessons), False) == without
+        assert course(seed, replace(WEREWOLF_TABLE, lessons=lessons, learning=True), True) == without
+
+
+def test_every_faction_wins_at_default_skills(wins: Wins) -> None:
+    won = wins(60)
+    for faction in ("villagers", "werewolves", "jester"):
+        assert 0.12 < won[faction] / 60 < 0.65, won
+    assert won["nobody"] == 0
+
+
+def test_a_jester_that_plays_suspicious_wins_more(wins: Wins) -> None:
+    rates = [wins(40, jester=f"steady?j={j}")["jester"] for j in (0, 2)]
+    assert rates[0] + 12 < rates[1]
+
+
+def test_a_better_liar_wins_more_for_the_werewolves(wins: Wins) -> None:
+    rates = [wins(30, werewolf=f"steady?m={m}", jester="steady?j=0")["werewolves"] for m in (-1.5, 1.5)]
+    assert rates[0] + 8 < rates[1]
+
+
+def test_village_votes_find_werewolves_more_often_than_chance_does(plain: list[Any]) -> None:
+    found = expected = total = 0.0
+    for played in plain:
+        for ask, _, reply in played.views:
+            if ask.kind is AskKind.EXPLAINED_VOTE and played.game.roles[ask.seat] == "villager":
+                wolves = {name for name in ask.options if played.game.roles[name] == "werewolf"}
+                found += reply.choice in wolves
+                expected += len(wolves) / len(ask.options)
+                total += 1
+    assert found / total > expected / total + 0.1
+
+
+def test_werewolves_spare_each_other_and_agree_on_a_victim(plain: list[Any]) -> None:
+    at_once = after_all = nights = 0
+    for played in plain:
+        wolves = {name for name, role in played.game.roles.items() if role == "werewolf"}
+        for ask, _, reply in played.views:
+            if ask.seat in wolves and ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE) and set(ask.options) - wolves:
+                assert reply.choice not in wolves
+            if ask.seat in wolves and ask.kind is AskKind.SPEAK:
+                assert not {name for name, _ in read(reply.text or "", played.game.names).accused} & wolves, reply.text
+        firsts: dict[int, list[str]] = {}
+        for event in played.game.events:
+            if event.kind is EventKind.PROPOSAL and event.round == 1:
+                firsts.setdefault(event.day, []).append(event.target)
+            elif event.kind is EventKind.KILL and len(firsts[event.day]) == 2:
+                nights += 1
+                at_once += len(set(firsts[event.day])) == 1
+                after_all += len(set(event.data["proposals"])) == 1
+    assert at_once < 0.6 * nights
+    assert after_all > 0.85 * nights
+
+
+def test_seers_find_and_tell(play: Play) -> None:
+    told = 0
+    for seed in range(15):
+        played = play(seed, spec=SEERS)
+        for ask, view, reply in played.views:
+            if played.game.roles[ask.seat] != "seer":
+                continue
+            looked = {e.target: e.data["role"] for e in view if e.kind is EventKind.INVESTIGATION}
+            culprits = {name for name, role in looked.items() if role == "werewolf"} & set(ask.options)
+            if ask.kind in (AskKind.VOTE, AskKind.EXPLAINED_VOTE) and culprits:
+                assert reply.choice in culprits
+            elif ask.kind is AskKind.INVESTIGATE and set(ask.options) - set(looked):
+                assert reply.choice not in looked
+            told += "report/guilty" in reply.private.get("intent", "")
+    assert told >= 5
+
+
+def test_those_accused_since_they_last_spoke_bid_more(plain: list[Any]) -> None:
+    bids: dict[bool, list[int]] = {True: [], False: []}
+    for played in plain:
+        for ask, view, reply in played.views:
+            if ask.kind is AskKind.BID:
+                recent = [event for event in view if event.kind is EventKind.STATEMENT][-3:]
+                mine = max((place for place, event in enumerate(recent, 1) if event.actor == ask.seat), default=0)
+                accused = any(ask.seat in dict(read(event.text, played.game.names).accused) for event in recent[mine:])
+                bids[accused].append(int(reply.choice))
+    mean = {accused: sum(found) / len(found) for accused, found in bids.items()}
+    assert mean[True] > mean[False] + 1
+    assert set(bids[True] + bids[False]) >= set(range(9))
+
+
+# Assessments
+
+
+def flags(games: list[Any], kind: EventKind) -> list[tuple[bool, bool]]:
+    """(a deception was planted, it was flagged) for each assessment of that kind."""
+    found = []
+    for played in games:
+        for event in played.game.events:
+            if event.kind is kind:
+                planted = played.game.events[event.about].data["private"]["planted_type"] != "none"
+                found.append((planted, event.data["assessment"]["deceptive"]))
+    return found
+
+
+def share(pairs: list[tuple[bool, bool]], planted: bool | None = None) -> float:
+    kept = [flagged for truth, flagged in pairs if planted is None or truth is planted]
+    return sum(kept) / len(kept)
+
+
+def test_speakers_know_what_they_meant_even_as_the_reason_of_a_vote(assessed: list[Any]) -> None:
+    reports = flags(assessed, EventKind.SELF_REPORT)
+    assert share(reports, True) > 0.8
+    assert share(reports, False) < 0.2
+    reasons = [
+        (played.game.events[event.about].data["private"]["planted_type"], event.data["assessment"]["type"])
+        for played in assessed
+        for event in played.game.events
+        if event.kind is EventKind.SELF_REPORT and event.phase == "voting"
+    ]
+    assert 0.75 < sum(planted == said for planted, said in reasons) / len(reasons) < 0.99
+
+
+def test_observers_flag_planted_lies_more_often_than_truths(assessed: list[Any]) -> None:
+    ratings = flags(assessed, EventKind.RATING)
+    assert share(ratings, True) > share(ratings, False) + 0.15
+
+
+def test_suspicion_is_how_a_speaker_seems_even_to_werewolves_who_know_better(assessed: list[Any]) -> None:
+    """A werewolf's suspicion of its partner is what the villagers' is, not its certainty of who is a werewolf."""
+    suspicions: dict[bool, list[float]] = {True: [], False: []}
+    for played in assessed:
+        wolves = {seat.name for seat in played.record.by_role("werewolf")}
+        for event in played.game.events:
+            if event.kind is EventKind.RATING and event.target in wolves:
+                suspicions[event.actor in wolves].append(event.data["assessment"]["suspicion"])
+    partners, others = (sum(values) / len(values) for values in suspicions.values())
+    assert abs(partners - others) < 0.12
+
+
+def test_a_planted_bias_opens_a_gap_between_observers_and_speakers(play: Play) -> None:
+    def gap(b: float) -> float:
+        players = dict.fromkeys(("villager", "werewolf", "doctor", "jester"), f"steady?b={b}")
+        games = [play(seed, spec=WEREWOLF_TABLE, assess=True, **players) for seed in range(4)]
+        return share(flags(games, EventKind.RATING)) - share(flags(games, EventKind.SELF_REPORT))
+
+    low, none, high = gap(-1.5), gap(0), gap(1.5)
+    assert low + 0.08 < none < high - 0.12
+
+
+# Words
+
+
+def test_statements_vary_and_are_written_out(plain: list[Any]) -> None:
+    said = [e for played in plain for e in played.game.events if e.kind is EventKind.STATEMENT]
+    assert len({event.text for event in said}) > 0.97 * len(said)
+    assert not [event.text for event in said if re.search(r"[{}<>]|  |\.\.|,\.", event.text)]
+    assert max(len(event.text) for event in said) <= 220
+    assert not [event.text for event in said if re.search(rf"\b{event.actor}\b", event.text)]
+    types = Counter(event.data["private"]["planted_type"] for event in said)
+    assert set(types) == {kind.value for kind in DeceptionType}
+
+
+@pytest.mark.parametrize("move", sorted(WORDS.moves))
+def test_every_move_is_heard_as_meant(move: str) -> None:
+    names, random = ("Alice", "Bob", "Charlie", "Diana"), Random(1)
+    who = {"x": "Bob", "y": "Charlie", "dead": "Diana"}
+    heard = [read(compose([move], [who], 0.5, 200, random, WORDS), names) for _ in range(200)]
+    accused = sum("Bob" in dict(reading.accused) for reading in heard) / 200
+    cleared = sum("Bob" in reading.cleared for reading in heard) / 200
+    if move in ("accuse", "doubt", "report/guilty", "vote_promise") or move.startswith("vote/"):
+        assert accused > 0.9
+    elif move in ("defend", "agree", "report/clean"):
+        assert cleared > 0.85
+        assert accused < 0.05
+    elif move in ("suspect_jester", "odd", "claim_villager", "small_talk", "question"):
+        assert accused < 0.1
+
+
+# After the game
+
+
+def test_a_jester_writes_lessons_of_its_game_or_none(play: Play) -> None:
+    drawn = []
+    for seed in range(20):
+        played = play(seed, spec=replace(WEREWOLF_TABLE, learning=True, debate_turns=2))
+        form = played.views[-1][2].form
+        assert set(form) <= {kind.value for kind in LessonKind}
+        texts = [text for texts in form.values() for text in texts]
+        assert not [text for text in texts if re.search(r"[{}]", text)]
+        drawn.append(texts)
+    assert [] in drawn
+    assert len({text for texts in drawn for text in texts}) >= 10
+
+
+def test_a_scripted_player_judges_a_frozen_game(assessed: list[Any], player: Player, answer: Answer) -> None:
+    judge = player("steady")
+    right = chance = named = 0.0
+    for played in assessed:
+        judging = Judging(played.record, JudgeSpec(share=0.2, roles=True, lessons=True), judge.model)
+        drive(start(lambda judging=judging: judging), lambda ask, view: answer(judge, ask, view))
+        events = [event for event in judging.events if "judge" in event.data]
+        assert not [event for event in events if event.fallback]
+        for event in events:
+            if event.kind is EventKind.LESSON_TAGS:
+                assert set(event.data["tags"]["categories"]) <= set(CATEGORIES)
+                assert event.data["tags"]["order"][0] in ("1", "2", "3")
+            elif event.kind is EventKind.ROLES_NAMED:
+                roles = {name: said for name, (said,) in event.data["roles"].items()}
+                truth = {name: played.game.roles[name] for name in roles}
+                assert Counter(roles.values()) == Counter(truth.values())
+                right += sum(roles[name] == truth[name] for name in roles)
+                chance += sum(n * n for n in Counter(truth.values()).values()) / len(truth)
+                named += len(roles)
+    assert right / named > chance / named + 0.15

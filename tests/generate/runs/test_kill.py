@@ -1,0 +1,256 @@
+"""Real processes: runs that are killed, interrupted or out of space, against a slow server, go on as if nothing was."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from http.client import HTTPConnection
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from liescope import cli
+from liescope.common.errors import UsageError
+from liescope.games.record import GameRecord
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.runner import play
+from tests.generate.runs.fakes import FakeEndpoint
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.xdist_group("kill")
+CONCURRENCY = 8
+KILLS = 20
+
+
+class Server:
+    """The stub server's process, and the digests of the requests that it has seen."""
+
+    def __init__(self, latency: float) -> None:
+        command = [sys.executable, str(Path(__file__).with_name("stub_server.py")), str(latency)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+        self.lines: queue.Queue[str] = queue.Queue()
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line.strip())
+
+    def wait_for(self, requests: int) -> list[str]:
+        """The next so many requests, as they come."""
+        return [self.lines.get(timeout=60) for _ in range(requests)]
+
+    def rest(self) -> list[str]:
+        """The requests not told yet, of clients that have ended.
+
+        What a client sent before its end may still lie in the server's buffers; two requests of our own, one after
+        the other, come after all of it.
+        """
+        seen: list[str] = []
+        for number in range(2):
+            body = json.dumps({"model": "none", "last": number}).encode()
+            line = HTTPConnection("127.0.0.1", self.port, timeout=60)
+            line.request("POST", "/v1/chat/completions", body)
+            line.getresponse().read()
+            line.close()
+            while (digest := self.lines.get(timeout=60)) != sha256(body).hexdigest():
+                seen.append(digest)
+        return seen
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    server = Server(0.02)
+    yield server
+    server.close()
+
+
+def command(server: Server, out: Path, games: int) -> list[str]:
+    words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--assess", "--json", "--seed", "3"]
+    player = f"openai:stub@http://127.0.0.1:{server.port}/v1"
+    return [*words, "--player", player, "--games", str(games), "--concurrency", str(CONCURRENCY), "--out", str(out)]
+
+
+def begin(words: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    said, complained = process.communicate(timeout=120)
+    return process.returncode, said, complained
+
+
+def state(run: Path) -> tuple[list[GameRecord], dict[tuple[str, int, str], object]]:
+    """The records and the replies of a run; nothing of one that had not begun."""
+    if not (run / "run.json").exists():
+        return [], {}
+    with Journal.open(run) as journal:
+        games = journal.begun() | set(journal.game_ids())
+        replies = {(game, *key): reply for game in sorted(games) for key, reply in journal.answers(game).items()}
+        return list(journal.records()), replies
+
+
+@pytest.fixture(scope="module")
+def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """An undisturbed run of 10 games, and the requests that it took."""
+    run = tmp_path_factory.mktemp("whole") / "run"
+    code, said, complained = end(begin(command(server, run, games=10)))
+    assert code == 0, complained
+    assert json.loads(said)["games"] == {"planned": 10, "done": 10, "failed": 0, "before": 0}
+    return run, server.rest()
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_20_random_moments_ends_as_if_it_had_not_been(
+    server: Server, whole: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    undisturbed, needed = whole
+    records, replies = state(undisturbed)
+    assert len(needed) == len(replies)
+    random, run, seen = Random(20), tmp_path / "run", Counter[str]()
+    kept: dict[tuple[str, int, str], object] = {}
+    lost = 0
+    for _ in range(KILLS):
+        process = begin(command(server, run, games=10))
+        asked = server.wait_for(random.randrange(2 * len(needed) // KILLS))
+        process.kill()
+        end(process)
+        asked += server.rest()
+        before, kept = kept, state(run)[1]
+        assert before.items() <= kept.items()
+        lost_now = len(asked) - (len(kept) - len(before))
+        assert 0 <= lost_now <= 2 * CONCURRENCY  # under way, or answered and not yet committed
+        lost += lost_now
+        seen.update(asked)
+    code, _, complained = end(begin(command(server, run, games=10)))
+    assert code == 0, complained
+    last = server.rest()
+    assert len(last) == len(replies) - len(kept)  # what was in the journal is not asked for again
+    seen.update(last)
+    assert Counter(needed) - seen == Counter()
+    assert (seen - Counter(needed)).total() == lost
+    assert state(run) == (records, replies)
+
+
+def test_ctrl_c_ends_with_130_and_one_line_and_the_run_goes_on(
+    server: Server, whole: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    process = begin(command(server, run, games=10))
+    server.wait_for(30)
+    process.send_signal(signal.SIGINT)
+    code, said, complained = end(process)
+    server.rest()
+    assert code == 130
+    assert said == ""
+    assert f"run the same command again to go on with {run}" in complained
+    assert "Traceback" not in complained
+    kept = state(run)[1]
+    assert len(kept) >= 30 - CONCURRENCY
+    assert end(begin(command(server, run, games=10)))[0] == 0
+    assert len(server.rest()) == len(state(run)[1]) - len(kept)
+    assert state(run) == state(whole[0])
+
+
+def test_a_full_disk_is_one_clear_line_and_with_space_the_run_goes_on(
+    server: Server, whole: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    """The limit on the size of files stands in for a disk that runs full in the middle of a write."""
+    run = tmp_path / "run"
+    limited = ["bash", "-c", 'ulimit -f 128 && exec "$@"', "bash", *command(server, run, games=10)]
+    code, said, complained = end(begin(limited))
+    server.rest()
+    assert (code, said) == (1, "")
+    assert "Traceback" not in complained
+    (line,) = [line for line in complained.splitlines() if line.startswith("error: ")]
+    assert "journal.sqlite" in line
+    assert "free some space" in line
+    kept = state(run)[1]
+    assert kept
+    assert end(begin(command(server, run, games=10)))[0] == 0
+    assert len(server.rest()) == len(state(run)[1]) - len(kept)
+    assert state(run) == state(whole[0])
+
+
+def test_a_second_process_at_the_same_run_is_told_so(server: Server, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with Journal.create(run, {}):
+        code, said, complained = end(begin(command(server, run, games=10)))
+    assert (code, said) == (1, "")
+    assert complained.startswith("error: ")
+    assert "another process" in complained
+    assert server.rest() == []
+
+
+def test_a_program_may_read_a_run_that_another_one_plays(server: Server, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process = begin(command(server, run, games=10))
+    server.wait_for(40)
+    code, said, _ = end(begin([sys.executable, "-m", "liescope", "show", str(run)]))
+    assert code == 0
+    assert f"liescope show {run} GAME_ID" in said
+    assert end(process)[0] == 0
+    server.rest()
+
+
+@pytest.fixture
+def unwritable() -> Iterator[Path]:
+    """A folder that this process may read and not write, also where the tests run as root."""
+    folder = Path(tempfile.mkdtemp())
+    user = os.geteuid()
+    folder.chmod(0o555)
+    if user == 0:
+        os.seteuid(65534)
+    yield folder
+    os.seteuid(user)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_anything_is_asked(
+    unwritable: Path, plan: Callable[..., Plan], endpoint: FakeEndpoint
+) -> None:
+    with pytest.raises(UsageError, match=f"{unwritable}/run cannot be read or written: Permission denied"):
+        asyncio.run(play(plan(), unwritable / "run"))
+    assert endpoint.asked == []
+
+
+def test_a_finished_run_in_a_folder_that_cannot_be_written_can_be_read_and_not_gone_on_with(
+    whole: tuple[Path, list[str]], unwritable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = os.geteuid()
+    os.seteuid(os.getuid())
+    shutil.copytree(whole[0], unwritable / "run")
+    for path in (unwritable / "run", *(unwritable / "run").iterdir()):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    os.seteuid(own)
+    assert cli.main(["show", str(unwritable / "run")]) == 0
+    assert "10 done" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="permissions"):
+        Journal.open(unwritable / "run", write=True)
+    os.seteuid(os.getuid())
+    (unwritable / "run").chmod(0o755)
+    os.seteuid(own)

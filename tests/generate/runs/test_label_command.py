@@ -1,0 +1,165 @@
+"""`liescope label`: a run judged after the fact, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from liescope import cli
+from liescope.common.errors import BudgetSpent, PlayerFailed
+from liescope.games.core import Ask, EventKind
+from liescope.games.record import GameRecord, Status
+from liescope.generate.runs.journal import Journal
+from tests.generate.runs.fakes import FakeEndpoint
+
+WOLVES = ["--villagers", "2", "--werewolves", "1", "--debate-turns", "1", "--defence-turns", "1"]
+
+
+def records(run: Path) -> list[GameRecord]:
+    with Journal.open(run) as journal:
+        return list(journal.records())
+
+
+def say(*words: object) -> int:
+    return cli.main([str(word) for word in words])
+
+
+@pytest.fixture(params=["werewolf", "mini-mafia"])
+def played(request: pytest.FixtureRequest, run: Path, endpoint: FakeEndpoint) -> Path:
+    table = WOLVES if request.param == "werewolf" else []
+    design = ["--design", "self", "--player", "fake:a", "--games", 4]
+    assert say("play", request.param, *design, *table, "--assess", "--out", run) == 0
+    endpoint.asked.clear()
+    return run
+
+
+def test_every_seat_is_judged_and_the_labels_are_the_judges(played: Path, endpoint: FakeEndpoint) -> None:
+    assert say("label", played, "--judge", "fake:judge") == 0
+    judged = records(played.with_name("first-by-fake-judge"))
+    assert len(judged) == 4
+    for before, after in zip(records(played), judged, strict=True):
+        assert (after.game_id, after.seats, after.outcome) == (before.game_id, before.seats, before.outcome)
+        assert after.meta["judge"] == "judge"
+        assert after.events[: len(before.events)] == before.events
+        added = after.events[len(before.events) :]
+        rated = [event for event in before.events if event.kind in (EventKind.RATING, EventKind.SELF_REPORT)]
+        assert [(e.actor, e.about, e.kind) for e in added] == [(e.actor, e.about, e.kind) for e in rated]
+    assert len(endpoint.asked) == len(set(endpoint.asked)) > 0
+
+
+def test_nothing_is_asked_twice_when_the_command_is_given_again(played: Path, endpoint: FakeEndpoint) -> None:
+    assert say("label", played, "--judge", "fake:judge", "--roles") == 0
+    asked = len(endpoint.asked)
+    assert say("label", played, "--judge", "fake:judge", "--roles") == 0
+    assert len(endpoint.asked) == asked
+
+
+def test_games_that_joined_the_run_later_are_judged_when_the_command_goes_on(run: Path, endpoint: FakeEndpoint) -> None:
+    play = ["play", "mini-mafia", "--design", "self", "--player", "fake:a", "--games", 6, "--concurrency", 1]
+    play += ["--out", run]
+
+    def before(ask: Ask) -> None:
+        if len(endpoint.asked) > 20:
+            raise BudgetSpent("enough for today")
+
+    endpoint.before = before
+    assert say(*play) == 1
+    endpoint.before = lambda ask: None
+    some = [game for game in records(run) if game.status is Status.DONE]
+    assert 0 < len(some) < 6
+    assert say("label", run, "--judge", "fake:judge", "--out", run.with_name("judged")) == 0
+    assert len(records(run.with_name("judged"))) == len(some)
+    assert say(*play) == 0
+    assert say("label", run, "--judge", "fake:judge", "--out", run.with_name("judged")) == 0
+    assert len(records(run.with_name("judged"))) == 6
+
+
+def test_a_game_that_ends_late_is_judged_at_its_place_in_the_run(played: Path, endpoint: FakeEndpoint) -> None:
+    """As after --retry-failed: the run's second game ends after all others were judged."""
+    run = played.with_name("slow")
+    with Journal.open(played) as whole, Journal.create(run, dict(whole.plan)) as slow:
+        games = list(whole.records())
+        for number, game in enumerate(games):
+            if number != 1:
+                slow.add_record(game, number)
+    label = ["label", run, "--judge", "fake:judge", "--out", run.with_name("judged")]
+    assert say(*label) == 0
+    with Journal.open(run, write=True) as slow:
+        slow.add_record(games[1], 1)
+    asked = len(endpoint.asked)
+    assert say(*label) == 0
+    assert len(endpoint.asked) > asked
+    assert [game.game_id for game in records(run.with_name("judged"))] == [game.game_id for game in games]
+
+
+def test_only_the_judges_unusable_replies_are_counted_under_its_name(
+    played: Path, endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert say("label", played, "--judge", "fake:judge", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    unusable = [e for game in records(played.with_name("first-by-fake-judge")) for e in game.events if e.fallback]
+    by_judge = sum("judge" in event.data for event in unusable)
+    assert 0 < by_judge < len(unusable)
+    assert said["fallbacks"] == {"judge": by_judge}
+
+
+def test_a_judge_who_fails_leaves_a_failed_game_that_can_be_tried_again(played: Path, endpoint: FakeEndpoint) -> None:
+    first = records(played)[0].game_id
+
+    def before(ask: Ask) -> None:
+        if ask.game == first:
+            raise PlayerFailed("no answer")
+
+    endpoint.before = before
+    assert say("label", played, "--judge", "fake:judge", "--out", played.with_name("judged")) == 0
+    assert [game.status for game in records(played.with_name("judged"))] == [Status.FAILED] + [Status.DONE] * 3
+    broken = records(played.with_name("judged"))[0]
+    assert broken.events == records(played)[0].events  # of the game itself nothing is missing
+    endpoint.before = lambda ask: None
+    again = ["label", played, "--judge", "fake:judge", "--out", played.with_name("judged"), "--retry-failed"]
+    assert say(*again) == 0
+    assert [game.status for game in records(played.with_name("judged"))] == [Status.DONE] * 4
+
+
+def test_the_summary_tells_what_was_asked(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert say("label", played, "--judge", "fake:judge", "--share", 0, "--roles", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["kinds"].keys() == {"name_roles"}
+    assert said["judge"] == "fake:judge"
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["--judge", "fake:judge", "--share", "0"], "nothing to ask"),
+        (["--judge", "fake:judge", "--share", "2"], "from 0 to 1"),
+        (["--judge", "robot:x"], "robot"),
+        (["--judge", "fake:judge", "--out", "{run}"], "folder of their own"),
+    ],
+)
+def test_what_cannot_be_judged_is_one_line(
+    played: Path, words: list[str], names: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert say("label", played, *[word.replace("{run}", str(played)) for word in words]) == 1
+    assert names in capsys.readouterr().err
+
+
+def test_another_judge_or_play_in_the_same_folder_is_refused(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = played.with_name("judged")
+    assert say("label", played, "--judge", "fake:judge", "--out", folder) == 0
+    capsys.readouterr()
+    assert say("label", played, "--judge", "fake:other", "--out", folder) == 1
+    assert "judge" in capsys.readouterr().err
+    assert say("play", "mini-mafia", "--player", "fake:a", "--out", folder) == 1
+    assert "holds no plan of played games" in capsys.readouterr().err
+    copy = shutil.copytree(played, played.with_name("copy"))
+    assert say("label", copy, "--judge", "fake:judge", "--out", played) == 1
+    assert "played, not judged" in capsys.readouterr().err
+    assert say("label", folder, "--judge", "fake:judge", "--out", played.with_name("twice")) == 1
+    assert "holds judged games; give the run" in capsys.readouterr().err

@@ -1,0 +1,175 @@
+"""Learning cells: games in order, each with the lessons of those before; other cells beside them as ever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liescope import cli
+from liescope.common.errors import PlayerFailed, UsageError
+from liescope.games.core import Ask, EventKind
+from liescope.games.record import GameRecord, Status
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import Plan, make_plan
+from liescope.generate.runs.runner import Limits, play
+from liescope.generate.runs.tournament import factorial
+from tests.generate.runs.fakes import FakeEndpoint
+
+PLAYERS = ("fake:a", "fake:b")
+TABLE = {"villagers": 2, "werewolves": 1, "debate_turns": 1, "defence_turns": 1}
+GAMES = 4
+
+
+def planned(games: int = GAMES, levels: tuple[bool, ...] = (False, True), **options: Any) -> Plan:
+    cells, learning = factorial([(player,) * 4 for player in PLAYERS], levels)
+    table = {**TABLE, **options}
+    return make_plan("werewolf", table, PLAYERS, "factorial", cells, games, 1, learning=learning)
+
+
+def run_job(plan: Plan, out: Path, concurrency: int = 8, **options: bool) -> list[GameRecord]:
+    asyncio.run(play(plan, out, Limits(concurrency), **options))
+    with Journal.open(out) as journal:
+        return list(journal.records())
+
+
+def told(game: GameRecord) -> list[str]:
+    """The lessons that a game's jester began with."""
+    return [text for e in game.events if e.kind is EventKind.LESSONS for _, text in e.data["lessons"]]
+
+
+def kept(game: GameRecord) -> list[str]:
+    return [lesson["text"] for lesson in game.meta.get("lessons", ()) if lesson["kept"]]
+
+
+def by_cell(games: list[GameRecord]) -> dict[str, list[GameRecord]]:
+    cells: dict[str, list[GameRecord]] = defaultdict(list)
+    for game in games:
+        cells[game.cell].append(game)
+    return {cell: sorted(games, key=lambda game: game.meta["turn"]) for cell, games in cells.items()}
+
+
+def test_each_game_of_a_learning_cell_begins_with_all_that_the_games_before_it_kept(
+    run: Path, endpoint: FakeEndpoint
+) -> None:
+    cells = by_cell(run_job(planned(), run))
+    assert len(cells) == 4
+    for cell, games in cells.items():
+        learns = cell.endswith("learning on")
+        assert [game.meta["turn"] for game in games] == list(range(GAMES))
+        assert {game.meta["learning"] for game in games} == {learns}
+        book: list[str] = []
+        for game in games:
+            assert told(game) == book
+            book += kept(game)
+            assert not kept(game) or learns
+        assert bool(book) == learns
+
+
+def test_each_model_sees_its_own_lessons_only(run: Path, endpoint: FakeEndpoint) -> None:
+    cells = by_cell(run_job(planned(), run))
+    files = sorted((run / "lessons").iterdir())
+    assert len(files) == 2
+    for cell, games in cells.items():
+        own = {text for game in games for text in kept(game)}
+        assert all(set(told(game)) <= own for game in games), cell
+
+
+def test_games_of_a_learning_cell_follow_each_other_while_other_cells_run_beside_them(
+    run: Path, endpoint: FakeEndpoint
+) -> None:
+    plan = planned()
+    run_job(plan, run)
+    games = {plan.game_id(number): plan.planned(number) for number in range(len(plan))}
+    asked = [games[game] for game, _, _ in endpoint.asked]
+    for number in range(len(plan.cells)):
+        turns = [game.turn for game in asked if game.number % len(plan.cells) == number]
+        if games[plan.game_id(number)].learning:
+            assert turns == sorted(turns)
+        else:
+            assert turns != sorted(turns)
+    beside = [{game.number % len(plan.cells) for game in asked[at : at + 40]} for at in range(0, len(asked), 40)]
+    assert sum(len(cells) > 1 for cells in beside) > len(beside) / 2
+
+
+def test_the_games_of_a_player_with_learning_off_and_on_are_paired(run: Path, endpoint: FakeEndpoint) -> None:
+    cells = by_cell(run_job(planned(), run))
+    for player in PLAYERS:
+        off, on = (cells[f"{' | '.join([player] * 4)} | learning {level}"] for level in ("off", "on"))
+        for one, other in zip(off, on, strict=True):
+            assert one.seed == other.seed
+            assert [seat.role for seat in one.seats] == [seat.role for seat in other.seats]
+
+
+def test_a_run_that_stops_anywhere_goes_on_with_the_same_lessons(
+    run: Path, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    whole = run_job(planned(), run)
+    for stop in (5, 60, 200, 333):
+        out = tmp_path / f"stopped-{stop}"
+        asked = 0
+
+        def before(ask: Ask, stop: int = stop) -> None:
+            nonlocal asked
+            asked += 1
+            if asked == stop:
+                raise RuntimeError("the power went out")
+
+        endpoint.before = before
+        with pytest.raises(RuntimeError):
+            run_job(planned(), out)
+        endpoint.before = lambda ask: None
+        assert run_job(planned(), out) == whole
+
+
+def test_a_failed_game_teaches_nothing_and_tried_again_is_told_what_it_was_told(
+    run: Path, endpoint: FakeEndpoint
+) -> None:
+    plan = planned(games=3, levels=(True,))
+    broken = plan.game_id(2)  # the second game of the first cell
+
+    def before(ask: Ask) -> None:
+        if ask.game == broken and ask.step > 2:
+            raise PlayerFailed("no answer")
+
+    endpoint.before = before
+    first = by_cell(run_job(plan, run))
+    (cell,) = [cell for cell in first if cell.startswith("fake:a")]
+    assert [game.status for game in first[cell]] == [Status.DONE, Status.FAILED, Status.DONE]
+    assert "lessons" not in first[cell][1].meta
+    endpoint.before = lambda ask: None
+    second = by_cell(run_job(plan, run, retry_failed=True))
+    assert [game.status for game in second[cell]] == [Status.DONE] * 3
+    assert told(second[cell][1]) == kept(first[cell][0])
+    assert second[cell][2] == first[cell][2]
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["werewolf", "--learning", "maybe"], "off, on or off,on"),
+        (["werewolf", "--learning", "on", "--design", "full"], "self and factorial"),
+        (["mini-mafia", "--learning", "on", "--design", "self"], "the jester's"),
+        (["dyadic-werewolf", "--learning", "on"], "the jester's"),
+    ],
+)
+def test_learning_where_there_is_none_is_refused_before_anything_is_asked(
+    words: list[str], names: str, run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["play", *words, "--out", str(run)]) == 1
+    assert names in capsys.readouterr().err
+    assert not run.exists()
+
+
+def test_plans_without_learning_are_what_they_were_before_there_was_any() -> None:
+    plan = make_plan("mini-mafia", {}, ("fake:a",), "self", [("fake:a",) * 3], 1, 1)
+    data = plan.to_json()
+    assert "learning" not in data
+    assert set(data["options"]) == {
+        *("mafiosos", "detectives", "villagers", "names", "rounds", "message_limit", "scripted_night", "days", "assess")
+    }
+    with pytest.raises(UsageError, match="the jester's"):
+        make_plan("mini-mafia", {}, ("fake:a",), "self", [("fake:a",) * 3], 1, 1, learning=[True])

@@ -1,0 +1,90 @@
+"""A plan is a value: the same one means the same games, and any other one is told apart with its differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
+from liescope.generate.runs.changes import check_unchanged
+from liescope.generate.runs.plan import Plan, hash_templates, make_plan, playable, read_plan
+
+
+def test_the_same_plan_means_the_same_games(plan: Callable[..., Plan]) -> None:
+    first, second = plan(seed=7), plan(seed=7)
+    assert first.hash == second.hash
+    assert list(first.schedule()) == list(second.schedule())
+
+
+def test_every_game_has_an_id_and_a_seed_of_its_own_also_across_plans(plan: Callable[..., Plan]) -> None:
+    games = [game for seed in range(20) for game in plan(seed=seed, games=10).schedule()]
+    assert len({game.game_id for game in games}) == len(games) == 20 * 8 * 10
+    assert len({game.seed for game in games}) == len(games)
+
+
+def test_a_plan_cut_short_has_played_some_of_every_cell(plan: Callable[..., Plan]) -> None:
+    made: Plan = plan(games=5)
+    assert {made.planned(number).cell for number in range(len(made.cells))} == set(made.cells)
+
+
+def test_a_plan_comes_back_from_a_run_folder_as_it_was(plan: Callable[..., Plan]) -> None:
+    made: Plan = plan(rounds=8, assess=True, message_limit=None, names=("Ann", "Ben", "Cem", "Dee"))
+    again = read_plan(made.to_json(), Path("runs/x"))
+    assert again == made
+    assert again.hash == made.hash
+    assert again.make(again.planned(3)).names == made.make(made.planned(3)).names
+    check_unchanged(made.to_json(), again.to_json(), Path("runs/x"))
+
+
+def test_a_changed_plan_is_refused_and_every_difference_named(plan: Callable[..., Plan]) -> None:
+    old = plan(games=10, seed=1).to_json()
+    new = plan(games=20, seed=2, rounds=3, players=("fake:a",)).to_json()
+    with pytest.raises(PlanChanged) as refusal:
+        check_unchanged(old, new, Path("runs/x"))
+    words = str(refusal.value)
+    for part in ("runs/x", "games 10 -> 20", "seed 1 -> 2", "options.rounds 2 -> 3", "players", "--out"):
+        assert part in words
+    assert "\n" not in words
+
+
+def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
+    with pytest.raises(BadData, match="runs/x"):
+        read_plan({"import": "mini-mafia"}, Path("runs/x"))
+
+
+def test_a_game_or_an_option_that_is_not_there_names_the_choices() -> None:
+    with pytest.raises(UnknownName, match="mini-mafia"):
+        playable("minimafia")
+    with pytest.raises(UnknownName, match=r"assess, assess-share, message-limit, names, rounds, show-suspicion\."):
+        playable("mini-mafia").resolve({"villagers": 3})
+
+
+@pytest.mark.parametrize(
+    "options", [{"mafiosos": 0}, {"names": ("A", "B")}, {"rounds": 0}, {"villagers": 0, "detectives": 0}]
+)
+def test_a_table_that_cannot_be_played_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        playable("mafia").resolve(options)
+
+
+def test_general_mafia_is_balanced_and_its_roles_are_those_that_somebody_plays(plan: Callable[..., Plan]) -> None:
+    made: Plan = plan(game="mafia", mafiosos=2, detectives=0, villagers=5, games=7)
+    assert made.roles == ("mafioso", "villager")
+    assert len(made.cells) == 4
+    assert all(made.make(game).roles == dict(zip(game.seats, game.roles, strict=True)) for game in made.schedule())
+
+
+def test_a_changed_template_changes_the_plan_and_a_moved_folder_does_not(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "vote.jinja").write_text("Vote.", encoding="utf-8")
+    cell = [("fake:a",) * 3]
+    plans = [make_plan("mini-mafia", {}, ["fake:a"], "self", cell, 1, 0, prompts=str(folder)) for folder in folders]
+    assert plans[0].hash == plans[1].hash
+    (folders[1] / "vote.jinja").write_text("Vote now.", encoding="utf-8")
+    assert hash_templates(str(folders[0]), "mafia") != hash_templates(str(folders[1]), "mafia")
+    with pytest.raises(UsageError, match="minimal"):
+        hash_templates(str(tmp_path / "none"), "mafia")

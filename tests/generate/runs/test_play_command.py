@@ -1,0 +1,219 @@
+"""`liescope play` and `liescope show`: options, the two kinds of output, transcripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from liescope import cli
+from liescope.common.errors import PlayerFailed
+from liescope.games.core import Ask, EventKind, Reply
+from liescope.generate.players import registry
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.transcript import plain
+from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
+
+Say = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def say(endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]) -> Say:
+    """say(word, …): exit code, standard output and standard error of the command."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        code = cli.main([str(word) for word in words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_play_prints_a_summary_and_show_lists_the_games(say: Say, run: Path) -> None:
+    code, out, _ = say("play", "mini-mafia", "--player", "fake:a", "--games", 12, "--out", run)
+    assert code == 0
+    assert "12 of 12 games" in out
+    assert f"liescope show {run}" in out
+    assert "Fallbacks" in out
+    code, out, _ = say("show", run)
+    assert code == 0
+    head, *lines, end = out.splitlines()
+    assert "status" in head
+    assert len(lines) == 12
+    assert all("3 × fake:a" in line for line in lines)
+    assert "12 done" in end
+
+
+def test_json_is_one_object_on_standard_output_and_progress_goes_elsewhere(say: Say, run: Path) -> None:
+    code, out, err = say("play", "mini-mafia", "--player", "fake:a", "--games", 4, "--out", run, "--json")
+    assert code == 0
+    summary = json.loads(out)
+    assert summary["games"] == {"planned": 4, "done": 4, "failed": 0, "before": 0}
+    assert summary["calls"] == 36
+    assert summary["tokens"] == 36 * 15
+    assert sum(summary["winners"].values()) == 4
+    assert "4/4" in err
+    code, out, _ = say("show", run, "--json")
+    (first, *rest) = json.loads(out)["games"]
+    assert len(rest) == 3
+    code, out, _ = say("show", run, first["game_id"], "--json")
+    assert json.loads(out)["outcome"]["winner"] == first["winner"]
+
+
+def test_every_option_of_the_table_reaches_the_games(say: Say, run: Path) -> None:
+    words = ["--names", "Ann,Ben,Cem,Dee", "--rounds", 3, "--message-limit", 10, "--roles", "fixed", "--assess"]
+    assert say("play", "mini-mafia", "--player", "fake:a", "--games", 2, "--out", run, *words)[0] == 0
+    with Journal.open(run) as journal:
+        for game in journal.records():
+            assert [(seat.name, seat.role) for seat in game.seats][:2] == [("Ann", "mafioso"), ("Ben", "detective")]
+            assert max(event.round for event in game.events) == 3
+            said = [event for event in game.events if event.kind is EventKind.STATEMENT]
+            assert said
+            assert all(len(event.text) <= 10 and "cut" in event.data for event in said)
+            assert any(event.kind is EventKind.RATING for event in game.events)
+
+
+def test_message_limit_0_is_no_limit(say: Say, run: Path) -> None:
+    assert say("play", "mini-mafia", "--player", "fake:a", "--message-limit", 0, "--out", run)[0] == 0
+    with Journal.open(run) as journal:
+        assert journal.plan["options"]["message_limit"] is None
+
+
+def test_general_mafia_is_played_with_a_table_of_any_size(say: Say, run: Path) -> None:
+    table = ["--mafiosos", 3, "--detectives", 2, "--villagers", 4, "--days", 2]
+    assert say("play", "mafia", "--player", "fake:a", "--games", 9, "--out", run, *table)[0] == 0
+    with Journal.open(run) as journal:
+        games = list(journal.records())
+    assert {len(game.seats) for game in games} == {9}
+    assert all(len(game.by_role("mafioso")) == 3 and game.outcome and game.outcome.days <= 2 for game in games)
+
+
+def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) -> None:
+    two = ["--player", "fake:a", "--player", "fake:b", "--games", 1, "--json"]
+    for name, words, cells in [
+        ("all", [], 8),
+        ("one", ["--background", "fake:a"], 4),
+        ("outside", ["--background", "fake:c"], 6),
+        ("self", ["--design", "self"], 2),
+        ("full", ["--design", "full"], 8),
+    ]:
+        code, out, _ = say("play", "mini-mafia", *two, *words, "--out", tmp_path / name)
+        assert (code, json.loads(out)["cells"]) == (0, cells)
+    (tmp_path / "cells.csv").write_text("mafioso,detective,villager\nfake:x,fake:y,fake:z\n", encoding="utf-8")
+    words = ["--cells", tmp_path / "cells.csv", "--games", 2, "--json", "--out", tmp_path / "list"]
+    code, out, _ = say("play", "mini-mafia", *words)
+    assert (code, json.loads(out)["games"]["done"]) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["mini-mafia", "--design", "fulll"], "background, factorial, full, self"),
+        (["mini-mafia", "--villagers", "3"], "villagers"),
+        (["mini-mafia", "--roles", "odd"], "balanced"),
+        (["mini-mafia", "--names", "Ann,Ben"], "4 names"),
+        (["mini-mafia", "--names", "Ann,ann,Cem,Dee"], "name of its own"),
+        (["mini-mafia", "--price", "a=cheap"], "MODEL=PROMPT,COMPLETION"),
+        (["mini-mafia", "--max-cost", "1"], "--price"),
+        (["mini-mafia", "--prompts", "nowhere"], "nowhere"),
+        (["mini-mafia", "--design", "self", "--background", "fake:b"], "--background"),
+        (["mini-mafia", "--cells", "none.csv"], "--player"),
+        (["mafia", "--mafiosos", "0"], "at least one mafioso"),
+    ],
+)
+def test_a_mistake_in_an_option_is_one_line_and_writes_nothing(
+    words: list[str], part: str, say: Say, run: Path
+) -> None:
+    code, out, err = say("play", *words, "--player", "fake:a", "--out", run)
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line.startswith("error: ")
+    assert part in line
+    assert not run.exists()
+
+
+def test_prices_reach_the_players(say: Say, run: Path, monkeypatch: pytest.MonkeyPatch, endpoint: FakeEndpoint) -> None:
+    seen: list[object] = []
+
+    def open_fake(name: str, table: object) -> FakePlayer:
+        seen.append(table.prices)
+        return FakePlayer(name, table, endpoint)
+
+    monkeypatch.setitem(registry.PLAYERS, "fake", open_fake)
+    words = ["--player", "fake:a", "--price", "a=1.5,6", "--price", "b=c=1,2,0.5", "--max-cost", 100]
+    assert say("play", "mini-mafia", *words, "--out", run)[0] == 0
+    (prices,) = seen
+    assert (prices["a"].prompt, prices["a"].completion, prices["a"].cached) == (1.5, 6.0, None)
+    assert prices["b=c"].cached == 0.5
+
+
+def test_a_run_in_which_nothing_could_be_played_exits_1_with_the_reason(
+    say: Say, run: Path, endpoint: FakeEndpoint
+) -> None:
+    def fail(ask: Ask) -> None:
+        raise PlayerFailed("the endpoint says 401")
+
+    endpoint.before = fail
+    code, out, err = say("play", "mini-mafia", "--player", "fake:a", "--games", 2, "--out", run)
+    assert code == 1
+    assert "2 failed" in out
+    assert "401" in err.splitlines()[-1]
+    endpoint.before = lambda ask: None
+    words = ["--player", "fake:a", "--games", 2, "--out", run, "--retry-failed"]
+    code, out, _ = say("play", "mini-mafia", *words)
+    assert code == 0
+    assert "2 of 2" in out
+
+
+def test_a_transcript_shows_roles_night_words_labels_votes_and_outcome(say: Say, run: Path) -> None:
+    say("play", "mini-mafia", "--player", "fake:a", "--games", 6, "--assess", "--out", run)
+    with Journal.open(run) as journal:
+        games = list(journal.records())
+    for game in games:
+        code, out, _ = say("show", run, game.game_id)
+        assert code == 0
+        for seat in game.seats:
+            assert any(line.split()[:2] == [seat.name, seat.role] for line in out.splitlines())
+        for event in game.events:
+            if event.kind is EventKind.STATEMENT:
+                assert f"{event.actor}: {event.text}" in out
+            if event.kind is EventKind.VOTE:
+                assert f"{event.actor} votes for {event.target}" in out
+        shown = [event for event in game.events if event.fallback and event.kind not in UNLISTED]
+        assert out.count("(fallback: ") == len(shown)
+        assert "others, with suspicion" in out
+        assert game.outcome is not None
+        assert f"{game.outcome.winner} wins" in out
+
+
+UNLISTED = (EventKind.SELF_REPORT, EventKind.RATING)
+
+
+def test_an_unknown_game_id_names_near_ones(say: Say, run: Path) -> None:
+    say("play", "mini-mafia", "--player", "fake:a", "--games", 2, "--out", run)
+    with Journal.open(run) as journal:
+        wanted = journal.game_ids()[1]
+    code, _, err = say("show", run, f"{wanted}0")
+    assert code == 1
+    assert wanted in err
+
+
+def test_hostile_text_reaches_the_terminal_as_harmless_text(
+    say: Say, run: Path, monkeypatch: pytest.MonkeyPatch, endpoint: FakeEndpoint
+) -> None:
+    evil = "a\x1b[2Jb\x07 \u202egnirts [red]no markup[/red] \x9b31m\ud83d"
+
+    class Evil(FakePlayer):
+        async def answer(self, ask: Ask, view: object) -> Reply:
+            return Reply(choice=ask.options[0]) if ask.options else Reply(text=evil, raw=evil)
+
+    monkeypatch.setitem(registry.PLAYERS, "fake", lambda name, table: Evil(name, table, endpoint))
+    say("play", "mini-mafia", "--player", "fake:a", "--games", 1, "--out", run)
+    with Journal.open(run) as journal:
+        (game_id,) = journal.game_ids()
+    code, out, _ = say("show", run, game_id)
+    assert code == 0
+    assert "[red]no markup[/red]" in out
+    assert not any(sign in out for sign in "\x1b\x07\u202e\x9b")
+    assert plain(evil) in out

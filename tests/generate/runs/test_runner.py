@@ -1,0 +1,293 @@
+"""The runner: every game of the plan, each reply once, whatever stops it and wherever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from liescope.common.errors import BadData, BudgetSpent, PlanChanged, PlayerFailed, UnknownName, UsageError
+from liescope.games import replay
+from liescope.games.core import Ask, AskKind, Phase, Reply
+from liescope.games.record import GameRecord, Status
+from liescope.generate.players import registry
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.runner import FRUITLESS, Limits, RunProgress, play
+from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
+
+MakePlan = Callable[..., Plan]
+
+
+def run_job(plan: Plan, out: Path, limits: Limits | None = None, **options: bool) -> RunProgress:
+    return asyncio.run(play(plan, out, limits or Limits(), **options))
+
+
+def records(run: Path) -> list[GameRecord]:
+    with Journal.open(run) as journal:
+        return list(journal.records())
+
+
+def replies(run: Path) -> set[tuple[str, int, str]]:
+    with Journal.open(run) as journal:
+        games = journal.begun() | set(journal.game_ids())
+        return {(game, *key) for game in games for key in journal.answers(game)}
+
+
+def test_every_game_of_the_plan_is_played_by_the_players_of_its_cell(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(games=4, assess=True)
+    tally = run_job(made, run)
+    kept = records(run)
+    assert [game.game_id for game in kept] == [planned.game_id for planned in made.schedule()]
+    for planned, game in zip(made.schedule(), kept, strict=True):
+        models = {f"fake:{seat.model}" for role in made.roles for seat in game.by_role(role)}
+        assert models == set(planned.cell)
+        for role, spec in zip(made.roles, planned.cell, strict=True):
+            assert {f"fake:{seat.model}" for seat in game.by_role(role)} == {spec}
+    assert (tally.planned, tally.done, tally.failed, tally.before) == (32, 32, 0, 0)
+    assert tally.winners.total() == 32
+    assert tally.calls == len(endpoint.asked) == len(set(endpoint.asked))
+    assert (tally.tokens, tally.cost) == (15 * tally.calls, 0.25 * tally.calls)
+    assert endpoint.closed == 2
+
+
+def test_the_journals_replies_give_the_record_again(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+    made = plan(game="mafia", games=2, assess=True, mafiosos=2, villagers=3)
+    run_job(made, run)
+    with Journal.open(run) as journal:
+        for planned, game in zip(made.schedule(), journal.records(), strict=True):
+            again = replay(lambda planned=planned: made.make(planned), journal.replies(game.game_id))
+            assert tuple(again.events) == game.events
+
+
+def test_how_many_games_are_under_way_changes_nothing_in_them(
+    plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(assess=True)
+    runs = [tmp_path / str(number) for number in (1, 7, 100)]
+    for run, number in zip(runs, (1, 7, 100), strict=True):
+        run_job(made, run, Limits(concurrency=number))
+    assert records(runs[0]) == records(runs[1]) == records(runs[2])
+
+
+def test_a_batchs_asks_are_answered_together_and_many_games_at_once(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    run_job(plan(games=8, players=("fake:a",)), run, Limits(concurrency=1))
+    assert endpoint.most_at_once == 3  # the three blind votes
+    run_job(plan(games=8, players=("fake:a",)), run.with_name("second"), Limits(concurrency=8))
+    assert endpoint.most_at_once >= 8
+
+
+def test_fallbacks_are_counted_by_model_as_the_records_show_them(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    tally = run_job(plan(games=10), run)
+    shown = Counter(
+        game.seat(event.actor).model for game in records(run) for event in game.events if event.fallback and event.actor
+    )
+    assert tally.fallbacks == shown
+    assert set(shown) == {"a", "b"}
+
+
+def test_the_same_command_after_the_end_asks_nothing_and_tells_the_same(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    first = run_job(plan(), run)
+    asked = len(endpoint.asked)
+    second = run_job(plan(), run)
+    assert len(endpoint.asked) == asked
+    assert (second.done, second.winners, second.fallbacks) == (first.done, first.winners, first.fallbacks)
+    assert (second.tokens, second.cost, second.before, second.calls) == (first.tokens, first.cost, 24, 0)
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 5, 40, 111, 200])
+def test_a_run_that_broke_off_anywhere_goes_on_and_asks_for_nothing_twice(
+    after: int, plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(assess=True, players=("fake:a",), games=10)
+    run_job(made, tmp_path / "whole")
+    endpoint.asked.clear()
+
+    def break_off(ask: Ask) -> None:
+        if len(endpoint.asked) > after:
+            raise KeyboardInterrupt
+
+    endpoint.before = break_off
+    with pytest.raises(KeyboardInterrupt):
+        run_job(made, tmp_path / "broken", Limits(concurrency=5))
+    kept = replies(tmp_path / "broken")
+    assert len(kept) <= after + 1
+    endpoint.before = lambda ask: None
+    endpoint.asked.clear()
+    tally = run_job(made, tmp_path / "broken")
+    assert records(tmp_path / "broken") == records(tmp_path / "whole")
+    assert kept.isdisjoint(endpoint.asked)
+    assert len(kept) + tally.calls == len(replies(tmp_path / "whole"))
+
+
+def test_of_a_half_answered_batch_only_the_missing_seats_are_asked(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(games=1, players=("fake:a",))
+    votes: list[str] = []
+
+    def second_voter_fails(ask: Ask) -> None:
+        if ask.kind is AskKind.VOTE:
+            votes.append(ask.seat)
+            if len(votes) == 2:
+                raise PlayerFailed("the line is dead")
+
+    endpoint.before = second_voter_fails
+    tally = run_job(made, run)
+    assert (tally.done, tally.failed, len(votes)) == (0, 1, 3)
+    endpoint.before = lambda ask: None
+    endpoint.asked.clear()
+    assert run_job(made, run).failed == 1  # a failed game is left alone until somebody asks for it
+    assert endpoint.asked == []
+    tally = run_job(made, run, retry_failed=True)
+    assert (tally.done, tally.failed) == (1, 0)
+    assert [(step, seat) for _, step, seat in endpoint.asked] == [(6, votes[1])]
+
+
+def test_a_player_that_fails_costs_its_games_and_no_others(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+    def fail(ask: Ask) -> None:
+        if ask.game.endswith("3"):
+            raise PlayerFailed("401, check OPENAI_API_KEY")
+
+    endpoint.before = fail
+    tally = run_job(plan(games=3), run)
+    failed = [game for game in records(run) if game.status is Status.FAILED]
+    assert [game.game_id[-1] for game in failed] == ["3", "3", "3"]
+    assert all("401" in game.failure and game.outcome is None for game in failed)
+    assert (tally.done, tally.failed) == (21, 3)
+    assert tally.failures.total() == 3
+
+
+def test_when_nothing_can_be_played_the_run_stops_and_says_so(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    def fail(ask: Ask) -> None:
+        raise PlayerFailed("connection refused")
+
+    endpoint.before = fail
+    tally = run_job(plan(games=1000), run, Limits(concurrency=4))
+    assert isinstance(tally.stop, UsageError)
+    assert "connection refused" in str(tally.stop)
+    assert FRUITLESS <= tally.failed < FRUITLESS + 4
+
+
+def test_a_spent_budget_stops_cleanly_and_a_larger_one_goes_on(
+    plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(assess=True, games=5)
+    run_job(made, tmp_path / "whole")
+    endpoint.asked.clear()
+
+    def spend(ask: Ask) -> None:
+        if len(endpoint.asked) > 100:
+            raise BudgetSpent("100 requests are used up")
+
+    endpoint.before = spend
+    tally = run_job(made, tmp_path / "poor", Limits(concurrency=2))
+    assert isinstance(tally.stop, BudgetSpent)
+    assert tally.failed == 0
+    assert 0 < tally.done < 40
+    kept = replies(tmp_path / "poor")
+    assert len(kept) == 100
+    endpoint.before = lambda ask: None
+    endpoint.asked.clear()
+    run_job(made, tmp_path / "poor")
+    assert kept.isdisjoint(endpoint.asked)
+    assert records(tmp_path / "poor") == records(tmp_path / "whole")
+
+
+def test_the_budget_counts_what_earlier_sittings_spent(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spent: list[tuple[int, float]] = []
+
+    def open_fake(name: str, table: object) -> FakePlayer:
+        spent.append((table.spent_tokens, table.spent_cost))
+        return FakePlayer(name, table, endpoint)
+
+    monkeypatch.setitem(registry.PLAYERS, "fake", open_fake)
+    made = plan(players=("fake:a",))
+    tally = run_job(made, run)
+    run_job(made, run)
+    assert spent == [(0, 0.0), (tally.tokens, tally.cost)]
+
+
+def test_nothing_is_written_before_every_player_is_open(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+    with pytest.raises(UnknownName):
+        run_job(plan(players=("fake:a", "nobody:b")), run)
+    assert not run.exists()
+    assert endpoint.closed == 1
+
+
+def test_players_that_tables_could_not_tell_apart_are_refused(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.PLAYERS, "twin", registry.PLAYERS["fake"])
+    with pytest.raises(UsageError, match="fake:a and twin:a"):
+        run_job(plan(players=("fake:a", "twin:a")), run)
+    assert not run.exists()
+
+
+def test_another_plan_in_the_folder_is_refused_untouched(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+    run_job(plan(games=1), run)
+    before = records(run)
+    asked = len(endpoint.asked)
+    with pytest.raises(PlanChanged, match="games 1 -> 2"):
+        run_job(plan(games=2), run)
+    assert records(run) == before
+    assert len(endpoint.asked) == asked
+
+
+def test_replies_that_these_rules_never_ask_for_are_told_not_dropped(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(games=1, players=("fake:a",))
+    stray = Ask(made.game_id(0), 3, "Nobody", AskKind.SPEAK, 1, Phase.DISCUSSION)
+    with Journal.create(run, made.to_json()) as journal:
+        journal.log_reply(stray, "a", Reply(text="Boo."))
+    with pytest.raises(BadData, match=r"another version of Liescope began it"):
+        run_job(made, run)
+
+
+def test_two_sittings_at_one_run_are_refused(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+    refused: list[str] = []
+
+    def sit_down_too(ask: Ask) -> None:
+        try:
+            Journal.open(run, write=True).close()
+        except UsageError as error:
+            refused.append(str(error))
+
+    endpoint.before = sit_down_too
+    made = plan(games=1, players=("fake:a",))
+    run_job(made, run)
+    assert len(refused) == len(endpoint.asked) == 9
+    assert "another process" in refused[0]
+
+
+def test_an_error_that_is_no_players_failure_ends_the_run_and_keeps_what_came_in(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(games=1, players=("fake:a",))
+
+    def spoil(ask: Ask) -> None:
+        if ask.step == 2:
+            raise BadData("spoilt")
+
+    endpoint.before = spoil
+    with pytest.raises(BadData, match="spoilt"):
+        run_job(made, run)
+    with Journal.open(run) as journal:
+        assert {step for step, _ in journal.answers(made.game_id(0))} == {0, 1}
+        assert journal.counts() == {}
