@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,8 @@ from liescope.games.record import Source
 class Attempt:
     """One request that a player made for an ask, successful or not. attempt counts from 1; cost is in the currency
     of the prices given; what an endpoint does not report is None. problem: "" or why this attempt gave no reply.
+    request: the JSON body that was sent (messages and parameters, no secret); response_id and served_model: what the
+    endpoint says of its answer.
     """
 
     game: str
@@ -28,6 +30,9 @@ class Attempt:
     completion_tokens: int | None = None
     cost: float | None = None
     latency_ms: float | None = None
+    request: Mapping[str, Any] | None = None
+    response_id: str | None = None
+    served_model: str | None = None
 
 
 class Player(Protocol):
