@@ -11,7 +11,7 @@ import typer
 from liescope.benchmark.backend import Settings
 from liescope.common.console import emit, progress
 from liescope.common.errors import UsageError
-from liescope.generate.runs.transcript import plain
+from liescope.common.text import plain
 
 app = typer.Typer()
 

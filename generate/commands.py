@@ -11,6 +11,7 @@ from rich.console import Console
 
 from liescope.common.console import emit
 from liescope.common.errors import UsageError
+from liescope.common.text import plain
 from liescope.games.record import record_to_json
 from liescope.generate.corpus.commands import app as corpus_commands
 from liescope.generate.importers.commands import app as import_commands
@@ -30,7 +31,7 @@ from liescope.generate.runs.plan import GAMES, make_plan, playable, roles_of
 from liescope.generate.runs.playing import Playing
 from liescope.generate.runs.summary import limits_of, run_job, summarise
 from liescope.generate.runs.tournament import cells, factorial, read_cells
-from liescope.generate.runs.transcript import plain, transcript
+from liescope.generate.runs.transcript import transcript
 
 app = typer.Typer()
 for commands in (label_commands, import_commands, corpus_commands):

@@ -35,6 +35,24 @@ class Attempt:
     served_model: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class EndpointFacts:
+    """What a run found out about one model at one endpoint, kept in run.json so that going on does not ask again.
+
+    host: host and port, never a whole address; json: the most that it accepts of "schema", "object" and "none", None
+    while unknown; served_models: the names that it gave for the model in its answers.
+    """
+
+    host: str
+    model: str
+    json: str | None = None
+    served_models: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(sign in self.host for sign in "@/?"):
+            raise ValueError("an endpoint is kept by its host and port alone")
+
+
 class Player(Protocol):
     """Answers asks from a seat's own view. One object serves every game and seat that its spec string plays.
 

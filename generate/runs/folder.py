@@ -7,13 +7,17 @@ import json
 import os
 import platform
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from liescope.common.errors import BadData, UsageError
+from liescope.generate.players.protocol import EndpointFacts
 
 FORMAT = 1
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
@@ -120,7 +124,23 @@ def read_head(path: Path) -> dict[str, Any]:
         raise BadData(f"{file} has format {head.get('format')}; this version of Liescope reads format {FORMAT}")
     if not (path / JOURNAL_FILE).is_file():
         raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
-    return {"versions": {}, **head}
+    return {"versions": {}, **head, "endpoints": _read_endpoints(head.get("endpoints", []), file)}
+
+
+def write_head(path: Path, head: Mapping[str, Any]) -> None:
+    """Write run.json. Facts about endpoints are left out where there are none."""
+    endpoints = [asdict(facts) for facts in head["endpoints"]]
+    kept = {name: value for name, value in head.items() if name != "endpoints"}
+    kept |= {"endpoints": endpoints} if endpoints else {}
+    write_whole(path / PLAN_FILE, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def _read_endpoints(data: Any, file: Path) -> tuple[EndpointFacts, ...]:
+    try:
+        return TypeAdapter(tuple[EndpointFacts, ...]).validate_python(data)
+    except ValidationError as error:
+        place = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise BadData(f"{file} is damaged at endpoints.{place}; restore it from a copy") from None
 
 
 def write_whole(file: Path, text: str) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.games.core import Ask, Reply
 from liescope.games.record import GameRecord, Status, record_from_json, record_to_json, reply_from_json, reply_to_json
-from liescope.generate.players.protocol import Attempt
+from liescope.generate.players.protocol import Attempt, EndpointFacts
 from liescope.generate.runs.folder import (
     FORMAT,
     PLAN_FILE,
@@ -37,7 +37,7 @@ from liescope.generate.runs.folder import (
     read_head,
     take_lock,
     versions,
-    write_whole,
+    write_head,
 )
 
 _TABLES = f"""
@@ -100,6 +100,7 @@ class Journal:
         self.path = path
         self.plan: dict[str, Any] = head["plan"]
         self.versions: dict[str, str] = head["versions"]
+        self._head = dict(head)
         self._base = base
         self._lock = lock
         self._games: list[tuple[int | None, str, str, str]] = []
@@ -127,8 +128,8 @@ class Journal:
             base.executescript(_TABLES)
             if one(base, "SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM replies)")[0]:
                 raise BadData(f"{path} holds a journal whose {PLAN_FILE} is missing; put it back or start elsewhere")
-            head = {"format": FORMAT, "versions": versions(), "plan": dict(plan)}
-            write_whole(path / PLAN_FILE, json.dumps(head, indent=1, ensure_ascii=False) + "\n")
+            head = {"format": FORMAT, "versions": versions(), "plan": dict(plan), "endpoints": ()}
+            write_head(path, head)
             undo.pop_all()
         return cls(path, head, base, lock)
 
@@ -210,6 +211,21 @@ class Journal:
         self.commit()
         with guard(self.path), self._base:
             return self._base.execute("DELETE FROM games WHERE status = ?", (Status.FAILED.value,)).rowcount
+
+    def endpoint_facts(self) -> tuple[EndpointFacts, ...]:
+        """What the run found out about its endpoints so far, one entry for each host and model."""
+        found: tuple[EndpointFacts, ...] = self._head["endpoints"]
+        return found
+
+    def record_endpoint(self, facts: EndpointFacts) -> None:
+        """Keep what was found out about an endpoint, in place of what was known of the same host and model."""
+        self._check_writable()
+        known = {(one.host, one.model): one for one in self.endpoint_facts()}
+        if known.get((facts.host, facts.model)) != facts:
+            known[facts.host, facts.model] = facts
+            self._head["endpoints"] = tuple(known.values())
+            with guard(self.path):
+                write_head(self.path, self._head)
 
     def commit(self) -> None:
         """Make everything so far durable. Raises what an earlier commit in the background ran into."""

@@ -13,10 +13,10 @@ import typer
 
 from liescope.common.console import emit, progress
 from liescope.common.errors import UsageError
+from liescope.common.text import plain
 from liescope.generate.players.protocol import Price
 from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.runner import Limits, RunProgress, run
-from liescope.generate.runs.transcript import plain
 
 
 def limits_of(

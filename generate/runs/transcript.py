@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from liescope.common.text import plain
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.labeling.rows import LabelledGame, RatingRow, StatementRow
 
 _LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
-
-
-def plain(text: str) -> str:
-    """Text that a terminal shows as it is: control characters, direction marks and the like become visible escapes."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode("ascii")
-        for letter in text
-        if unicodedata.category(letter) != "Cs"
-    )
 
 
 def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:

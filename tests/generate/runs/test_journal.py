@@ -15,7 +15,7 @@ from liescope.games import MiniMafia, drive, replay, start
 from liescope.games.core import Ask, AskKind, Assessment, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.generate.corpus.schema import CALLS
-from liescope.generate.players.protocol import Attempt
+from liescope.generate.players.protocol import Attempt, EndpointFacts
 from liescope.generate.runs.journal import Journal, read_runs
 
 ASK = Ask("g", 0, "Bob", AskKind.VOTE, 1, Phase.VOTING, options=("Alice", "Diana"))
@@ -200,6 +200,28 @@ def test_reading_several_runs_streams_each_games_record_with_its_calls(tmp_path:
     assert [(name, game.game_id, len(calls)) for name, game, calls in rows] == [("a", "game-3", 9), ("b", "game-3", 9)]
 
 
+def test_facts_about_endpoints_are_kept_by_host_and_model_and_the_last_one_counts(tmp_path: Path) -> None:
+    with Journal.create(tmp_path / "r", {"seed": 1}) as journal:
+        assert journal.endpoint_facts() == ()
+        journal.record_endpoint(EndpointFacts("127.0.0.1:8000", "m"))
+        journal.record_endpoint(EndpointFacts("127.0.0.1:8000", "n", "none"))
+        journal.record_endpoint(EndpointFacts("127.0.0.1:8000", "m", "schema", ("m-2026",)))
+    with Journal.open(tmp_path / "r") as journal:
+        assert journal.plan == {"seed": 1}
+        assert journal.endpoint_facts() == (
+            EndpointFacts("127.0.0.1:8000", "m", "schema", ("m-2026",)),
+            EndpointFacts("127.0.0.1:8000", "n", "none"),
+        )
+        with pytest.raises(UsageError, match="reading"):
+            journal.record_endpoint(EndpointFacts("h", "m"))
+
+
+@pytest.mark.parametrize("host", ["user:secret@host", "host/v1", "host?key=1"])
+def test_an_endpoint_is_never_kept_with_its_whole_address(host: str) -> None:
+    with pytest.raises(ValueError, match="host"):
+        EndpointFacts(host, "m")
+
+
 # Damage
 
 
@@ -229,6 +251,10 @@ def test_a_journal_that_is_cut_off_anywhere_is_bad_data_and_never_fewer_games(pa
         (lambda run: (run / "run.json").write_text('{"plan": {"se'), "cannot be read"),
         (lambda run: (run / "run.json").write_text("[]"), "no plan"),
         (lambda run: (run / "run.json").write_text('{"plan": {}, "format": 99}'), "format 99"),
+        (
+            lambda run: (run / "run.json").write_text('{"plan": {}, "format": 1, "endpoints": [{"host": 3}]}'),
+            r"damaged at endpoints\.0\.host",
+        ),
         (lambda run: (run / "journal.sqlite").unlink(), "lost its journal"),
         (lambda run: (run / "journal.sqlite").write_bytes(b"no database" * 1000), "damaged"),
     ],

@@ -10,10 +10,10 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import PlayerFailed
+from liescope.common.text import plain
 from liescope.games.core import Ask, EventKind, Reply
 from liescope.generate.players import registry
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.transcript import plain
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
 Say = Callable[..., tuple[int, str, str]]

@@ -1,0 +1,19 @@
+"""Text from elsewhere, made safe to print."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def plain(text: str) -> str:
+    """Text that a terminal shows as it is: control characters, direction marks and the like become visible escapes.
+
+    Everything that comes from a model, a file or a person passes through here before it is printed. Line breaks stay.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+        if unicodedata.category(letter) != "Cs"
+    )
