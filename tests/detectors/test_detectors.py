@@ -196,7 +196,7 @@ def test_an_option_that_cannot_be_is_a_usage_error(options: dict[str, Any]) -> N
 def test_a_package_that_is_not_installed_is_named_with_its_extra(
     kind: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, f"detectors.{kind}", raising=False)
+    monkeypatch.delitem(sys.modules, f"liescope.detectors.{kind}", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=rf"{package.replace('_', '-')}.*liescope\[train\]"):
         make(kind, TextConfig(), {})

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def liescope(*words: object, before: str = "") -> subprocess.CompletedProcess[str]:
-    code = f"import sys\n{before}\nfrom liescope import main\nsys.exit(main(sys.argv[1:]))"
+    code = f"import sys\n{before}\nfrom liescope.cli import main\nsys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
 

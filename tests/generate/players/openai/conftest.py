@@ -29,7 +29,7 @@ from liescope.games import (
     record,
     start,
 )
-from liescope.generate.players import retry
+from liescope.generate.players.openai import retry
 from liescope.generate.players.openai.player import OpenAIPlayer, open_openai
 from liescope.generate.players.protocol import Attempt, PlayerContext
 

@@ -13,7 +13,7 @@ import pytest
 
 from liescope.common.errors import PlayerFailed
 from liescope.games.core import AskKind
-from liescope.generate.players import transport
+from liescope.generate.players.openai import endpoint as transport
 from liescope.generate.players.openai.player import open_openai
 from liescope.generate.players.openai.retry import LONGEST_ASKED, LONGEST_WAIT, pause, retry_after
 from liescope.generate.players.protocol import Attempt, PlayerContext, Price

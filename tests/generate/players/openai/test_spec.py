@@ -6,7 +6,7 @@ import pytest
 
 from liescope.common.errors import MissingKey, UnknownName, UsageError
 from liescope.games.core import AskKind
-from liescope.generate.players import openai
+from liescope.generate.players.openai import player as openai
 from liescope.generate.players.openai.player import DEFAULT_URL, open_openai, read_spec
 from liescope.generate.players.protocol import PlayerContext, Price
 from liescope.generate.players.registry import open_player

@@ -13,7 +13,7 @@ from liescope.games.mafia import MAFIA, MINI_MAFIA, Mafia, MafiaSpec
 from liescope.games.record import GameRecord, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf, WerewolfSpec
-from liescope.generate.players.protocol import Attempt, Table
+from liescope.generate.players.protocol import Attempt, PlayerContext
 from liescope.generate.players.registry import open_player
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 
@@ -24,7 +24,7 @@ def _no_log(attempt: Attempt) -> None:
     raise AssertionError("a scripted player makes no requests")
 
 
-TABLE = Table(log=_no_log)
+TABLE = PlayerContext(log=_no_log)
 
 
 def now(player: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
