@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.folders import replacing
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.facts import CorpusFacts, count_facts
 from liescope.generate.corpus.papers import write_papers
@@ -54,7 +53,7 @@ def pack(
     """`build` from any stream of (run name, game, calls)."""
     built = datetime.now(UTC).date().isoformat()
     try:
-        with _replacing(out) as folder:
+        with replacing(out, "corpus", is_corpus) as folder:
             runs = _write(games, folder, frozenset(hold_out), progress)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, runs, sorted(set(hold_out)))
             write_papers(folder, facts.to_json())
@@ -98,29 +97,3 @@ def _check_models(runs: Sequence[Path], hold_out: Sequence[str]) -> None:
     for name in hold_out:
         if name not in models:
             raise UnknownName("model", name, models)
-
-
-@contextmanager
-def _replacing(out: Path) -> Iterator[Path]:
-    """A folder beside `out` to build in, which takes its place at the end of the block; gone if the block raises.
-
-    Only a corpus or an empty folder is replaced. What a killed build left behind is cleared first.
-    """
-    out = out.resolve()
-    partial, old = out.with_name(f".{out.name}.partial"), out.with_name(f".{out.name}.replaced")
-    if old.exists() and not out.exists():
-        old.rename(out)
-    if out.exists() and not (out.is_dir() and (is_corpus(out) or not any(out.iterdir()))):
-        raise UsageError(f"{out} exists and is not a corpus; choose another --out, or move it away")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    try:
-        yield partial
-        shutil.rmtree(old, ignore_errors=True)
-        if out.exists():
-            out.rename(old)
-        partial.rename(out)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

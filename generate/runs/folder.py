@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -58,17 +57,6 @@ def _plain(path: Path, error: sqlite3.Error) -> UsageError:
     if name.startswith("SQLITE_CONSTRAINT"):
         return BadData(f"{path} holds this game or reply already ({error})")
     return BadData(f"{file} is damaged or cut off ({error}); restore it from a copy, or play the run anew elsewhere")
-
-
-def take_lock(path: Path) -> int:
-    """A handle on the folder that one process at a time may have (POSIX flock); closing it gives the lock back."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise UsageError(f"{path} is being written by another process; wait for it or stop it first") from None
-    return handle
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:

@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.folders import take_lock
 from liescope.games.core import Ask, Reply
 from liescope.games.record import GameRecord, Status, record_from_json, record_to_json, reply_from_json, reply_to_json
 from liescope.generate.players.protocol import Attempt, EndpointFacts
@@ -35,7 +36,6 @@ from liescope.generate.runs.folder import (
     guard,
     one,
     read_head,
-    take_lock,
     versions,
     write_head,
 )

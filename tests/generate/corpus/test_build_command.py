@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from liescope.common.folders import replacing
 from liescope.generate.corpus import read
 
 Play = Callable[..., Any]
@@ -81,3 +82,17 @@ def test_help_shows_an_example() -> None:
         done = liescope(command, "--help")
         assert done.returncode == 0
         assert f"Example: liescope {command}" in " ".join(done.stdout.split())
+
+
+def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
+    make_run: MakeRun, play: Play, tmp_path: Path
+) -> None:
+    run = make_run("one", [play(number) for number in range(8)])
+    out = tmp_path / "corpus"
+    with replacing(out, "corpus", lambda _: True) as folder:
+        (folder / "half").write_text("built", encoding="utf-8")
+        second = liescope("build", run, "--out", out)
+        assert second.returncode == 1
+        assert second.stderr.splitlines()[-1].startswith(f"error: {out} is being written by another process")
+        assert (folder / "half").read_text("utf-8") == "built"
+    assert (out / "half").is_file()
