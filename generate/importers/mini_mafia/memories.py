@@ -14,6 +14,7 @@ from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.generate.importers.mini_mafia.log_game import Cast, LogGame, LogMessage
+from liescope.labeling.reading_notes import CUT_TEXT, LOST_TEXT
 
 SILENT = "remained silent."
 DRAWN_VOTE = " (the vote was cast randomly because of a failed format)"
@@ -136,12 +137,22 @@ def _said(speaker: str, words: str) -> LogMessage:
         return LogMessage(speaker, None)
     text = words[1:-1] if len(words) > 1 and words.endswith('"') else words[1:]
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    before, escaped, _ = whole.rpartition("\\") if whole.endswith("\\") else (whole, "", "")
+    lost = bool(escaped) and re.fullmatch(_leads_to_a_quote(speaker), before) is not None
     facts = {
+        LOST_TEXT: lost,
+        CUT_TEXT: bool(escaped) and not lost,
         UNCLOSED: len(words) < 2 or not words.endswith('"'),
         MAYBE_CUT: text.endswith("..."),
         BROKEN: whole != text,
     }
     return LogMessage(speaker, whole, tuple(note for note, holds in facts.items() if holds))
+
+
+def _leads_to_a_quote(speaker: str) -> str:
+    """A pattern of what may stand before a quotation and says nothing by itself: "", "[", "Alice: "."""
+    name = re.escape(speaker)
+    return rf"\s*(?:\[|{name}(?:'s \w+|, as {name})?:)?\s*"
 
 
 def _votes(words: str, anyone: str) -> tuple[Cast, ...]:

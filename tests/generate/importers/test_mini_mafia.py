@@ -16,6 +16,8 @@ from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source, record_from_json, record_to_json
 from liescope.generate.importers import Rejected, read_mini_mafia
 from liescope.generate.importers.mini_mafia.models import paper_name
+from liescope.labeling.label import label_game
+from liescope.labeling.reading_notes import CUT_TEXT, text_is_lost
 
 Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]
@@ -381,3 +383,25 @@ def test_another_database_or_half_of_one_is_refused_with_what_is_wrong(
 )
 def test_models_are_named_as_in_the_paper_where_it_names_them(logged: str, name: str) -> None:
     assert paper_name(logged) == name
+
+
+@pytest.mark.parametrize("text", ["\\", "{}: \\", "{}'s response: \\", "{0}, as {0}: \\", "[\\"])
+def test_a_message_of_which_a_lone_backslash_is_left_is_marked_as_lost(
+    text: str, played: Played, write_log: Writer
+) -> None:
+    game = played(0, text="plain")
+    events = [replace(e, text=text.format(e.actor)) if e.kind is EventKind.STATEMENT else e for e in game.events]
+    (record,) = imported(write_log([replace(game, events=tuple(events))]))
+    rows = label_game(record).statements
+    assert [row.text for row in rows] == [text.format(row.speaker) for row in rows]
+    assert [text_is_lost(row.read_notes) for row in rows] == [True] * 6
+
+
+@pytest.mark.parametrize("text", ["As my mother used to say, \\", "Bob is the mafioso: \\", "a \\ in the middle"])
+def test_a_message_that_says_something_before_the_backslash_is_not_lost(
+    text: str, played: Played, write_log: Writer
+) -> None:
+    (game,) = imported(write_log([played(0, text=text)]))
+    rows = label_game(game).statements
+    assert not any(text_is_lost(row.read_notes) for row in rows)
+    assert all((CUT_TEXT in row.read_notes) == text.endswith("\\") for row in rows)

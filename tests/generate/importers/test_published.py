@@ -14,6 +14,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import Rejected, read_mini_mafia
 from liescope.generate.importers.mini_mafia.models import PAPER_NAMES
+from liescope.labeling.reading_notes import text_is_lost
 
 DRAWN = "(the vote was cast randomly because of a failed format)"
 
@@ -97,6 +98,15 @@ def test_the_surviving_villagers_votes_split_as_the_log_has_them(games: list[Gam
         (True, "mafioso"): 647,
         (True, "detective"): 708,
     }
+
+
+def test_messages_lost_to_an_escaped_quote_are_marked_and_no_others(
+    games: list[GameRecord], raw: list[dict[str, Any]]
+) -> None:
+    lone = sum(line == 'You: "\\"' for log in raw for player in log["players"] for line in player["memory"])
+    lost = [e.text for g in games for e in g.events if text_is_lost(e.data.get("notes", ()))]
+    assert (len(lost), lost.count("\\"), lone) == (670, 619, 619)
+    assert {text[-2:] for text in lost if text != "\\"} == {" \\"}
 
 
 def test_every_seat_is_imported_and_each_round_hears_every_living_player_once(games: list[GameRecord]) -> None:
