@@ -16,6 +16,8 @@ LiescopeError
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from liescope.common.installed import install_command
+
 
 class LiescopeError(Exception):
     """Root of every error that Liescope raises on purpose."""
@@ -36,10 +38,11 @@ class UnknownName(UsageError):
 
 
 class MissingExtra(UsageError):
-    """A package that one of Liescope's extras installs is not here."""
+    """A package that one of Liescope's extras installs is not here. extra: its name."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs the package {package!r}; install it with: pip install 'liescope[{extra}]'")
+        super().__init__(f"this needs the package {package!r}; install it with: {install_command(extra)}")
+        self.extra = extra
 
 
 class MissingKey(UsageError):

@@ -198,5 +198,5 @@ def test_a_package_that_is_not_installed_is_named_with_its_extra(
 ) -> None:
     monkeypatch.delitem(sys.modules, f"liescope.detectors.{kind}", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=rf"{package.replace('_', '-')}.*liescope\[train\]"):
+    with pytest.raises(MissingExtra, match=rf"{package.replace('_', '-')}.*\[train\]"):
         make(kind, TextConfig(), {})
