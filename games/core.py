@@ -54,7 +54,8 @@ class EventKind(StrEnum):
     KILL = "kill"  # those who kill; target was attacked, by the actor's decision where one decided
     PROTECTION = "protection"  # the actor; target was protected
     INVESTIGATION = "investigation"  # the actor; target was investigated; data: role (or "not ROLE")
-    DEATH = "death"  # everyone; target was found dead
+    DISCOVERY = "discovery"  # both; the actor knows target's role and target the actor's, and each that the other does
+    DEATH = "death"  # everyone; target was found dead; data: role, where the rules reveal it
     QUIET = "quiet"  # everyone; nobody died in the night
     DAY = "day"  # everyone; a day begins
     BID = "bid"  # the actor; data: bid (0 to 10)

@@ -29,7 +29,9 @@ class MafiaSpec(TableSpec):
 
     rounds: discussion rounds a day. scripted_night: the night's targets are drawn and nobody is asked: a random
     villager dies (any of the town once no villager is left), each detective learns a mafioso. days: voting days until
-    mafia wins by survival, 0 for no end.
+    mafia wins by survival, 0 for no end. reveal_dead: the role of whoever dies at night is announced.
+    mutual_discovery: a mafioso whom a detective investigates learns who the detective is, and a living detective is
+    warned of it (earlier versions of the Mini-Mafia authors' games had these two).
     """
 
     mafiosos: int = 2
@@ -38,6 +40,8 @@ class MafiaSpec(TableSpec):
     rounds: int = 2
     scripted_night: bool = False
     days: int = 0
+    reveal_dead: bool = False
+    mutual_discovery: bool = False
 
     def composition(self) -> dict[str, int]:
         return {MAFIOSO: self.mafiosos, DETECTIVE: self.detectives, VILLAGER: self.villagers}
@@ -87,6 +91,8 @@ class Mafia(Game):
 
     def _setup(self) -> None:
         facts = {"names": list(self.names), "composition": self.spec.composition(), "rounds": self.spec.rounds}
+        options = {"reveal_dead": self.spec.reveal_dead, "mutual_discovery": self.spec.mutual_discovery}
+        facts |= {option: True for option, chosen in options.items() if chosen}
         self.log(EventKind.SETUP, Phase.SETUP, data=facts)
         for name in self.names:
             self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
@@ -122,12 +128,15 @@ class Mafia(Game):
                 fallback=why,
                 data=data,
             )
+            if self.spec.mutual_discovery and self.roles[target] == MAFIOSO and name in self.alive:
+                self.log(EventKind.DISCOVERY, Phase.NIGHT, actor=name, target=target, audience=(name, target))
 
     def _kill(self, killer: str, victim: str, why: str) -> None:
         audience = self.holding(MAFIOSO, alive=False)
         self.log(EventKind.KILL, Phase.NIGHT, actor=killer, target=victim, audience=audience, fallback=why)
         self.alive.remove(victim)
-        self.log(EventKind.DEATH, Phase.NIGHT, target=victim)
+        revealed = {"role": self.roles[victim]} if self.spec.reveal_dead else {}
+        self.log(EventKind.DEATH, Phase.NIGHT, target=victim, data=revealed)
 
     def _discussion(self, number: int) -> Generator[Asks, Replies, None]:
         for speaker in self.random.sample(self.alive, len(self.alive)):

@@ -2,9 +2,10 @@
 
 A claim is a lie only if it is false and its speaker could know that. What a speaker could know is computed as the
 roles that each player may still have in the speaker's eyes: its own role, its partners, what its investigations showed,
-the public composition of the table, that nobody is killed at night who kills, that a jester's exile would have ended
-the game, and that the only doctor's protection kept from death whom the killers chose. A mafioso or werewolf therefore
-knows all partners; a detective knows whom it investigated; a villager's wrong accusation is false and no lie.
+the public composition of the table, the roles of the dead where they are announced, that nobody is killed at night
+who kills, that a jester's exile would have ended the game, and that the only doctor's protection kept from death whom
+the killers chose. A mafioso or werewolf therefore knows all partners; a detective knows whom it investigated, and so
+does a mafioso who is warned of it; a villager's wrong accusation is false and no lie.
 
 An investigation or protection claim is about the speaker's own act, so the speaker knows whether it took place; what an
 investigation leaves open about a player, its speaker does not know. A vote promise is compared with the vote that the
@@ -99,8 +100,11 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
             protected = event.target
         elif event.kind is EventKind.QUIET and protected and composition.get(DOCTOR) == 1:
             possible[protected] -= _KILLERS
+        elif event.kind is EventKind.DISCOVERY and event.actor and observer == event.target:
+            possible[event.actor] &= {record.seat(event.actor).role}
         elif event.kind is EventKind.DEATH and event.target:
-            possible[event.target] -= _KILLERS
+            revealed = event.data.get("role")
+            possible[event.target] = frozenset({revealed}) if revealed else possible[event.target] - _KILLERS
         elif event.kind is EventKind.EXILE and event.target:
             exiled.append(event.target)
         elif event.kind is EventKind.NIGHT:  # the game went on

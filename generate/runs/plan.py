@@ -52,7 +52,12 @@ class Playable:
 
 
 _LEARNED = frozenset({"lessons", "learning"})  # a cell's, not the table's
-_LATER = {"assess_share": 1.0, "show_suspicion": False}  # options that older plans have not, left out at their default
+_LATER = {
+    "assess_share": 1.0,
+    "show_suspicion": False,
+    "reveal_dead": False,
+    "mutual_discovery": False,
+}  # options that older plans have not, left out at their default
 GAMES: dict[str, Playable] = {
     "mini-mafia": Playable(
         MINI_MAFIA, MiniMafia, fixed=frozenset({"mafiosos", "detectives", "villagers", "scripted_night", "days"})
@@ -220,7 +225,7 @@ def make_plan(
     if any(learning) and JESTER not in roles_of(spec):
         raise UsageError(f"learning is the jester's, and this table of {game} has none; leave --learning out")
     settled = asdict(replace(spec, names=spec.seats()))
-    for name in ("roles", *_LEARNED, *(later for later, default in _LATER.items() if settled[later] == default)):
+    for name in ("roles", *_LEARNED, *(later for later, default in _LATER.items() if settled.get(later) == default)):
         settled.pop(name, None)
     return Plan(
         game=game,

@@ -82,7 +82,8 @@ def _line(event: Event) -> Text | None:
         EventKind.KILL: (f"  {who} kills {whom}" if who else f"  {whom} is attacked", _SECRET),
         EventKind.PROTECTION: (f"  {who} protects {whom}", _SECRET),
         EventKind.INVESTIGATION: (f"  {who} investigates {whom}: {event.data.get('role', '?')}", _SECRET),
-        EventKind.DEATH: (f"  {whom} is found dead", ""),
+        EventKind.DISCOVERY: (f"  {who} and {whom} know each other's role", _SECRET),
+        EventKind.DEATH: (f"  {whom} is found dead{_revealed(event)}", ""),
         EventKind.QUIET: ("  Nobody died", ""),
         EventKind.STATEMENT: (f"  {who}: {plain(event.text)}", ""),
         EventKind.SILENCE: (f"  {who} remains silent", ""),
@@ -106,6 +107,11 @@ def _line(event: Event) -> Text | None:
     if event.data.get("notes"):
         line.append(f"  (read with: {plain(', '.join(event.data['notes']))})", _LABEL)
     return line
+
+
+def _revealed(event: Event) -> str:
+    role = event.data.get("role")
+    return f": a {plain(role)}" if role else ""
 
 
 def _judge(event: Event) -> str:

@@ -58,6 +58,7 @@ TABLES: dict[str, MafiaSpec] = {
     "mafia without villagers, scripted": MafiaSpec(1, 2, 0, scripted_night=True),
     "mafia of two days": MafiaSpec(2, 1, 5, days=2),
     "mafia assessed": MafiaSpec(2, 1, 3, rounds=1, assess=True),
+    "mafia with mutual discovery": MafiaSpec(2, 2, 4, mutual_discovery=True, reveal_dead=True),
 }
 MINIS: dict[str, MafiaSpec] = {
     "mini-mafia": MINI_MAFIA,
@@ -66,6 +67,7 @@ MINIS: dict[str, MafiaSpec] = {
     "mini-mafia of 8 rounds": replace(MINI_MAFIA, rounds=8),
     "mini-mafia with fixed roles": replace(MINI_MAFIA, roles=FIXED),
     "mini-mafia without a limit": replace(MINI_MAFIA, message_limit=None),
+    "mini-mafia with both discovered": replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True),
     "mini-mafia with other names": replace(MINI_MAFIA, names=NAMES[:4]),
 }
 SHORT = WerewolfSpec(debate_turns=3, defence_turns=2)
@@ -257,6 +259,8 @@ def test_secrets_reach_only_those_whom_the_rules_name(make: Maker) -> None:
         for event in session.events:
             if event.kind in OWN:
                 assert event.audience == (event.actor,)
+            elif event.kind is EventKind.DISCOVERY:
+                assert event.audience == (event.actor, event.target)
             elif event.kind in KILLERS:
                 assert event.audience == killers
             else:

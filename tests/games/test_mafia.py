@@ -258,3 +258,44 @@ def test_the_killer_is_drawn_evenly_among_the_mafiosos() -> None:
 def test_a_table_that_cannot_be_played_is_refused_with_the_reason(spec: MafiaSpec, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         Mafia(spec, 0, "g")
+
+
+# What earlier versions of the authors' games let players know
+
+
+def test_a_mafioso_who_is_found_out_and_the_detective_know_of_each_other_and_nobody_else_learns_it() -> None:
+    spec = replace(MINI_MAFIA, mutual_discovery=True)
+    for seed in range(12):
+        game = start(lambda seed=seed: MiniMafia(spec, seed, "g")).game
+        (found,) = (event for event in game.events if event.kind is EventKind.DISCOVERY)
+        (mafioso,), (detective,) = game.holding("mafioso"), game.holding("detective")
+        assert (found.actor, found.target) == (detective, mafioso)
+        assert [name for name in game.names if found in game.view(name)] == [
+            name for name in game.names if name in (mafioso, detective)
+        ]
+
+
+def test_an_investigation_of_the_town_exposes_nobody() -> None:
+    spec = MafiaSpec(1, 1, 3, roles=("mafioso", "detective", "villager", "villager", "villager"), mutual_discovery=True)
+    session = start(lambda: Mafia(spec, 0, "g"))
+    drive(session, choosing(lambda ask: max(ask.options)))
+    assert of(session, EventKind.INVESTIGATION)
+    assert not of(session, EventKind.DISCOVERY)
+
+
+@pytest.mark.parametrize("reveal", [False, True])
+def test_the_role_of_the_dead_is_announced_only_where_the_rules_say_so(reveal: bool) -> None:
+    game = start(lambda: MiniMafia(replace(MINI_MAFIA, reveal_dead=reveal), 1, "g")).game
+    (death,) = (event for event in game.events if event.kind is EventKind.DEATH)
+    assert death.data == ({"role": "villager"} if reveal else {})
+
+
+def test_the_two_options_draw_nothing_and_change_no_other_event() -> None:
+    def others(spec: MafiaSpec) -> list[Event]:
+        events = of_start(spec)
+        return [replace(event, index=0, data={}) for event in events if event.kind is not EventKind.DISCOVERY]
+
+    def of_start(spec: MafiaSpec) -> list[Event]:
+        return start(lambda: MiniMafia(spec, 5, "g")).events
+
+    assert others(replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True)) == others(MINI_MAFIA)

@@ -47,6 +47,9 @@ GAMES: dict[str, Callable[[], Game]] = {
     "mini_mafia": lambda: MiniMafia(MINI_MAFIA, 3, "golden"),
     "mini_mafia_tie": lambda: MiniMafia(MINI_MAFIA, 4, "golden"),
     "mini_mafia_assessed": lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 2, "golden"),
+    "mini_mafia_discovered": lambda: MiniMafia(
+        replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True), 6, "golden"
+    ),
     "mafia": lambda: Mafia(MafiaSpec(2, 1, 4, message_limit=60), 2, "golden"),
     "mafia_two_days": lambda: Mafia(MafiaSpec(1, 2, 5, rounds=1, days=2), 5, "golden"),
     "werewolf_with_a_seer": lambda: Werewolf(WITH_A_SEER, 8, "golden"),

@@ -111,3 +111,24 @@ def test_only_what_was_seen_before_the_statement_counts(play) -> None:
     investigated = next(event for event in game.events if event.kind is EventKind.INVESTIGATION)
     assert possible_roles("Bob", investigated.index, game)["Alice"] > {"mafioso"}
     assert possible_roles("Bob", investigated.index + 1, game)["Alice"] == {"mafioso"}
+
+
+def test_a_mafioso_who_was_warned_knows_the_detective(play) -> None:
+    words = {"Alice": "Bob is a villager.", "Bob": "Alice is the mafioso."}
+    warned = play(says=words, mutual_discovery=True)
+    (claim,) = claims_of(warned, "Alice")
+    assert (claim.verdict, claim.known, claim.lie) == ("false", True, True)
+    assert [(c.known, c.lie) for c in claims_of(play(says=words), "Alice")] == [(False, False)]
+    end = len(warned.events)
+    assert possible_roles("Alice", end, warned)["Bob"] == {"detective"}
+    assert possible_roles(the_living_villager(warned), end, warned)["Bob"] == {"mafioso", "detective", "villager"}
+
+
+def test_an_announced_role_is_known_to_everybody(play) -> None:
+    quiet, told = play(), play(reveal_dead=True)
+    living = the_living_villager(told)
+    dead = next(event.target for event in told.events if event.kind is EventKind.DEATH)
+    assert possible_roles(living, len(quiet.events), quiet)[dead] == {"villager", "detective"}
+    possible = possible_roles(living, len(told.events), told)
+    assert possible[dead] == {"villager"}
+    assert possible["Alice"] == possible["Bob"] == {"mafioso", "detective"}

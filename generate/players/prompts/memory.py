@@ -41,8 +41,13 @@ def _line(event: Event, seat: str) -> str | None:
             return f"{who} killed {target}{drawn(event, 'choice')}."
         case EventKind.INVESTIGATION:
             return f"You investigated {target}{drawn(event, 'choice')} and learned: {target} is a {event.data['role']}."
+        case EventKind.DISCOVERY:
+            if mine:
+                return f"Beware: {target} knows that you are the detective."
+            return f"Beware: {event.actor} is the detective and has found out that you are the mafioso."
         case EventKind.DEATH:
-            return f"{target} was found dead."
+            role = event.data.get("role")
+            return f"The {role} {target} was found dead." if role else f"{target} was found dead."
         case EventKind.DAY:
             return f"Day {event.day} begins."
         case EventKind.STATEMENT:

@@ -65,11 +65,15 @@ def suspicion(seen: Knowledge, observer: str | None, said: Sequence[Heard] | Non
     for voter, target in seen.votes:
         if target in seen.town and voter in scores:
             scores[voter] += POINTED
-    claimants = [name for name, role in claims.items() if role == DETECTIVE and name != observer]
+    claimants = [
+        name
+        for name, role in claims.items()
+        if role == DETECTIVE and name != observer and seen.revealed.get(name) != DETECTIVE
+    ]
     if observer is not None and only_detective(seen):
         for name in claimants:
             scores[name] += SURE / 2
-    elif len(claimants) > seen.counts.get(DETECTIVE, 0):
+    elif len(claimants) > seen.detectives:
         for name in claimants:
             scores[name] += 2 * POINTED
     return scores

@@ -29,7 +29,7 @@ def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Map
 
 def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """A mafioso gets rid of those who seem to be detectives and of those who speak against the mafia."""
-    danger = dict.fromkeys(ask.options, 0.0)
+    danger = {name: 3.0 if name in seen.exposed else 0.0 for name in ask.options}
     for said in seen.said:
         if said.actor in danger:
             danger[said.actor] += 1.5 if said.reading.role == DETECTIVE or said.reading.report else 0.0
@@ -61,5 +61,5 @@ def _with_the_crowd(seen: Knowledge, ask: Ask, random: Random) -> str:
             aim = LIKELY / len(named) if name in named else 0.0
             if name in expected:
                 expected[name] += aim + (1.0 - (LIKELY if named else 0.0)) * share
-    claimed = {said.actor for said in seen.said if said.reading.role == DETECTIVE}
+    claimed = seen.exposed | {said.actor for said in seen.said if said.reading.role == DETECTIVE}
     return max(prey, key=lambda name: expected[name] + (0.3 if name in claimed else 0.0) + 0.1 * random.random())

@@ -103,7 +103,8 @@ def _detective(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leanin
     last = ask.round >= ask.rounds
     if culprits:
         suspect = culprits[-1]
-        tells = chance((2.2 if last else 0.8) + 1.2 * skills.d)
+        openly = 1.0 if seen.exposed else 0.0  # a secret that the mafia knows protects nobody
+        tells = chance((2.2 if last else 0.8) + 1.2 * skills.d + openly)
     else:
         suspect = favourite(believe(seen), seen.others(), skills.v, leaning)
         tells = chance(-1.5 + skills.d + (2.0 if accusers(seen, seen.me) else 0.0))
@@ -127,6 +128,7 @@ def _mafioso(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> Inten
     public = believe(seen, observer_knows=False)
     prey = [name for name in seen.others() if name not in seen.partners] or seen.others()
     claimants = [name for name in prey if any(s.actor == name and s.reading.role == DETECTIVE for s in seen.said)]
+    claimants = claimants or [name for name in prey if name in seen.exposed]
     rivals = [name for name in claimants if name in against] or claimants or [n for n in against if n in prey]
     target = rivals[-1] if rivals else pick(public, prey, 1.0, random)
     told = any(said.reading.role == DETECTIVE or said.reading.report for said in seen.mine)

@@ -25,7 +25,9 @@ class Heard:
 class Knowledge:
     """alive: still in the game, in the order of the table. town: names that are surely not of the mafia to anybody who
     follows the rules: those killed at night, and those arrested where there is only one mafioso and the game went on.
-    partners, results: the seat's own secrets (fellow mafiosos; roles learned by investigation).
+    partners, results: the seat's own secrets (fellow mafiosos; roles learned by investigation). exposed: the detectives
+    who know that this seat is a mafioso, or the mafiosos who know that it is a detective. revealed: announced roles of
+    the dead.
     """
 
     me: str
@@ -38,6 +40,8 @@ class Knowledge:
     victim: str = ""
     partners: frozenset[str] = frozenset()
     results: dict[str, str] = field(default_factory=dict)
+    exposed: set[str] = field(default_factory=set)
+    revealed: dict[str, str] = field(default_factory=dict)
     said: list[Heard] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     votes: list[tuple[str, str]] = field(default_factory=list)
@@ -45,6 +49,11 @@ class Knowledge:
     @property
     def evil(self) -> bool:
         return self.role == MAFIOSO
+
+    @property
+    def detectives(self) -> int:
+        """How many detectives may still be alive for all that was announced."""
+        return self.counts.get(DETECTIVE, 0) - list(self.revealed.values()).count(DETECTIVE)
 
     @property
     def mine(self) -> list[Heard]:
@@ -86,6 +95,8 @@ def look(me: str, view: Sequence[Event]) -> Knowledge:
         elif kind is EventKind.INVESTIGATION:
             if event.actor == me and event.target:
                 seen.results[event.target] = event.data["role"]
+        elif kind is EventKind.DISCOVERY:
+            seen.exposed |= {event.actor or "", event.target or ""} - {me}
         elif kind is EventKind.DEATH or kind is EventKind.ARREST:
             _leave(seen, event)
     return seen
@@ -98,6 +109,8 @@ def _leave(seen: Knowledge, event: Event) -> None:
     if event.kind is EventKind.DEATH:
         seen.town.add(name)
         seen.victim = name
+        if role := event.data.get("role"):
+            seen.revealed[name] = role
     elif seen.counts.get(MAFIOSO) == 1:
         seen.town.add(name)
 

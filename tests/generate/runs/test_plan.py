@@ -57,7 +57,8 @@ def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
 def test_a_game_or_an_option_that_is_not_there_names_the_choices() -> None:
     with pytest.raises(UnknownName, match="mini-mafia"):
         playable("minimafia")
-    with pytest.raises(UnknownName, match=r"assess, assess-share, message-limit, names, rounds, show-suspicion\."):
+    choices = "assess, assess-share, message-limit, mutual-discovery, names, reveal-dead, rounds, show-suspicion"
+    with pytest.raises(UnknownName, match=rf"{choices}\."):
         playable("mini-mafia").resolve({"villagers": 3})
 
 
@@ -88,3 +89,14 @@ def test_a_changed_template_changes_the_plan_and_a_moved_folder_does_not(tmp_pat
     assert hash_templates(str(folders[0]), "mafia") != hash_templates(str(folders[1]), "mafia")
     with pytest.raises(UsageError, match="minimal"):
         hash_templates(str(tmp_path / "none"), "mafia")
+
+
+def test_an_option_that_older_plans_have_not_is_part_of_a_plan_only_where_it_is_chosen(
+    plan: Callable[..., Plan],
+) -> None:
+    later = {"reveal_dead", "mutual_discovery", "assess_share", "show_suspicion"}
+    assert later.isdisjoint(plan().options)
+    assert later.isdisjoint(plan(game="werewolf", players=("fake:a",), design="self").options)
+    chosen = plan(reveal_dead=True, mutual_discovery=True)
+    assert (chosen.options["reveal_dead"], chosen.options["mutual_discovery"]) == (True, True)
+    assert chosen.spec.reveal_dead

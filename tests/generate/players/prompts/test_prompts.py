@@ -7,6 +7,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from liescope.common.errors import UsageError
 from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Reply, Session, drive, start
 from liescope.games.core import EventKind
+from liescope.games.mafia import MINI_MAFIA
 from liescope.generate.players.prompts import Prompt, load_prompts
 from liescope.generate.players.prompts.families import MAFIA
 from liescope.generate.players.prompts.memory import memory
@@ -189,3 +191,16 @@ def test_a_template_that_is_not_text_is_refused(folder: Path) -> None:
 def test_prompts_that_are_nowhere_are_refused_with_the_choices() -> None:
     with pytest.raises(UsageError, match="use full or minimal, or a folder"):
         load_prompts("fulll")
+
+
+def test_the_two_who_know_of_each_other_are_warned_and_the_dead_are_named_with_their_role() -> None:
+    spec = replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True)
+    game = start(lambda: MiniMafia(spec, 3, "g")).game
+    seats = {role: game.holding(role)[0] for role in ("mafioso", "detective", "villager")}
+    lines = {role: memory(game.view(seat), seat) for role, seat in seats.items()}
+    assert f"Beware: {seats['mafioso']} knows that you are the detective." in lines["detective"]
+    warning = f"Beware: {seats['detective']} is the detective and has found out that you are the mafioso."
+    assert warning in lines["mafioso"]
+    assert not any("Beware" in line for line in lines["villager"])
+    (death,) = (event for event in game.events if event.kind is EventKind.DEATH)
+    assert all(f"The villager {death.target} was found dead." in told for told in lines.values())

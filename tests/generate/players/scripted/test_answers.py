@@ -30,6 +30,8 @@ TABLES = {
     "no villager": MafiaSpec(1, 2, 0),
     "two players": MafiaSpec(1, 0, 1),
     "eight rounds": replace(MINI_MAFIA, rounds=8),
+    "both discovered": replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True),
+    "open night, both discovered": MafiaSpec(2, 2, 4, mutual_discovery=True, reveal_dead=True),
     "short messages": replace(MINI_MAFIA, message_limit=40),
     "strange names": replace(MINI_MAFIA, names=("Dr. O'Neil (x)", "李明", "Anna Ann", "Ann")),
     "names that are words": replace(MINI_MAFIA, names=("Mafia", "The", "I", "{x}")),
