@@ -184,13 +184,14 @@ class Game(ABC):
     """Rules of one game with one seed. `play` may be called once; `events` grows as it runs.
 
     Subclasses draw every random number from `self.random`, seeded here, and nothing else. They write events with
-    `log`, and yield batches made with `ask` and `batch`, which keep the day and the step.
+    `log`, and yield batches made with `ask` and `batch`, which keep the day and the step. roles: by name; centre: the
+    cards that no player holds.
     """
 
     name: ClassVar[str]
 
     def __init__(self, spec: TableSpec, seed: int, game_id: str) -> None:
-        """Deals the roles. Raises UsageError for a table that cannot be played."""
+        """Deals the roles. Raises UsageError if no game can be played with this spec."""
         spec.check()
         self.table = spec
         self.seed = seed
@@ -203,7 +204,8 @@ class Game(ABC):
         roles = list(spec.roles or spec.deck())
         if not spec.roles:
             self.random.shuffle(roles)
-        self.roles = dict(zip(self.names, roles, strict=True))
+        self.roles = dict(zip(self.names, roles[: len(self.names)], strict=True))
+        self.centre = tuple(roles[len(self.names) :])
         self.alive = list(self.names)
         self.day = 0
         self.step = 0

@@ -15,7 +15,8 @@ from typing import ClassVar
 from liescope.common.errors import UsageError
 from liescope.games.assessing import assess
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
-from liescope.games.table import NAMES, TableSpec
+from liescope.games.playable import PlayableGame
+from liescope.games.table import NAMES, TableSpec, option
 from liescope.games.talk import speech
 from liescope.games.voting import ballot, legal_choice, plurality
 
@@ -27,27 +28,29 @@ MAFIA, TOWN = "mafia", "town"
 class MafiaSpec(TableSpec):
     """The table; more options in `TableSpec`.
 
-    rounds: discussion rounds a day. scripted_night: the night's targets are drawn and nobody is asked: a random
+    rounds: discussion rounds a day. scripted_night: the rules draw the night's targets and ask nobody: a random
     villager dies (any of the town once no villager is left), each detective learns a mafioso. days: voting days until
-    mafia wins by survival, 0 for no end. reveal_dead: the role of whoever dies at night is announced.
+    the mafia wins by survival, 0 for no limit. reveal_dead: the role of whoever dies at night is announced.
     mutual_discovery: a mafioso whom a detective investigates learns who the detective is, and a living detective is
     warned of it (earlier versions of the Mini-Mafia authors' games had these two).
     """
 
-    mafiosos: int = 2
-    detectives: int = 1
-    villagers: int = 4
-    rounds: int = 2
+    mafiosos: int = option(2, "Number of mafiosos.")
+    detectives: int = option(1, "Number of detectives.")
+    villagers: int = option(4, "Number of villagers.")
+    rounds: int = option(2, "Rounds of discussion a day.", minimum=1)
     scripted_night: bool = False
-    days: int = 0
-    reveal_dead: bool = False
-    mutual_discovery: bool = False
+    days: int = option(0, "Days until the mafia wins by survival; 0 for no limit.", minimum=0)
+    reveal_dead: bool = option(False, "Announce the role of whoever dies at night.", later=True)
+    mutual_discovery: bool = option(
+        False, "Let an investigated mafioso learn who the detective is, and warn the detective.", later=True
+    )
 
     def composition(self) -> dict[str, int]:
         return {MAFIOSO: self.mafiosos, DETECTIVE: self.detectives, VILLAGER: self.villagers}
 
     def check(self) -> None:
-        """Raises UsageError for a table that cannot be played."""
+        """Raises UsageError if no game can be played with these options."""
         if min(self.mafiosos, self.rounds) < 1 or min(self.detectives, self.villagers, self.days) < 0:
             raise UsageError("Mafia needs at least one mafioso and one round; no count may be negative")
         if self.detectives + self.villagers < 1:
@@ -59,7 +62,7 @@ MINI_MAFIA = MafiaSpec(1, 1, 2, rounds=2, scripted_night=True, days=1, names=NAM
 
 
 class Mafia(Game):
-    """One game of Mafia. Raises UsageError for a table that cannot be played."""
+    """One game of Mafia. Raises UsageError if no game can be played with this spec."""
 
     name: ClassVar[str] = "mafia"
 
@@ -175,3 +178,11 @@ class MiniMafia(Mafia):
 
     def __init__(self, spec: MafiaSpec = MINI_MAFIA, seed: int = 0, game_id: str = "mini-mafia") -> None:
         super().__init__(spec, seed, game_id)
+
+
+GAMES = (
+    PlayableGame(
+        MiniMafia.name, "Mafia", MINI_MAFIA, MiniMafia, fixed=frozenset({"mafiosos", "detectives", "villagers", "days"})
+    ),
+    PlayableGame(Mafia.name, "Mafia", MafiaSpec(), Mafia),
+)

@@ -2,57 +2,104 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, get_type_hints
 
+from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import UsageError
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", "Ivy", "Jack", "Kate", "Liam")
 
 
+def option(default: Any, help: str, *, minimum: float | None = None, later: bool = False) -> Any:
+    """A field of a spec that `play` offers as an option.
+
+    later: the option was added after the first release. A plan leaves it out while it has its default, so that the
+    plans of older runs keep their hash.
+    """
+    return dataclasses.field(default=default, metadata={"help": help, "minimum": minimum, "later": later})
+
+
+def per_game(default: Any) -> Any:
+    """A field that is set for each game of a run, and so belongs neither to the options nor to the plan."""
+    return dataclasses.field(default=default, metadata={"per_game": True})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec(ABC):
-    """names: as many as there are roles, empty for the first of the stock names. roles: fixed roles in the order of
-    names, empty to draw them. message_limit: characters kept of a message, None for no limit. assess: after a statement
-    its speaker reports on it and every other living player rates it. assess_share: the share of statements that this
-    is done for, drawn for each one. show_suspicion: before voting, a player is shown its own running suspicions, so
-    that the effect of measuring on play can itself be measured.
+    """names: one for each player; empty takes the first of the stock names. roles: fixed roles in the order of names;
+    empty deals them at random. message_limit: the longest message in characters, None for no limit. assess: after each
+    statement its speaker reports on it and every other living player rates it. assess_share: the share of statements
+    that are assessed. show_suspicion: players see their own running suspicions before they vote, so that the effect
+    of measuring on play can itself be measured.
     """
 
-    names: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    message_limit: int | None = 200
-    assess: bool = False
-    assess_share: float = 1.0
-    show_suspicion: bool = False
+    names: tuple[str, ...] = option((), "Player names, separated by commas.")
+    roles: tuple[str, ...] = per_game(())
+    message_limit: int | None = option(200, "Longest message in characters; 0 for no limit.", minimum=0)
+    assess: bool = option(False, "Have each statement assessed by its speaker and the others.")
+    assess_share: float = option(1.0, "Share of the statements to assess.", later=True)
+    show_suspicion: bool = option(False, "Show voters their own running suspicions.", later=True)
 
     @abstractmethod
     def composition(self) -> dict[str, int]:
-        """How many players hold each role, roles that nobody holds included."""
+        """How many cards there are of each role, roles without a card included."""
+
+    def undealt(self) -> int:
+        """How many cards stay in the centre of the table, where no player holds them."""
+        return 0
 
     def seats(self) -> tuple[str, ...]:
         """The names in play."""
-        return self.names or NAMES[: sum(self.composition().values())]
+        return self.names or NAMES[: sum(self.composition().values()) - self.undealt()]
 
     def deck(self) -> list[str]:
-        """The roles to deal, one for each player."""
+        """One card for each player, and those of the centre."""
         return [role for role, count in self.composition().items() for _ in range(count)]
 
     def check(self) -> None:
-        """Raises UsageError for a table that cannot be played."""
+        """Raises UsageError if no game can be played with these options."""
         counts = self.composition()
         if min(counts.values()) < 0:
             raise UsageError(f"no count of players may be negative: {counts}")
-        count, names = sum(counts.values()), self.seats()
-        if len(names) != count:
-            raise UsageError(f"{count} roles need {count} names; {len(names)} are given")
-        if len({name.casefold() for name in names}) != count or not all(name.strip() for name in names):
+        players, names = sum(counts.values()) - self.undealt(), self.seats()
+        if len(names) != players:
+            raise UsageError(f"{players} players need {players} names, but {len(names)} are given")
+        if len({name.casefold() for name in names}) != players or not all(name.strip() for name in names):
             raise UsageError("every player needs a name of its own (upper and lower case count as the same)")
         if self.roles and sorted(self.roles) != sorted(self.deck()):
             raise UsageError(f"the fixed roles {', '.join(self.roles)} do not match the table {counts}")
         if self.message_limit is not None and self.message_limit < 1:
-            raise UsageError("message_limit must be at least 1 character, or none")
+            raise UsageError("message_limit must be at least 1 character, or None for no limit")
         if not 0 < self.assess_share <= 1:
-            raise UsageError("the share of statements that are assessed lies above 0 and at most at 1")
+            raise UsageError("--assess-share must be above 0 and at most 1")
         if not self.assess and (self.assess_share < 1 or self.show_suspicion):
-            raise UsageError("a share of assessed statements, and suspicions to show, need assessments: add --assess")
+            raise UsageError("--assess-share and --show-suspicion need assessments; add --assess")
+
+
+def options_of(spec: TableSpec) -> Iterator[DeclaredOption]:
+    """The options that a spec declares, in the order of its fields."""
+    types = get_type_hints(type(spec))
+    for field in dataclasses.fields(spec):
+        if "help" in field.metadata:
+            yield DeclaredOption(
+                field.name, _asked(types[field.name]), field.metadata["help"], minimum=field.metadata["minimum"]
+            )
+
+
+def planned_options(spec: TableSpec) -> dict[str, Any]:
+    """What a plan records of a spec: all fields but those set for each game, and later options that have their default."""
+    return {
+        field.name: getattr(spec, field.name)
+        for field in dataclasses.fields(spec)
+        if not field.metadata.get("per_game")
+        and not (field.metadata.get("later") and getattr(spec, field.name) == field.default)
+    }
+
+
+def _asked(kind: Any) -> type:
+    """The type of an option's value on the command line: names are given as one text, None is not typed."""
+    return next((plain for plain in (bool, int, float) if kind in (plain, plain | None)), str)

@@ -28,7 +28,8 @@ from liescope.games.assessing import assess, notes, remind
 from liescope.games.bidding import talk
 from liescope.games.core import Ask, AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies, Reply
 from liescope.games.lessons import Lesson, LessonKind
-from liescope.games.table import TableSpec
+from liescope.games.playable import PlayableGame
+from liescope.games.table import TableSpec, option, per_game
 from liescope.games.talk import speech
 from liescope.games.voting import ballot, legal_choice, plurality, strict_majority
 
@@ -41,21 +42,21 @@ _TEAMS = {WEREWOLF: WEREWOLVES, JESTER: JESTER}
 class WerewolfSpec(TableSpec):
     """The table; more options in `TableSpec`.
 
-    debate_turns, defence_turns: the most turns of talk before the first vote and between the votes, a day. days: days
-    after which a game without an end is broken off, won by nobody. lessons: what the jester begins with; learning: the
-    jester draws lessons from the game when it has ended.
+    debate_turns, defence_turns: the most turns of talk a day, before the first vote and between the votes. days: after
+    so many days the game ends and nobody has won. lessons: what the jester knows from earlier games; learning: the
+    jester draws lessons from the game once it has ended.
     """
 
-    villagers: int = 6
-    doctors: int = 1
-    werewolves: int = 2
-    jesters: int = 1
-    seers: int = 0
-    debate_turns: int = 12
-    defence_turns: int = 6
-    days: int = 20
-    lessons: tuple[Lesson, ...] = ()
-    learning: bool = False
+    villagers: int = option(6, "Number of villagers.")
+    doctors: int = option(1, "Number of doctors.")
+    werewolves: int = option(2, "Number of werewolves.")
+    jesters: int = option(1, "Number of jesters.")
+    seers: int = option(0, "Number of seers.")
+    debate_turns: int = option(12, "Most turns of debate a day.", minimum=0)
+    defence_turns: int = option(6, "Most turns of defence a day.", minimum=0)
+    days: int = option(20, "Days after which the game ends without a winner.", minimum=1)
+    lessons: tuple[Lesson, ...] = per_game(())
+    learning: bool = per_game(False)
 
     def composition(self) -> dict[str, int]:
         return {
@@ -67,7 +68,7 @@ class WerewolfSpec(TableSpec):
         }
 
     def check(self) -> None:
-        """Raises UsageError for a table that cannot be played."""
+        """Raises UsageError if no game can be played with these options."""
         TableSpec.check(self)
         town = self.villagers + self.doctors + self.seers
         if self.werewolves < 1 or town <= self.werewolves:
@@ -85,7 +86,7 @@ DYADIC_TABLE = WerewolfSpec(villagers=7, jesters=0, message_limit=500)
 
 
 class Werewolf(Game):
-    """One game of Werewolf. Raises UsageError for a table that cannot be played."""
+    """One game of Werewolf. Raises UsageError if no game can be played with this spec."""
 
     name: ClassVar[str] = "werewolf"
 
@@ -252,3 +253,9 @@ class DyadicWerewolf(Werewolf):
 
     def __init__(self, spec: WerewolfSpec = DYADIC_TABLE, seed: int = 0, game_id: str = "dyadic-werewolf") -> None:
         super().__init__(spec, seed, game_id)
+
+
+GAMES = (
+    PlayableGame(Werewolf.name, "Werewolf", WEREWOLF_TABLE, Werewolf, "self", learner=JESTER),
+    PlayableGame(DyadicWerewolf.name, "Werewolf", DYADIC_TABLE, DyadicWerewolf, "self", frozenset({"jesters"})),
+)

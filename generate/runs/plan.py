@@ -8,8 +8,8 @@ the plan's seed, the cell and its number in the cell.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -21,69 +21,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.games.core import Game
 from liescope.games.lessons import Lesson
-from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
-from liescope.games.table import TableSpec
-from liescope.games.werewolf import DYADIC_TABLE, JESTER, WEREWOLF_TABLE, DyadicWerewolf, Werewolf
+from liescope.games.playable import roles_in_play
+from liescope.games.registry import find_game
+from liescope.games.table import TableSpec, planned_options
 from liescope.generate.players.prompts.families import family_of
 from liescope.generate.players.prompts.render import template_folder
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
 
 @dataclass(frozen=True, slots=True)
-class Playable:
-    """A game that can be played by name. spec: its options with their defaults; design: who meets whom, by default;
-    fixed: options that this game does not let anyone change.
-    """
-
-    spec: TableSpec
-    make: Callable[[Any, int, str], Game]
-    design: str = "background"
-    fixed: frozenset[str] = frozenset()
-
-    def resolve(self, options: Mapping[str, Any]) -> TableSpec:
-        """The spec with these options. Raises UsageError for a table that cannot be played."""
-        known = {field.name for field in fields(self.spec)} - self.fixed - {"roles"}
-        for name in options:
-            if name not in known:
-                raise UnknownName("option of this game", name.replace("_", "-"), [n.replace("_", "-") for n in known])
-        spec = replace(self.spec, **options)
-        spec.check()
-        return spec
-
-
-_LEARNED = frozenset({"lessons", "learning"})  # a cell's, not the table's
-_LATER = {
-    "assess_share": 1.0,
-    "show_suspicion": False,
-    "reveal_dead": False,
-    "mutual_discovery": False,
-}  # options that older plans have not, left out at their default
-GAMES: dict[str, Playable] = {
-    "mini-mafia": Playable(
-        MINI_MAFIA, MiniMafia, fixed=frozenset({"mafiosos", "detectives", "villagers", "scripted_night", "days"})
-    ),
-    "mafia": Playable(MafiaSpec(), Mafia, fixed=frozenset({"scripted_night"})),
-    "werewolf": Playable(WEREWOLF_TABLE, Werewolf, "self", _LEARNED),
-    "dyadic-werewolf": Playable(DYADIC_TABLE, DyadicWerewolf, "self", _LEARNED | {"jesters"}),
-}
-
-
-def playable(game: str) -> Playable:
-    """The game of that name. Raises UnknownName with the names there are."""
-    if game not in GAMES:
-        raise UnknownName("game", game, GAMES)
-    return GAMES[game]
-
-
-def roles_of(spec: TableSpec) -> tuple[str, ...]:
-    """The roles that somebody plays, in the game's order."""
-    return tuple(role for role, count in spec.composition().items() if count)
-
-
-@dataclass(frozen=True, slots=True)
 class PlannedGame:
     """One game of a plan. turn: its number in its cell, from 0; seats: its names in the order of the table; roles:
-    theirs, empty where the game deals; learning: the jester of the cell learns from game to game.
+    theirs, empty where the game deals; learning: the learner of the cell learns from game to game.
     """
 
     number: int
@@ -99,7 +48,7 @@ class PlannedGame:
 class Plan(BaseModel):
     """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: how many
     in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompts' files;
-    learning: for each cell, whether its jester learns, empty where none does.
+    learning: for each cell, whether its learner learns, empty where none does.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -131,14 +80,11 @@ class Plan(BaseModel):
     @cached_property
     def spec(self) -> TableSpec:
         """The table, with its roles not dealt yet."""
-        options: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in self.options.items()
-        }
-        return replace(playable(self.game).spec, **options)
+        return find_game(self.game).restore(self.options)
 
     @property
     def roles(self) -> tuple[str, ...]:
-        return roles_of(self.spec)
+        return roles_in_play(self.spec)
 
     def __len__(self) -> int:
         return self.games * len(self.cells)
@@ -176,15 +122,15 @@ class Plan(BaseModel):
         return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, learning)
 
     def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
-        """The game itself, not begun. lessons: what the jester of a learning cell begins with."""
+        """The game itself, not begun. lessons: what the learner of a learning cell knows."""
         learning: dict[str, Any] = {"learning": True, "lessons": lessons} if game.learning else {}
         spec = replace(self.spec, names=game.seats, roles=game.roles, **learning)
-        return playable(self.game).make(spec, game.seed, game.game_id)
+        return find_game(self.game).make(spec, game.seed, game.game_id)
 
     def _seated(self, cell: Cell, turn: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         names = self.spec.seats()
         if self.seating == "balanced":
-            block, place = divmod(turn, len(names))
+            block, place = divmod(turn, len(self.spec.deck()))
             return _block(self.spec, _draw(self.seed, *cell, "seats", block))[place]
         if self.seating == "fixed":
             return names, tuple(self.spec.deck())
@@ -213,23 +159,22 @@ def make_plan(
     prompts: str = "full",
     learning: Sequence[bool] = (),
 ) -> Plan:
-    """A plan with everything resolved. learning: for each cell, whether its jester learns; empty for none.
+    """A plan with everything resolved. learning: for each cell, whether its learner learns; empty for none.
 
     Raises UsageError (UnknownName) for what cannot be played.
     """
-    spec = playable(game).resolve(options)
+    played = find_game(game)
+    spec = played.resolve(options)
     if seating not in SEATINGS:
         raise UnknownName("way to deal roles", seating, SEATINGS)
     if games < 1:
         raise UsageError("a cell needs at least one game")
-    if any(learning) and JESTER not in roles_of(spec):
-        raise UsageError(f"learning is the jester's, and this table of {game} has none; leave --learning out")
-    settled = asdict(replace(spec, names=spec.seats()))
-    for name in ("roles", *_LEARNED, *(later for later, default in _LATER.items() if settled.get(later) == default)):
-        settled.pop(name, None)
+    if any(learning) and played.learner not in roles_in_play(spec):
+        who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
+        raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
     return Plan(
         game=game,
-        options=json.loads(json.dumps(settled)),
+        options=json.loads(json.dumps(planned_options(replace(spec, names=spec.seats())))),
         players=tuple(players),
         design=design,
         cells=tuple(cells),

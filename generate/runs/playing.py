@@ -12,7 +12,7 @@ from typing import Any
 from liescope.games.core import EventKind, Game, Outcome
 from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.record import GameRecord, record
-from liescope.games.werewolf import JESTER
+from liescope.games.registry import find_game
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.lesson_book import LessonBook, Proposal, open_similarity
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
@@ -26,6 +26,7 @@ class Playing:
 
     def __init__(self, plan: Plan, out: Path) -> None:
         self.game = plan.game
+        self._learner = find_game(plan.game).learner
         self.players = tuple(dict.fromkeys(spec for cell in plan.cells for spec in cell))
         self._plan = plan
         self._out = out
@@ -56,7 +57,7 @@ class Playing:
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
         meta: dict[str, Any] = {"turn": planned.turn, "seating": self._plan.seating}
-        if JESTER in self._plan.roles:
+        if self._learner in self._plan.roles:
             meta["learning"] = planned.learning
         if planned.learning and not failure:
             proposed = [
@@ -77,7 +78,7 @@ class Playing:
     def _book(self, planned: PlannedGame) -> LessonBook:
         if planned.cell not in self._books:
             assert self._similarity is not None
-            model = planned.cell[self._plan.roles.index(JESTER)]
+            model = planned.cell[self._plan.roles.index(self._learner)]
             digest = sha256(" | ".join(planned.cell).encode()).hexdigest()[:6]
             name = f"{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}-{digest}.jsonl"
             self._books[planned.cell] = LessonBook(self._out / LESSONS / name, self._similarity)

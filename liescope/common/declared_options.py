@@ -31,9 +31,6 @@ def with_declared(options: Sequence[DeclaredOption]) -> Callable[[Callable[..., 
     """
     import typer
 
-    def shown(option: DeclaredOption) -> Any:
-        return typer.Option(help=option.help, rich_help_panel=option.panel, min=option.minimum, show_default=False)
-
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
         own = [parameter for name, parameter in signature.parameters.items() if name != "given"]

@@ -3,6 +3,7 @@
 LiescopeError
 ├── UsageError            the user asked for something that cannot be; the commands print it as one line and exit 1
 │   ├── UnknownName       a name outside a known set; lists the choices
+│   ├── UndeclaredGame    a game that a room knows nothing of; names what is missing
 │   ├── MissingExtra      a package that an extra installs; names the pip command
 │   ├── MissingKey        a secret that must come from the environment; names the variable
 │   ├── PlanChanged       a run folder that holds another plan; shows the difference
@@ -35,6 +36,13 @@ class UnknownName(UsageError):
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"unknown {kind} {name!r}; the choices are: {', '.join(known) or '(none)'}.{hint}")
+
+
+class UndeclaredGame(UsageError):
+    """A game for which a part is missing that every game must bring."""
+
+    def __init__(self, game: str, part: str, where: str) -> None:
+        super().__init__(f"the game {game!r} has no {part}; register it under that name in {where}")
 
 
 class MissingExtra(UsageError):

@@ -18,7 +18,9 @@ from liescope.games.record import Status
 from liescope.games.session import start
 from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import Plan, make_plan, playable, roles_of
+from liescope.games.playable import roles_in_play
+from liescope.games.registry import find_game
+from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.runner import Limits, play
 from liescope.generate.runs.tournament import cells
 from liescope.labeling.label import label_game
@@ -33,7 +35,7 @@ STUB = Path(__file__).parents[1] / "generate" / "runs" / "stub_server.py"
 
 def _plan(players: list[str], games: int, assess: bool = False) -> Plan:
     options = {"assess": assess}
-    roles = roles_of(playable("mini-mafia").resolve(options))
+    roles = roles_in_play(find_game("mini-mafia").resolve(options))
     return make_plan("mini-mafia", options, players, "self", cells("self", roles, players), games, 1)
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from liescope.generate.players import registry
-from liescope.generate.runs.plan import Plan, make_plan, playable, roles_of
+from liescope.games.playable import roles_in_play
+from liescope.games.registry import find_game
+from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.tournament import cells
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
@@ -34,7 +36,7 @@ def plan() -> Callable[..., Plan]:
         seating: str = "balanced",
         **options: Any,
     ) -> Plan:
-        roles = roles_of(playable(game).resolve(options))
+        roles = roles_in_play(find_game(game).resolve(options))
         return make_plan(game, options, players, design, cells(design, roles, players), games, seed, seating)
 
     return make

@@ -9,7 +9,8 @@ import pytest
 
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.generate.runs.changes import check_unchanged
-from liescope.generate.runs.plan import Plan, hash_templates, make_plan, playable, read_plan
+from liescope.games.registry import find_game
+from liescope.generate.runs.plan import Plan, hash_templates, make_plan, read_plan
 
 
 def test_the_same_plan_means_the_same_games(plan: Callable[..., Plan]) -> None:
@@ -56,10 +57,10 @@ def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
 
 def test_a_game_or_an_option_that_is_not_there_names_the_choices() -> None:
     with pytest.raises(UnknownName, match="mini-mafia"):
-        playable("minimafia")
+        find_game("minimafia")
     choices = "assess, assess-share, message-limit, mutual-discovery, names, reveal-dead, rounds, show-suspicion"
     with pytest.raises(UnknownName, match=rf"{choices}\."):
-        playable("mini-mafia").resolve({"villagers": 3})
+        find_game("mini-mafia").resolve({"villagers": 3})
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_a_game_or_an_option_that_is_not_there_names_the_choices() -> None:
 )
 def test_a_table_that_cannot_be_played_is_refused(options: dict[str, object]) -> None:
     with pytest.raises(UsageError):
-        playable("mafia").resolve(options)
+        find_game("mafia").resolve(options)
 
 
 def test_general_mafia_is_balanced_and_its_roles_are_those_that_somebody_plays(plan: Callable[..., Plan]) -> None:

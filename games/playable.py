@@ -1,0 +1,75 @@
+"""A game as other rooms see it: what may be asked of it without knowing its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from liescope.common.declared_options import DeclaredOption
+from liescope.common.errors import UnknownName
+from liescope.games.core import Game
+from liescope.games.table import TableSpec, options_of
+
+
+@dataclass(frozen=True)
+class PlayableGame:
+    """A game that can be played by name.
+
+    spec: its options with their defaults; make: from (spec, seed, game id) to the game; title: as a heading; design:
+    who plays whom unless told otherwise (`liescope.generate.runs.tournament`); fixed: options of the spec that this
+    game does not let anyone change; learner: the role that may learn from game to game, "" for none.
+    """
+
+    name: str
+    title: str
+    spec: TableSpec
+    make: Callable[[Any, int, str], Game]
+    design: str = "background"
+    fixed: frozenset[str] = frozenset()
+    learner: str = ""
+
+    @cached_property
+    def options(self) -> tuple[DeclaredOption, ...]:
+        """What can be changed, in the order of the spec's fields."""
+        return tuple(option for option in options_of(self.spec) if option.name not in self.fixed)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Every role that the game knows, also those that nobody holds by default."""
+        return tuple(self.spec.composition())
+
+    @cached_property
+    def teams(self) -> Mapping[str, str]:
+        """The team of each role."""
+        game = self.make(self.spec, 0, self.name)
+        return {role: game.team(role) for role in self.roles}
+
+    def resolve(self, options: Mapping[str, Any]) -> TableSpec:
+        """The spec with these options. Names may be one text with commas; a message limit of 0 is none.
+
+        Raises UnknownName for an option that the game does not have, UsageError if no game can be played.
+        """
+        known = {option.name for option in self.options}
+        for name in options:
+            if name not in known:
+                raise UnknownName(f"option of {self.name}", name.replace("_", "-"), [n.replace("_", "-") for n in known])
+        given = dict(options)
+        if isinstance(names := given.get("names"), str):
+            given["names"] = tuple(name.strip() for name in names.split(","))
+        if given.get("message_limit") == 0:
+            given["message_limit"] = None
+        spec = replace(self.spec, **given)
+        spec.check()
+        return spec
+
+    def restore(self, options: Mapping[str, Any]) -> TableSpec:
+        """The spec that a plan recorded as JSON data. Raises TypeError for options that the spec does not have."""
+        plain = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        return replace(self.spec, **plain)
+
+
+def roles_in_play(spec: TableSpec) -> tuple[str, ...]:
+    """The roles that the table has cards for, in the game's order."""
+    return tuple(role for role, count in spec.composition().items() if count)
