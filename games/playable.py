@@ -54,8 +54,10 @@ class PlayableGame:
         known = {option.name for option in self.options}
         for name in options:
             if name not in known:
-                raise UnknownName(f"option of {self.name}", name.replace("_", "-"), [n.replace("_", "-") for n in known])
-        given = dict(options)
+                raise UnknownName(
+                    f"option of {self.name}", name.replace("_", "-"), [n.replace("_", "-") for n in known]
+                )
+        given: dict[str, Any] = dict(options)
         if isinstance(names := given.get("names"), str):
             given["names"] = tuple(name.strip() for name in names.split(","))
         if given.get("message_limit") == 0:
@@ -66,7 +68,9 @@ class PlayableGame:
 
     def restore(self, options: Mapping[str, Any]) -> TableSpec:
         """The spec that a plan recorded as JSON data. Raises TypeError for options that the spec does not have."""
-        plain = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in options.items()
+        }
         return replace(self.spec, **plain)
 
 

@@ -15,7 +15,6 @@ from liescope.common.errors import UnknownName
 from liescope.games import mafia, werewolf
 from liescope.games.playable import PlayableGame
 
-
 SHARED = "The table"  # the heading of options that games of several kinds have
 GAMES: dict[str, PlayableGame] = {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES)}
 

@@ -91,7 +91,7 @@ def options_of(spec: TableSpec) -> Iterator[DeclaredOption]:
 
 
 def planned_options(spec: TableSpec) -> dict[str, Any]:
-    """What a plan records of a spec: all fields but those set for each game, and later options that have their default."""
+    """What a plan records of a spec: all but what is set for each game, and but later options at their default."""
     return {
         field.name: getattr(spec, field.name)
         for field in dataclasses.fields(spec)

@@ -1,4 +1,4 @@
-"""Options that play and label share."""
+"""Options that the commands play and label share, each declared once."""
 
 from __future__ import annotations
 
@@ -6,27 +6,17 @@ from typing import Annotated
 
 import typer
 
+from liescope.common.declared_options import DeclaredOption
+
 LIMITS = "Limits (may differ each time a run goes on)"
 
-PromptsOption = Annotated[str, typer.Option(help="The name of a set (full, or Mafia's minimal), or a folder.")]
-Concurrency = Annotated[
-    int, typer.Option(help="Games, and requests, under way at once.", min=1, rich_help_panel=LIMITS)
-]
-Timeout = Annotated[float, typer.Option(help="Seconds that a request may take.", min=0.1, rich_help_panel=LIMITS)]
-MaxTokens = Annotated[
-    int | None, typer.Option(help="Stop when the run has used so many tokens.", min=1, rich_help_panel=LIMITS)
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option(help="Stop when the run has cost so much (needs --price).", min=0, rich_help_panel=LIMITS),
-]
-PriceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Money for a million tokens: MODEL=PROMPT,COMPLETION[,CACHED], repeatable.", rich_help_panel=LIMITS
-    ),
-]
-RetryFailed = Annotated[
-    bool, typer.Option(help="Go on with games that are recorded as failed.", rich_help_panel=LIMITS)
-]
+LIMIT_OPTIONS = (
+    DeclaredOption("concurrency", int, "Games, and requests, under way at once. [default: 16]", LIMITS, 1),
+    DeclaredOption("timeout", float, "Seconds that a request may take. [default: 120]", LIMITS, 0.1),
+    DeclaredOption("max_tokens", int, "Stop when the run has used so many tokens.", LIMITS, 1),
+    DeclaredOption("max_cost", float, "Stop when the run has cost so much (needs --price).", LIMITS, 0),
+    DeclaredOption("price", list[str], "Price of a million tokens: MODEL=IN,OUT or MODEL=IN,OUT,CACHED.", LIMITS),
+    DeclaredOption("retry_failed", bool, "Play games again that are recorded as failed.", LIMITS),
+)
+PromptsOption = Annotated[str, typer.Option(help="The name of a set of prompts, or a folder of templates.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")]

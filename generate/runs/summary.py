@@ -1,11 +1,13 @@
-"""What `play` and `label` share on the command line: limits from options, progress, and the summarise at the end."""
+"""What `play` and `label` share: limits from options, a job done with progress, and the printed summary."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ from liescope.common.console import emit, progress
 from liescope.common.errors import UsageError
 from liescope.common.text import plain
 from liescope.generate.players.protocol import Price
+from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.job import G, Job
+from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.runner import Limits, RunProgress, run
 
 
@@ -24,78 +28,86 @@ def limits_of(
     timeout: float,
     max_tokens: int | None,
     max_cost: float | None,
-    price: Sequence[str] | None,
+    price: Sequence[str],
     prompts: str,
 ) -> Limits:
-    """The limits that the options give. Raises UsageError for prices that are none, or that a budget lacks."""
-    prices = dict(_price(words) for words in price or [])
+    """The limits that the options give. Raises UsageError for a price that cannot be read, and for a budget of money
+    without prices.
+    """
+    prices = dict(_price(words) for words in price)
     if max_cost is not None and not prices:
         raise UsageError("--max-cost needs the prices of the models: --price MODEL=PROMPT,COMPLETION")
     return Limits(concurrency, timeout, max_tokens, max_cost, prices, prompts)
 
 
-def run_job(work: Job[G], out: Path, limits: Limits, retry_failed: bool, doing: str) -> tuple[RunProgress, float]:
-    """Do the work with progress on standard error; returns the tally and the seconds it took."""
+def run_job(
+    job: Job[G],
+    out: Path,
+    limits: Limits,
+    retry_failed: bool,
+    about: Mapping[str, Any],
+    config: RunConfig,
+    progress: bool,
+) -> RunResult:
+    """Do the job in a run folder, beside which the config is written. progress: show it on standard error.
+
+    Works inside a running event loop too, as in a notebook.
+    """
     started = time.monotonic()
+    with progress_bar(config.command, len(job), progress) as show:
 
-    def watch(tally: RunProgress) -> None:
-        pace = tally.calls / max(time.monotonic() - started, 1e-6)
-        note = f"{pace:,.0f} calls/s  {tally.tokens:,} tokens"
-        note += f"  cost {tally.cost:,.2f}" if tally.cost else ""
-        note += f"  {tally.failed:,} failed" if tally.failed else ""
-        display.update(task, completed=tally.done + tally.failed, note=note)
+        def watch(tally: RunProgress) -> None:
+            config.write(out)
+            show(tally, time.monotonic() - started)
 
+        try:
+            tally = _finish(run(job, out, limits, retry_failed, watch))
+        except KeyboardInterrupt:
+            if progress:
+                typer.echo(f"\nstopped; run the same command again to go on with {out}", err=True)
+            raise
+    return RunResult(out, about, tally, time.monotonic() - started)
+
+
+def _finish(work: Coroutine[Any, Any, RunProgress]) -> RunProgress:
     try:
-        with progress() as display:
-            task = display.add_task(doing, total=len(work), note="")
-            tally = asyncio.run(run(work, out, limits, retry_failed, watch))
-    except KeyboardInterrupt:
-        typer.echo(f"\nstopped; run the same command again to go on with {out}", err=True)
-        raise
-    return tally, time.monotonic() - started
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
-def summarise(head: dict[str, Any], tally: RunProgress, seconds: float, as_json: bool) -> None:
-    """Print how the run stands; then raise what stopped it. head: what the summary begins with; run and game in it."""
-    summary = head | {
-        "games": {"planned": tally.planned, "done": tally.done, "failed": tally.failed, "before": tally.before},
-        "winners": dict(sorted(tally.winners.items())),
-        "calls": tally.calls,
-        "tokens": tally.tokens,
-        "cost": tally.cost,
-        "kinds": _kinds(tally),
-        "seconds": round(seconds, 3),
-        "fallbacks": dict(tally.fallbacks.most_common()),
-        "failures": dict(tally.failures.most_common()),
-        "stopped": None if tally.stop is None else str(tally.stop),
-    }
+@contextmanager
+def progress_bar(doing: str, total: int, wanted: bool) -> Iterator[Callable[[RunProgress, float], None]]:
+    """A function that shows how a run stands after so many seconds; it does nothing where none is wanted."""
+    if not wanted:
+        yield lambda _tally, _seconds: None
+        return
+    with progress() as display:
+        task = display.add_task(doing, total=total, note="")
+
+        def show(tally: RunProgress, seconds: float) -> None:
+            note = f"{tally.calls / max(seconds, 1e-6):,.0f} calls/s  {tally.tokens:,} tokens"
+            note += f"  cost {tally.cost:,.2f}" if tally.cost else ""
+            note += f"  {tally.failed:,} failed" if tally.failed else ""
+            display.update(task, completed=tally.done + tally.failed, note=note)
+
+        yield show
+
+
+def summarise(result: RunResult, as_json: bool) -> None:
+    """Print how the run stands; then raise what stopped it."""
+    tally = result.tally
     if as_json:
-        emit(summary)
+        emit(result.to_json())
     else:
-        _print(summary)
+        _print(result.to_json())
     sys.stdout.flush()
     if tally.stop is not None:
         raise tally.stop
     if tally.failed and not tally.done:
-        raise UsageError(f"no game came to its end: {next(iter(tally.failures))}; mend that, then add --retry-failed")
-
-
-def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
-    """Calls and tokens a game, by kind of ask, over the games that ended."""
-    games = max(tally.done + tally.failed, 1)
-
-    def each(count: int | None) -> float | None:
-        return None if count is None else count / games
-
-    return {
-        kind.kind: {
-            "calls_per_game": each(kind.replies),
-            "prompt_tokens_per_game": each(kind.prompt_tokens),
-            "cached_tokens_per_game": each(kind.cached_tokens),
-            "completion_tokens_per_game": each(kind.completion_tokens),
-        }
-        for kind in tally.kinds
-    }
+        raise UsageError(f"no game could be played: {next(iter(tally.failures))}; solve that, then add --retry-failed")
 
 
 def _print(summary: dict[str, Any]) -> None:

@@ -46,8 +46,8 @@ def cells(design: str, roles: Sequence[str], players: Sequence[str], backgrounds
     return list(dict.fromkeys(found))
 
 
-def factorial(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[list[Cell], list[bool]]:
-    """Each cell once for each level of learning: the cells, and whether the jester of each learns."""
+def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[list[Cell], list[bool]]:
+    """Each cell once for each level of learning: the cells, and whether the learner of each learns."""
     return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]
 
 

@@ -23,6 +23,9 @@ class DeclaredOption:
     minimum: float | None = None
 
 
+_METAVARS = {int: "N", float: "X", str: "TEXT", list[str]: "TEXT"}  # short, so that the help has room
+
+
 def with_declared(options: Sequence[DeclaredOption]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a Typer command one more option for each declaration.
 
@@ -30,6 +33,7 @@ def with_declared(options: Sequence[DeclaredOption]) -> Callable[[Callable[..., 
     has the declared options in its place. Register the result with `app.command()`.
     """
     import typer
+    from rich.markup import escape
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
@@ -44,7 +48,11 @@ def with_declared(options: Sequence[DeclaredOption]) -> Callable[[Callable[..., 
                 annotation=Annotated[
                     option.type | None,
                     typer.Option(
-                        help=option.help, rich_help_panel=option.panel, min=option.minimum, show_default=False
+                        help=escape(option.help),
+                        rich_help_panel=option.panel,
+                        min=option.minimum,
+                        metavar=_METAVARS.get(option.type),
+                        show_default=False,
                     ),
                 ],
             )

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from liescope.games.mafia import MiniMafia
+from liescope.games.playable import roles_in_play
 from liescope.games.record import Status
+from liescope.games.registry import find_game
 from liescope.games.session import start
 from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.runs.journal import Journal
-from liescope.games.playable import roles_in_play
-from liescope.games.registry import find_game
 from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.runner import Limits, play
 from liescope.generate.runs.tournament import cells

@@ -16,7 +16,7 @@ from liescope.games.record import GameRecord, Status
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.runner import Limits, play
-from liescope.generate.runs.tournament import factorial
+from liescope.generate.runs.tournament import cross_learning
 from tests.generate.runs.fakes import FakeEndpoint
 
 PLAYERS = ("fake:a", "fake:b")
@@ -25,7 +25,7 @@ GAMES = 4
 
 
 def planned(games: int = GAMES, levels: tuple[bool, ...] = (False, True), **options: Any) -> Plan:
-    cells, learning = factorial([(player,) * 4 for player in PLAYERS], levels)
+    cells, learning = cross_learning([(player,) * 4 for player in PLAYERS], levels)
     table = {**TABLE, **options}
     return make_plan("werewolf", table, PLAYERS, "factorial", cells, games, 1, learning=learning)
 
@@ -151,9 +151,10 @@ def test_a_failed_game_teaches_nothing_and_tried_again_is_told_what_it_was_told(
     ("words", "names"),
     [
         (["werewolf", "--learning", "maybe"], "off, on or off,on"),
-        (["werewolf", "--learning", "on", "--design", "full"], "self and factorial"),
-        (["mini-mafia", "--learning", "on", "--design", "self"], "the jester's"),
-        (["dyadic-werewolf", "--learning", "on"], "the jester's"),
+        (["werewolf", "--learning", "on", "--design", "full"], "self or factorial"),
+        (["mini-mafia", "--learning", "on", "--design", "self"], "nobody learns"),
+        (["dyadic-werewolf", "--learning", "on"], "nobody learns"),
+        (["werewolf", "--jesters", "0", "--learning", "on"], "only the jester learns"),
     ],
 )
 def test_learning_where_there_is_none_is_refused_before_anything_is_asked(
@@ -171,5 +172,5 @@ def test_plans_without_learning_are_what_they_were_before_there_was_any() -> Non
     assert set(data["options"]) == {
         *("mafiosos", "detectives", "villagers", "names", "rounds", "message_limit", "scripted_night", "days", "assess")
     }
-    with pytest.raises(UsageError, match="the jester's"):
+    with pytest.raises(UsageError, match="nobody learns"):
         make_plan("mini-mafia", {}, ("fake:a",), "self", [("fake:a",) * 3], 1, 1, learning=[True])

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
-from liescope.generate.runs.changes import check_unchanged
 from liescope.games.registry import find_game
+from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.plan import Plan, hash_templates, make_plan, read_plan
 
 

@@ -1,0 +1,92 @@
+"""Config files of `play` and `label`: TOML with one section for the command, its keys named as the API names them.
+
+Every run folder gets one, `run.toml`: `liescope play --config runs/first/run.toml` goes on with that run. What is
+given on the command line counts more than the file.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from liescope.common.errors import BadData, UnknownName
+from liescope.generate.runs.folder import PLAN_FILE
+
+CONFIG_FILE = "run.toml"
+
+
+@dataclass(slots=True)
+class RunConfig:
+    """The options that a command was given. options: values that are None are left out."""
+
+    command: str
+    options: Mapping[str, Any]
+    _written: bool = field(default=False, init=False)
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a run folder, once."""
+        if self._written:
+            return
+        file = folder / CONFIG_FILE
+        lines = [f"# Go on with this run: liescope {self.command} --config {file}", f"[{self.command}]"]
+        lines += [f"{name} = {_toml(value)}" for name, value in self.options.items() if value not in (None, (), [])]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self._written = True
+
+
+def read_config(file: Path, command: str) -> dict[str, Any]:
+    """The options in a config file. A file that lies in a run folder names that folder as `out`.
+
+    Raises BadData for a file that cannot be read, is no TOML, or has no section for the command.
+    """
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadData(f"{file} cannot be read as a config file: {error}") from None
+    section = data.get(command)
+    if not isinstance(section, dict):
+        raise BadData(f"{file} has no section [{command}]; its sections are: {', '.join(data) or '(none)'}")
+    options = {name.replace("-", "_"): value for name, value in section.items()}
+    if "out" not in options and (file.parent / PLAN_FILE).exists():
+        options["out"] = str(file.parent)
+    return options
+
+
+def _use(context: typer.Context, file: Path | None) -> Path | None:
+    """Make the options in the file the defaults of the command."""
+    if file is not None and context.info_name is not None:
+        options = read_config(file, context.info_name)
+        known = {parameter.name for parameter in context.command.params if parameter.name not in ("config", "help")}
+        for name in options:
+            if name not in known:
+                raise UnknownName(f"option in {file}", name, [name for name in known if name is not None])
+        context.default_map = {**(context.default_map or {}), **options}
+    return file
+
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="A TOML file with a section for this command, such as the run.toml of a run.",
+        is_eager=True,
+        callback=_use,
+        show_default=False,
+    ),
+]
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML. Strings of JSON are strings of TOML but for the character DEL."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,74 @@
+"""`liescope.label`: have a judge rate games after they have ended."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from liescope.common.errors import UsageError
+from liescope.games.judging import JudgeSpec
+from liescope.generate.runs.config import RunConfig
+from liescope.generate.runs.judging import JudgingJob
+from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.summary import limits_of, run_job
+
+
+def label(
+    run: str | os.PathLike[str],
+    judge: str,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    share: float = 1.0,
+    roles: bool = False,
+    lessons: bool = False,
+    prompts: str = "full",
+    concurrency: int = 16,
+    timeout: float = 120.0,
+    max_tokens: int | None = None,
+    max_cost: float | None = None,
+    price: Sequence[str] = (),
+    retry_failed: bool = False,
+    progress: bool = False,
+) -> RunResult:
+    """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment.
+
+    The judged games become a run of their own; the run that they come from is only read. judge: a player's spec
+    string. out: the folder of the judged games, by default RUN-by-JUDGE. share: of the statements, the share to rate,
+    0 to 1. roles: name everybody's role, from each seat that lived to the end. lessons: tag the lessons that learners
+    drew. The other options are those of `play`.
+
+    Raises UsageError for a run without finished games and where nothing is asked of the judge, PlanChanged where the
+    folder holds another run.
+    """
+    source = Path(run)
+    folder = Path(out) if out is not None else default_folder(source, judge)
+    if folder.resolve() == source.resolve():
+        raise UsageError("the judged games need a folder of their own; choose another --out")
+    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, prompts)
+    job = JudgingJob(source, judge, JudgeSpec(share, roles, lessons), prompts)
+    config = RunConfig(
+        "label",
+        {
+            "run": source,
+            "judge": judge,
+            "share": share,
+            "roles": roles,
+            "lessons": lessons,
+            "prompts": prompts,
+            "concurrency": concurrency,
+            "timeout": timeout,
+            "max_tokens": max_tokens,
+            "max_cost": max_cost,
+            "price": price,
+        },
+    )
+    about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": judge}
+    return run_job(job, folder, limits, retry_failed, about, config, progress)
+
+
+def default_folder(run: Path, judge: str) -> Path:
+    """The folder beside the run that is named after the judge, without the address of an endpoint."""
+    slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
+    return run.with_name(f"{run.resolve().name}-by-{slug}")

@@ -1,0 +1,135 @@
+"""`liescope.play`: let players play a game, many times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import UsageError
+from liescope.games.playable import PlayableGame, roles_in_play
+from liescope.games.registry import find_game
+from liescope.generate.runs.config import RunConfig
+from liescope.generate.runs.plan import Plan, make_plan
+from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.summary import limits_of, run_job
+from liescope.generate.runs.tournament import cells as cells_of
+from liescope.generate.runs.tournament import cross_learning, read_cells
+
+DEFAULT_PLAYER = "scripted:steady"
+LISTED = "list"  # the design of a file of cells
+
+
+def play(
+    game: str,
+    *,
+    out: str | os.PathLike[str],
+    players: Sequence[str] = (),
+    games: int = 10,
+    seed: int = 0,
+    design: str | None = None,
+    background: Sequence[str] = (),
+    cells: str | os.PathLike[str] | None = None,
+    learning: str | None = None,
+    prompts: str = "full",
+    roles: str = "balanced",
+    concurrency: int = 16,
+    timeout: float = 120.0,
+    max_tokens: int | None = None,
+    max_cost: float | None = None,
+    price: Sequence[str] = (),
+    retry_failed: bool = False,
+    progress: bool = False,
+    **table: Any,
+) -> RunResult:
+    """Play games into a run folder, or go on with the run that lies there.
+
+    game: a name in `liescope.games.registry.GAMES`. out: the run's folder. players: spec strings such as
+    "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: how many in each cell. design,
+    background, cells (a CSV file in place of a design), roles: who plays what, see
+    `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design
+    and else off. prompts: the name of a set, or a folder of templates. concurrency: games, and requests, under way at
+    once. timeout: seconds for one request. max_tokens, max_cost: the budget of the whole run; a cost needs prices,
+    given as "MODEL=PROMPT,COMPLETION[,CACHED]" for a million tokens. retry_failed: try failed games again. table: the
+    game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
+
+    Raises UsageError for options that do not fit together, PlanChanged where the folder holds a run with another plan.
+    Whatever stops a run early (a spent budget, a row of failures) is in the result's `tally.stop`.
+    """
+    played = find_game(game)
+    plan = _plan(played, table, players, games, seed, design, background, cells, learning, prompts, roles)
+    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, prompts)
+    config = RunConfig(
+        "play",
+        {
+            "game": game,
+            "players": players,
+            "games": games,
+            "seed": seed,
+            "design": design,
+            "background": background,
+            "cells": cells,
+            "learning": learning,
+            "prompts": prompts,
+            "roles": roles,
+            **_listed(table),
+            "concurrency": concurrency,
+            "timeout": timeout,
+            "max_tokens": max_tokens,
+            "max_cost": max_cost,
+            "price": price,
+        },
+    )
+    folder = Path(out)
+    about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
+    return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress)
+
+
+def _plan(
+    game: PlayableGame,
+    table: dict[str, Any],
+    players: Sequence[str],
+    games: int,
+    seed: int,
+    design: str | None,
+    background: Sequence[str],
+    cells: str | os.PathLike[str] | None,
+    learning: str | None,
+    prompts: str,
+    roles: str,
+) -> Plan:
+    held = roles_in_play(game.resolve(table))
+    if cells is not None:
+        if players or background or design:
+            raise UsageError("a file of cells names the players itself; leave --player, --background and --design out")
+        design, drawn = LISTED, read_cells(Path(cells), held)
+        players = [spec for cell in drawn for spec in cell]
+    else:
+        design, players = design or game.design, players or [DEFAULT_PLAYER]
+        drawn = cells_of(design, held, _once(players), _once(background))
+    drawn, learns = cross_learning(drawn, _levels(learning, design))
+    return make_plan(game.name, table, _once(players), design, drawn, games, seed, roles, prompts, learns)
+
+
+def _levels(learning: str | None, design: str) -> list[bool]:
+    """The levels of learning that were asked for. The factorial design means both, unless told otherwise."""
+    words = [
+        word.strip().casefold() for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")
+    ]
+    if not set(words) <= {"off", "on"} or len(set(words)) < len(words):
+        raise UsageError(f"--learning takes off, on or off,on; {learning!r} is none of these")
+    if words != ["off"] and design not in ("self", "factorial"):
+        raise UsageError(f"--learning needs the design self or factorial; the design here is {design}")
+    return [word == "on" for word in words]
+
+
+def _once(specs: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(specs))
+
+
+def _listed(table: dict[str, Any]) -> dict[str, Any]:
+    """The table's options as the command takes them: names as one text, no limit as 0."""
+    plain = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in table.items()}
+    return {name: 0 if name == "message_limit" and value is None else value for name, value in plain.items()}

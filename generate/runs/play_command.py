@@ -1,0 +1,80 @@
+"""The command that plays games: play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from liescope.common.declared_options import with_declared
+from liescope.games.registry import GAMES, table_options
+from liescope.generate.runs.config import ConfigOption
+from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, PromptsOption
+from liescope.generate.runs.play import DEFAULT_PLAYER
+from liescope.generate.runs.play import play as play_games
+from liescope.generate.runs.summary import summarise
+
+app = typer.Typer()
+
+
+@app.command()
+@with_declared([*table_options(), *LIMIT_OPTIONS])
+def play(
+    game: Annotated[str, typer.Argument(help=f"The game: {', '.join(GAMES)}.", autocompletion=lambda: list(GAMES))],
+    out: Annotated[Path, typer.Option(help="Folder of the run; a run that is there goes on.", metavar="runs/NAME")],
+    config: ConfigOption = None,  # noqa: ARG001
+    players: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--player", help=f"A player, repeatable: scripted:bold, openai:MODEL\\[@URL]. \\[default: {DEFAULT_PLAYER}]"
+        ),
+    ] = None,
+    games: Annotated[int, typer.Option(help="Games in each cell.", min=1)] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 0,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            help="background: one role by a player, the others by a background; full: every combination; self: each "
+            "player alone; factorial: self, with learning off and on. \\[default: the game's own]",
+        ),
+    ] = None,
+    background: Annotated[
+        list[str] | None, typer.Option(help="A background player, repeatable. \\[default: every player]")
+    ] = None,
+    cells: Annotated[
+        Path | None, typer.Option(help="A CSV of cells in place of a design: one column for each role.")
+    ] = None,
+    learning: Annotated[
+        str | None,
+        typer.Option(help="Whether the jester learns from game to game: off, on or off,on. \\[default: off]"),
+    ] = None,
+    prompts: PromptsOption = "full",
+    roles: Annotated[
+        str, typer.Option(help="balanced over names and places, shuffled in each game, or fixed.")
+    ] = "balanced",
+    as_json: AsJson = False,
+    *,
+    given: Mapping[str, Any],
+) -> None:
+    """Let players play. Stop it at any time; the same command goes on where it stopped.
+
+    Example: liescope play mini-mafia --player scripted:bold --player scripted:novice --games 20 --out runs/first
+    """
+    result = play_games(
+        game,
+        out=out,
+        players=players or (),
+        games=games,
+        seed=seed,
+        design=design,
+        background=background or (),
+        cells=cells,
+        learning=learning,
+        prompts=prompts,
+        roles=roles,
+        progress=True,
+        **given,
+    )
+    summarise(result, as_json)
