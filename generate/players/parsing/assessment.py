@@ -1,11 +1,12 @@
 """A speaker's report on its own statement, or a peer's rating of it, from JSON anywhere in the text.
 
-A field that cannot be read is None, never a default; when none of the fields can be read there is no assessment.
+A field that cannot be read is None with a note that says why, never a default; when none of the fields can be read
+there is no assessment. Numbers count from 0 to 1; another scale is read only where it is written beside the number. A
+flag and a type that contradict each other are both kept, with a note.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from typing import Any
 from liescope.games.core import Assessment
 from liescope.generate.players.parsing.clean import visible
 from liescope.generate.players.parsing.objects import find_object
-from liescope.labeling.taxonomy import parse_type
+from liescope.labeling.taxonomy import DeceptionType, parse_type
+
+CONTRADICTION = "flag and type contradict each other"
 
 _ALIASES = {
     "deceptive": ("deceptive", "is_deceptive", "deception", "deceived", "is_deception", "lie", "lying"),
@@ -27,10 +30,17 @@ _ALIASES = {
 _FIELDS = {alias: field for field, aliases in _ALIASES.items() for alias in aliases}
 _YES = frozenset({"true", "yes", "y", "1", "deceptive", "deception", "lie", "lying"})
 _NO = frozenset({"false", "no", "n", "0", "honest", "truthful", "not deceptive", "not_deceptive", "none"})
-_NUMBER = re.compile(r"([-+]?\d{1,9}(?:\.\d{1,9})?)\s*(%?)(?:\s*/\s*(\d{1,3}))?")
+_NUMBER = re.compile(
+    r"[~≈\s]{0,4}([-+]?\d{0,9}[.,]?\d{1,9})\s{0,9}"
+    r"(?:(%|％|percent\b|per cent\b)|(?:/|out of|of|von|sur|de)\s{0,9}(\d{1,3})(?:\.0)?)?"
+    r"\s{0,9}(?:\([^()]{0,60}\))?[.\s]{0,4}",
+    re.IGNORECASE,
+)
+_HUGE = 1e300  # NaN and infinity are not below it
+_SCALES = (1, 5, 10, 100)  # what people rate out of
 _LOOSE = re.compile(
     rf"(?<!\w)[\"'*_]{{0,4}}({'|'.join(sorted(_FIELDS, key=len, reverse=True)).replace('_', '[ _-]?')})[\"'*_]{{0,4}}"
-    r"[ \t]{0,9}[:=][ \t*]{0,9}(\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}'|[^,;}\n]{1,2000})",
+    r"[ \t]{0,9}[:=][ \t*]{0,9}(\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}'|(?:[^,;}\n]|(?<=\d),(?=\d)){1,2000})",
     re.IGNORECASE,
 )
 
@@ -53,11 +63,12 @@ def read_assessment(text: str, peer: bool) -> Report:
         notes.append("fields read one by one")
     if data is None:
         return Report(None, text, (), "no JSON in the reply")
-    kind = data.get("type")
-    parsed = parse_type(kind) if isinstance(kind, str) else None
+    flag, kind = _flag(data.get("deceptive"), notes), _type(data.get("type"), notes)
+    if flag is not None and kind is not None and flag != (kind is not DeceptionType.NONE):
+        notes.append(CONTRADICTION)
     assessment = Assessment(
-        deceptive=_flag(data.get("deceptive"), notes),
-        type=None if parsed is None else parsed.value,
+        deceptive=flag,
+        type=None if kind is None else kind.value,
         confidence=_share(data.get("confidence"), "confidence", notes),
         suspicion=_share(data.get("suspicion"), "suspicion", notes) if peer else None,
         reason=_text(data.get("reason")),
@@ -98,39 +109,44 @@ def _flag(value: Any, notes: list[str]) -> bool | None:
         if word in _YES or word in _NO:
             notes.append("flag not written as true or false")
             return word in _YES
+    notes.append("no flag" if value is None else "flag unreadable")
     return None
 
 
+def _type(value: Any, notes: list[str]) -> DeceptionType | None:
+    kind = parse_type(value) if isinstance(value, str) else None
+    if kind is None:
+        notes.append("no type" if value is None else "type unreadable")
+    return kind
+
+
 def _share(value: Any, name: str, notes: list[str]) -> float | None:
-    """A number in [0, 1]; "80%", "8/10" and whole numbers from 2 to 100 are shares of a hundred or of the divisor."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    """A number in [0, 1]. Anything else is None with a note, except where the scale stands beside it: "70%", "7/10"."""
+    if value is None:
+        notes.append(f"no {name}")
         return None
-    number, percent = value, False
-    if isinstance(value, str):
-        found = _NUMBER.fullmatch(value.strip())
-        if not found:
-            return None
-        number, percent = float(found.group(1)), bool(found.group(2))
-        notes.append(f"{name} not written as a number")
-        if found.group(3):
-            return _clamp(number / max(int(found.group(3)), 1), name, notes)
-    try:
-        share = float(number)
-    except OverflowError:
-        return None
-    if not math.isfinite(share):
-        return None
-    if percent or (2 <= share <= 100 and share == int(share)):
-        if not percent:
-            notes.append(f"{name} read as a percentage")
-        share /= 100
-    return _clamp(share, name, notes)
-
-
-def _clamp(share: float, name: str, notes: list[str]) -> float:
-    if not 0 <= share <= 1:
+    share = _number(value, name, notes)
+    if share is None:
+        notes.append(f"{name} unreadable")
+    elif not 0 <= share <= 1:
         notes.append(f"{name} outside 0 to 1")
-    return min(max(share, 0.0), 1.0)
+        return None
+    return share
+
+
+def _number(value: Any, name: str, notes: list[str]) -> float | None:
+    """The number that a value stands for, on the scale of 0 to 1 where its own scale is beyond doubt."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) < _HUGE else None
+    found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    number = float(found.group(1).replace(",", "."))
+    scale = 100 if found.group(2) else int(found.group(3) or 1)
+    notes.append(f"{name} not written as a number from 0 to 1")
+    # "0.7/10" and "0.7%" may be shares already, and nobody rates out of 7.
+    in_doubt = scale not in _SCALES or (scale > 1 and 0 < number < 1)
+    return None if in_doubt else number / scale
 
 
 def _text(value: Any) -> str:

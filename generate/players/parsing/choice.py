@@ -1,8 +1,9 @@
 """The player that an answer names (Mini-Mafia paper, Appendix A.1).
 
 Strict: the first line is exactly an option. Then, each with a note: other case, markdown or punctuation; a name in a
-sentence, as a whole word and not in a negated mention ("not Alice", "instead of Alice"), when it is the only one or the
-only one behind a verb of choosing. Two names that stand equal are unusable: no reader decides for the player.
+sentence, as a whole word and not in a negated mention ("not Alice", "instead of Alice", "nicht Alice"), when it is the
+only one or the only one behind a verb of choosing. Two names that stand equal are unusable: no reader decides for the
+player.
 """
 
 from __future__ import annotations
@@ -14,26 +15,38 @@ from functools import lru_cache
 
 from liescope.generate.players.parsing.clean import unfence
 
-_EDGES = " \t\n*_`~#>\"'“”‘’«»()[]{}.,:;!?-–—"
+_EDGES = " \t\n*_`~#>\"'“”„‘’‚‹›«»「」『』【】（）()[]{}.,:;!?。，、：；！？-–—✅➡️→•"
 _MARKDOWN = re.compile(r"[*`~#]+|(?<!\w)_{1,3}|_{1,3}(?!\w)")
-_CLAUSE = re.compile(r"[.;:!?\n,()]|\b(?:but|so|because|since|I)\b|[–—]", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[.;:!?\n,()。；：！？，、（）]|\b(?:but|so|because|since|I|sondern|aber|mais|sino|pero|mas|ma|но|а)\b|而是|但|[–—]",
+    re.IGNORECASE,
+)
 _NEGATED = re.compile(
     r"\b(?:not|never|neither|nor|no|cannot|without|except|excluding|besides|than|over|avoid|trust)\b"
-    r"|n[’']t\b|\binstead\s+of\b|\bbelieve\s*$",
+    r"|n[’']t\b|\binstead\s+of\b|\bbelieve\s*$"
+    r"|\b(?:nicht|kein\w{0,2}|nie|niemals|statt|anstatt|ohne|außer|pas|jamais|sauf|sans|aucun\w?|nunca|jamás|excepto|sin|não"
+    r"|nem|sem|non|mai|senza|tranne|не|ни|нет|кроме|вместо)\b|[不别別勿非没未]|以外",
     re.IGNORECASE,
 )
 _CLEARED = re.compile(
     r"\s*(?:(?:is|was|seems|looks)(?:\s+\w+)?\s+(?:not|no|innocent|honest|truthful|town|safe|clear|trustworthy)\b"
-    r"|(?:is|was|does|did|would|should|could)n[’']t\b|(?:should|would|could|must)\s+not\b)",
+    r"|(?:is|was|does|did|would|should|could)n[’']t\b|(?:should|would|could|must)\s+not\b"
+    r"|(?:ist|war)\s+(?:\w+\s+)?(?:nicht|kein|unschuldig)|n[’']est\s+pas\b|est\s+innocent|no\s+es\b|es\s+inocente"
+    r"|não\s+é\b|non\s+è\b|не\b)"
+    r"|[^。、\n]{0,9}(?:不是|是好人|ではな|じゃな|しない|ません|않)",
     re.IGNORECASE,
 )
 _CHOOSING = re.compile(
     r"\b(?:vot(?:e|ing)|choos(?:e|ing)|choice|pick(?:ing)?|select(?:ing)?|arrest(?:ing)?"
-    r"|investigat(?:e|ing)|kill(?:ing)?|eliminat(?:e|ing)|target(?:ing)?|exil(?:e|ing)|answer|decision)\b"
-    r"(?:\s+(?:is|to|for|on|against|out|goes|going|arrest|investigate|kill|eliminate|vote|be|the|player|must|will))*"
-    r"[\s:\"“'‘=]*$",
+    r"|investigat(?:e|ing)|kill(?:ing)?|eliminat(?:e|ing)|target(?:ing)?|exil(?:e|ing)|answer|decision"
+    r"|stimm[et]|wähl[et]|voter?|choisi[rst]|voto|votar|elijo|escolho|scelgo|голосую|выбираю|投票|投给|选择|票)\b"
+    r"(?:\s+(?:is|to|for|on|against|out|goes|going|arrest|investigate|kill|eliminate|vote|be|the|player|must|will"
+    r"|für|gegen|pour|contre|por|a|per|contro|за|против))*"
+    r"[\s:：\"“„«「'‘=]*$",
     re.IGNORECASE,
 )
+# Chinese, Japanese and Korean put no space between a name and the words around it.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _NEAR = 120  # how far before a name a negation or a verb of choosing is looked for
 _MENTIONS = 200  # a text that mentions names more often than this is not an answer
 
@@ -102,7 +115,8 @@ def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
 def _pattern(options: tuple[str, ...], flags: int) -> re.Pattern[str]:
     """Any option as a whole word, the longest first; a possessive ("Alice's claim") is no mention."""
     names = "|".join(re.escape(option) for option in sorted(options, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])(?:{names})(?![\w-]|[’']s\b)", flags)
+    letter = rf"(?:[^\W{_UNSPACED}]|-)"
+    return re.compile(rf"(?<!{letter})(?:{names})(?!{letter}|[’']s\b)", flags)
 
 
 def _same(name: str, options: Sequence[str]) -> str:

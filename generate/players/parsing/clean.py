@@ -1,4 +1,4 @@
-"""What happens to a raw text before it is read: made safe to keep, and its reasoning block taken off.
+"""What happens to a raw text before it is read: made safe to keep, and its reasoning taken off.
 
 Everything here is one pass over the text, so that a hostile answer costs no more than its length.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from liescope.generate.players.parsing.reasoning import split_reasoning
 
 LONGEST = 100_000
 
@@ -17,15 +19,12 @@ _UNSEEN = re.compile(
     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
-_TAGS = "think|thinking|thought|thoughts|reasoning|reflection|analysis"
-_OPEN = re.compile(rf"\s*<({_TAGS})>", re.IGNORECASE)
-_CLOSE = re.compile(rf"</(?:{_TAGS})>", re.IGNORECASE)
 _FENCE = re.compile(r"\s*```[^\n`]*\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """text: what is to be read; reasoning: the block before it; notes: what was done; problem: "" or why not."""
+    """text: what is to be read; reasoning: what was taken off; notes: what was done; problem: "" or why not."""
 
     text: str
     reasoning: str = ""
@@ -51,20 +50,10 @@ def visible(raw: str) -> tuple[str, tuple[str, ...]]:
 
 
 def clean(raw: str) -> Cleaned:
-    """Remove unseen characters and a leading reasoning block (`<think>…</think>` and its like, also without its opening
-    tag, as several endpoints send it)."""
+    """Remove unseen characters, and take the model's reasoning off (`reasoning.split_reasoning`)."""
     text, notes = visible(raw)
-    if text.startswith('"'):
-        return Cleaned(text, "", notes)
-    opened = _OPEN.match(text)
-    closes = list(_CLOSE.finditer(text))
-    if closes:
-        start, last = opened.end() if opened else 0, closes[-1]
-        notes = (*notes, "reasoning block first")
-        return Cleaned(text[last.end() :].strip(), text[start : last.start()].strip(), notes)
-    if opened:
-        return Cleaned("", text[opened.end() :].strip(), notes, "the reasoning block never ends")
-    return Cleaned(text, "", notes)
+    split = split_reasoning(text)
+    return Cleaned(split.answer, split.reasoning, notes + split.notes, split.problem)
 
 
 def unfence(text: str) -> str | None:

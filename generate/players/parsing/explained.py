@@ -1,35 +1,37 @@
 """A vote with its reason: the name first, then what everybody is to hear.
 
-Only what is clearly meant for everybody becomes the reason: words in double quotation marks that stand on their own,
-not a quotation within a sentence; or the paragraph behind the label "Reason:". Anything else stays private, as players
-are told.
+The reason is what stands in double quotation marks on its own, not a quotation within a sentence; the field of a JSON
+object; or, with a note, what stands in the reason's place without quotation marks (`unquoted`). Words that were written
+and stay private leave no reason: text None, which the rules make a silence with a fallback. A reason that can be read
+is kept where the name cannot: then the vote alone has no choice, with a note that says why.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from liescope.generate.players.parsing.choice import read_choice
-from liescope.generate.players.parsing.clean import visible
-from liescope.generate.players.parsing.objects import find_object
+from liescope.generate.players.parsing.choice import Choice, read_choice
+from liescope.generate.players.parsing.objects import find_object, first_text
 from liescope.generate.players.parsing.speech import read_message
+from liescope.generate.players.parsing.unquoted import KEPT_BACK, UNQUOTED, read_unquoted
 
 _VOTES = ("vote", "name", "choice", "target", "player")
-_REASONS = ("reason", "message", "explanation", "statement")
-_QUOTE = re.compile(r'(?<!\\)["“„«]')
-_LABEL = re.compile(r"\W{0,9}(?:my )?(?:reason|explanation)\W{0,9}[:–—-]\W{0,9}", re.IGNORECASE)
+_REASONS = ("reason", "public_reason", "message", "explanation", "statement", "justification", "rationale")
+_THOUGHTS = ("reasoning", "thoughts", "thought", "thinking", "analysis", "private_reasoning")
+_QUOTE = re.compile(r'(?<!\\)["“„«「『]')
 _QUOTES = 20  # how many opening quotes are tried
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedVote:
-    """option: None where no single option could be read, with the problem named; reason: "" where none was given."""
+    """option: None where no single option could be read; reason: "" where none was given, None where there were words
+    that stay private; problem: why there is nothing at all.
+    """
 
     option: str | None
-    reason: str = ""
+    reason: str | None = ""
     rest: str = ""
     notes: tuple[str, ...] = ()
     problem: str = ""
@@ -38,25 +40,27 @@ class ExplainedVote:
 def read_explained_vote(text: str, options: Sequence[str], seat: str) -> ExplainedVote:
     """The vote and the reason in a cleaned text by the player of that name."""
     if data := find_object(text, []):
-        vote = _field(data, _VOTES)
+        vote = first_text(data, _VOTES)
         choice = read_choice(text if vote is None else vote, options)
-        reason = " ".join((_field(data, _REASONS) or "").split())
-        return ExplainedVote(choice.option, reason, "", ("vote in JSON",), choice.problem)
+        reason = " ".join((first_text(data, _REASONS) or "").split())
+        return _vote(choice, reason, first_text(data, _THOUGHTS) or "", ("vote in JSON",))
     choice = read_choice(text, options)
     after = text if choice.option is None else choice.rest
     begin = _opening(after, choice.option or "")
     message = read_message(after[begin:] if begin is not None else "", seat)
     if message.text is not None:
-        return ExplainedVote(choice.option, message.text, message.rest, choice.notes + message.notes, choice.problem)
-    if choice.option is None:
-        return ExplainedVote(None, "", "", choice.notes, choice.problem)
-    label = _LABEL.match(after)
-    if label is None:
-        return ExplainedVote(choice.option, "", after.strip(), choice.notes)
-    said, _, rest = after[label.end() :].partition("\n\n")
-    reason = " ".join(said.split())
-    notes = (*choice.notes, "reason without quotation marks") if reason else choice.notes
-    return ExplainedVote(choice.option, reason, rest.strip(), notes)
+        return _vote(choice, message.text, message.rest, choice.notes + message.notes)
+    said = read_unquoted(text, choice.option)
+    if said.reason is None:
+        return _vote(choice, None, said.rest, (*choice.notes, KEPT_BACK))
+    return _vote(choice, said.reason, said.rest, (*choice.notes, UNQUOTED) if said.reason else choice.notes)
+
+
+def _vote(choice: Choice, reason: str | None, rest: str, notes: tuple[str, ...]) -> ExplainedVote:
+    if choice.option is None and not reason:
+        return ExplainedVote(None, "", rest, notes, choice.problem)
+    missing = (f"vote: {choice.problem}",) if choice.option is None else ()
+    return ExplainedVote(choice.option, reason, rest, (*notes, *missing))
 
 
 def _opening(text: str, option: str) -> int | None:
@@ -70,9 +74,3 @@ def _opening(text: str, option: str) -> int | None:
         if not before or before[-1] in ".:!?;–—-" or before.casefold() == option.casefold():
             return found.start()
     return None
-
-
-def _field(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """The first of these fields that is a text."""
-    known = {str(key).casefold(): visible(value)[0] for key, value in data.items() if isinstance(value, str)}
-    return next((known[name] for name in names if name in known), None)

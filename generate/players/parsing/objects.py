@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from liescope.generate.players.parsing.clean import unfence
+from liescope.generate.players.parsing.clean import unfence, visible
 
 _TRIED = 50  # how many opening braces are tried
 
@@ -44,3 +44,21 @@ def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | No
     if last is not None:
         notes.append("JSON inside other text")
     return last
+
+
+def whole_object(text: str) -> Fields | None:
+    """The JSON object that a text, or its code fence, is and not only holds."""
+    inside = unfence(text)
+    text = text if inside is None else inside
+    if not text.startswith("{"):
+        return None
+    try:
+        return any_object(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def first_text(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The first of these fields that is a text, in any case of letters."""
+    known = {str(key).casefold(): visible(value)[0] for key, value in data.items() if isinstance(value, str)}
+    return next((known[name] for name in names if name in known), None)

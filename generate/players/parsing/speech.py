@@ -7,19 +7,27 @@ quoted message is unusable, which the rules turn into a silence. Everything more
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from liescope.generate.players.parsing.clean import unfence
+from liescope.generate.players.parsing.objects import first_text, whole_object
 
 NO_MESSAGE = "no quoted message"
 
-_CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "＂": '"'})
+_CURLY = str.maketrans(dict.fromkeys("“”„‟«»＂「」『』〝〞〟", '"'))
 _DECORATION = re.compile(r"[\s*_>#`~\\-]*(?=\")")
 _LABEL_WORDS = (
     "here|is|here's|my|the|your|this|public|final|discussion|message|response|reply|answer|statement|speech|output"
-    "|round|to|everyone|all|you|me|i|say|as"
+    "|round|to|everyone|everybody|all|you|me|i|say|says|as|sure|certainly|okay|ok|of|course|hier|ist|meine|nachricht"
+    "|an|alle|voici|mon|pour|tous|mi|mensaje|a|todos|minha|mensagem|messaggio|сообщение|发言|消息|发言内容|メッセージ"
 )
+_STAGE = re.compile(r"[\s>#-]*(?:\*[^*\"\n]{1,160}\*|\([^()\"\n]{1,160}\)|_[^_\"\n]{1,160}_)\s*(?=\")")
+_SINGLE = re.compile(r"'(?!\s)([^\n]{1,4000}?)(?<!\s)'[ \t]*(?:\n|$)")
+_MESSAGES = ("message", "speech", "statement", "public_message", "text", "say", "content")
+_THOUGHTS = ("reasoning", "reason", "thoughts", "thought", "thinking", "analysis")
 _SPACE = re.compile(r"\s+")
 _QUOTE = re.compile('"')
 
@@ -37,12 +45,16 @@ def read_message(text: str, seat: str) -> Message:
     """The message in a cleaned text by the player of that name."""
     notes: list[str] = []
     if not text.startswith('"'):
+        if data := whole_object(text):
+            return _in_json(data)
         inside = unfence(text)
         if inside is not None:
             text = inside
             notes.append("code fence")
         straight = text.translate(_CURLY)
         begin = _quote_at(straight, seat, notes)
+        if begin is None and (single := _SINGLE.match(text)):
+            return Message(_one_line(single.group(1)), text[single.end() :].strip(), (*notes, "single quotes"))
         if begin is None:
             return Message(None, notes=tuple(notes))
         if text[begin] != '"':
@@ -55,7 +67,8 @@ def read_message(text: str, seat: str) -> Message:
 def _label(seat: str) -> re.Pattern[str]:
     """A label before the quote: a few words that announce a message, or the speaker's own name ("Message: …",
     "**Alice:** …"). Another player's name is none: that would be a line of somebody else's."""
-    return re.compile(rf"[\s*_>#`~-]*(?:(?:{_LABEL_WORDS}|{re.escape(seat)})\b\s*){{1,10}}[*_]*:[\s*_>`]*(?=\")", re.I)
+    words = rf"(?:(?:{_LABEL_WORDS}|{re.escape(seat)})\b[!,.\]]?\s*){{1,10}}"
+    return re.compile(rf"[\s*_>#`~\[-]*{words}(?:\([^()\n]{{1,40}}\))?[*_]*[:：][\s*_>`]*(?=\")", re.I)
 
 
 def _quote_at(text: str, seat: str, notes: list[str]) -> int | None:
@@ -65,10 +78,24 @@ def _quote_at(text: str, seat: str, notes: list[str]) -> int | None:
     if found := _DECORATION.match(text):
         notes.append("markdown before the quote")
         return found.end()
+    if found := _STAGE.match(text):
+        notes.append("stage direction before the quote")
+        return found.end()
     if found := _label(seat).match(text):
         notes.append("label before the quote")
         return found.end()
     return None
+
+
+def _in_json(data: Mapping[str, Any]) -> Message:
+    """The message of a JSON object, a text with or without quotation marks of its own."""
+    said = first_text(data, _MESSAGES)
+    if said is None:
+        return Message(None)
+    straight = said.translate(_CURLY).strip()
+    if len(straight) > 1 and straight[0] == straight[-1] == '"':
+        straight = straight[1:-1]
+    return Message(_one_line(straight), first_text(data, _THOUGHTS) or "", ("message in JSON",))
 
 
 def _quoted(text: str, notes: list[str]) -> Message:

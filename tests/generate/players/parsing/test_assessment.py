@@ -8,6 +8,7 @@ import pytest
 
 from liescope.games.core import AskKind, Assessment
 from liescope.generate.players.parsing import read_reply
+from liescope.generate.players.parsing.assessment import CONTRADICTION
 
 WHOLE = {"deceptive": True, "type": "omission", "confidence": 0.8, "suspicion": 0.6, "reason": "He hides a claim."}
 READ = Assessment(True, "omission", 0.8, 0.6, "He hides a claim.")
@@ -32,7 +33,9 @@ def test_a_speaker_has_no_suspicion_of_itself(make_ask) -> None:
         f'An example is {{"deceptive": false}}. Mine: {json.dumps(WHOLE)} That is all.',
         json.dumps({**WHOLE, "deceptive": "yes"}),
         json.dumps({**WHOLE, "confidence": "80%", "suspicion": "6/10"}),
-        json.dumps({**WHOLE, "confidence": 80}),
+        json.dumps({**WHOLE, "confidence": "0.80 (fairly sure)", "suspicion": "0,6"}),
+        json.dumps({**WHOLE, "confidence": "80 percent", "suspicion": "6 out of 10"}),
+        "Deceptive: true\nType: omission\nConfidence: 0,8\nSuspicion: 3/5\nReason: He hides a claim.",
         "{'deceptive': True, 'type': 'omission', 'confidence': 0.8, 'suspicion': 0.6, 'reason': 'He hides a claim.',}",
         "**Deceptive:** yes\n**Type:** Omission\nConfidence: 80%\n**Suspicion:** 0.6\n**Reason:** He hides a claim.",
     ],
@@ -59,10 +62,50 @@ def test_a_confidence_that_is_no_number_is_none(make_ask, value: str) -> None:
     assert reply.assessment.confidence is None
 
 
-def test_a_number_out_of_range_is_clamped_with_a_note(make_ask) -> None:
-    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), '{"confidence": 1.2, "suspicion": -0.1}')
-    assert reply.assessment == Assessment(None, None, 1.0, 0.0)
-    assert reply.notes == ("confidence outside 0 to 1", "suspicion outside 0 to 1")
+@pytest.mark.parametrize("value", [2, 7, 10, 70, 1.2, -0.1, 1e99, "7", "150%", "11/10", "-10%"])
+def test_a_number_outside_0_to_1_is_none_with_its_reason(make_ask, value: object) -> None:
+    """7 may be out of 10 and 70 a percentage, but 1 and 2 fit either scale as badly: no reader chooses one."""
+    reply = read_reply(
+        make_ask(AskKind.PEER_ASSESSMENT), json.dumps({**WHOLE, "suspicion": value, "confidence": value})
+    )
+    assert reply.assessment == Assessment(True, "omission", None, None, "He hides a claim.")
+    assert {"confidence outside 0 to 1", "suspicion outside 0 to 1"} <= set(reply.notes)
+
+
+@pytest.mark.parametrize(
+    ("value", "share"),
+    [("7/10", 0.7), ("70%", 0.7), ("2/10", 0.2), ("1/10", 0.1), ("1%", 0.01), ("100/100", 1.0), ("0/10", 0.0)],
+)
+def test_a_scale_that_is_written_beside_the_number_is_read_and_noted(make_ask, value: str, share: float) -> None:
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), json.dumps({**WHOLE, "suspicion": value}))
+    assert reply.assessment is not None
+    assert reply.assessment.suspicion == pytest.approx(share)
+    assert reply.notes == ("suspicion not written as a number from 0 to 1",)
+
+
+@pytest.mark.parametrize("value", ["0.7/10", "0.5%", "3/7", "high", "7-8/10", "", [0.5], {"score": 0.5}])
+def test_a_scale_in_doubt_is_none_with_its_reason(make_ask, value: object) -> None:
+    reply = read_reply(make_ask(AskKind.PEER_ASSESSMENT), json.dumps({**WHOLE, "suspicion": value}))
+    assert reply.assessment is not None
+    assert reply.assessment.suspicion is None
+    assert "suspicion unreadable" in reply.notes
+
+
+def test_every_field_that_is_none_has_a_note(make_ask) -> None:
+    reply = read_reply(
+        make_ask(AskKind.PEER_ASSESSMENT), '{"deceptive": "perhaps", "type": "white lie", "suspicion": 1}'
+    )
+    assert reply.assessment == Assessment(None, None, None, 1.0)
+    assert reply.notes == ("flag unreadable", "type unreadable", "no confidence")
+
+
+@pytest.mark.parametrize(("flag", "kind"), [(False, "omission"), (True, "none")])
+def test_a_flag_and_a_type_that_contradict_each_other_are_kept_with_a_note(make_ask, flag: bool, kind: str) -> None:
+    for ask in (make_ask(AskKind.SELF_ASSESSMENT), make_ask(AskKind.PEER_ASSESSMENT)):
+        reply = read_reply(ask, json.dumps({**WHOLE, "deceptive": flag, "type": kind}))
+        assert reply.assessment is not None
+        assert (reply.assessment.deceptive, reply.assessment.type) == (flag, kind)
+        assert reply.notes == (CONTRADICTION,)
 
 
 @pytest.mark.parametrize(
