@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from liescope.common.errors import BadData, UsageError
 from liescope.generate.players.protocol import EndpointFacts
 
-FORMAT = 1
+FORMAT, OLDEST = 2, 1  # of new runs, and the oldest that is read
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
 
 
@@ -68,7 +68,6 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
         base.execute("PRAGMA synchronous = NORMAL")
         return base
     try:
-        base.execute("PRAGMA query_only = ON")
         base.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError:
         # A folder that this user may not write: readable all the same, unless a killed writer left its log there.
@@ -80,15 +79,23 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     return base
 
 
-def check_whole(path: Path, base: sqlite3.Connection) -> None:
-    """Raises BadData where the database has another format or is shorter than its own header says."""
+def check_whole(path: Path, base: sqlite3.Connection, checked: bool = False) -> int:
+    """The journal's format. Raises BadData where the database is damaged (a look at every page, left out where it was
+    `checked` before), shorter than its own header says, or of an unknown format.
+    """
+    file = path / JOURNAL_FILE
     (number,) = one(base, "PRAGMA user_version")
-    if number != FORMAT:
-        raise BadData(f"{path / JOURNAL_FILE} has format {number}; this version of Liescope reads format {FORMAT}")
+    if not OLDEST <= number <= FORMAT:
+        raise BadData(f"{file} has format {number}; this version of Liescope reads {OLDEST} to {FORMAT}")
     (pages,), (size,) = one(base, "PRAGMA page_count"), one(base, "PRAGMA page_size")
     wal = path / f"{JOURNAL_FILE}-wal"
-    if not (wal.exists() and wal.stat().st_size) and (path / JOURNAL_FILE).stat().st_size < pages * size:
-        raise BadData(f"{path / JOURNAL_FILE} is cut off; restore it from a copy, or play the run anew elsewhere")
+    if not (wal.exists() and wal.stat().st_size) and file.stat().st_size < pages * size:
+        raise BadData(f"{file} is cut off; restore it from a copy, or play the run anew elsewhere")
+    (found,) = ("ok",) if checked else one(base, "PRAGMA integrity_check(1)")
+    if found != "ok":
+        words = " ".join(str(found).split())
+        raise BadData(f"{file} is damaged ({words}); restore it from a copy, or play the run anew elsewhere")
+    return int(number)
 
 
 def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
@@ -104,15 +111,19 @@ def read_head(path: Path) -> dict[str, Any]:
         head = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadData(f"{path} holds no run ({PLAN_FILE} is missing); `liescope play` makes one") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise BadData(f"{file} cannot be read ({error}); restore it from a copy") from error
     if not isinstance(head, dict) or not isinstance(head.get("plan"), dict):
         raise BadData(f"{file} is no plan of a run; restore it from a copy")
-    if head.get("format") != FORMAT:
-        raise BadData(f"{file} has format {head.get('format')}; this version of Liescope reads format {FORMAT}")
+    number = head.get("format")
+    if not isinstance(number, int) or not OLDEST <= number <= FORMAT:
+        raise BadData(f"{file} has format {number!r}; this version of Liescope reads {OLDEST} to {FORMAT}")
+    known = head.setdefault("versions", {})
+    if not (isinstance(known, dict) and all(isinstance(version, str) for version in known.values())):
+        raise BadData(f"{file} is damaged at versions; restore it from a copy")
     if not (path / JOURNAL_FILE).is_file():
         raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
-    return {"versions": {}, **head, "endpoints": _read_endpoints(head.get("endpoints", []), file)}
+    return {**head, "endpoints": _read_endpoints(head.get("endpoints", []), file)}
 
 
 def write_head(path: Path, head: Mapping[str, Any]) -> None:
@@ -127,8 +138,8 @@ def _read_endpoints(data: Any, file: Path) -> tuple[EndpointFacts, ...]:
     try:
         return TypeAdapter(tuple[EndpointFacts, ...]).validate_python(data)
     except ValidationError as error:
-        place = ".".join(str(part) for part in error.errors()[0]["loc"])
-        raise BadData(f"{file} is damaged at endpoints.{place}; restore it from a copy") from None
+        place = [str(part) for part in error.errors()[0]["loc"]]
+        raise BadData(f"{file} is damaged at {'.'.join(('endpoints', *place))}; restore it from a copy") from None
 
 
 def write_whole(file: Path, text: str) -> None:

@@ -1,9 +1,10 @@
 """The journal: one folder a run, in which nothing that was paid for is ever lost.
 
 A run folder holds `run.json` (the resolved plan, the versions it was made with, the format's number) and
-`journal.sqlite` (every attempt and reply as it arrives, and every game as it ends). SQLite keeps a write-ahead log, so
+`journal.sqlite` (every request and reply as it arrives, and every game as it ends). SQLite keeps a write-ahead log, so
 that a process killed at any moment loses nothing that was committed, and others may read while the run goes on. One
-process writes; it holds a lock on the folder.
+process writes; it holds a lock on the folder. Every row carries a checksum, and what a row says is checked when it is
+read.
 
 What arrives within one turn of the event loop shares a commit: a reply and its attempt are never apart, a reply from an
 endpoint is safe before anything else happens, and players that answer at once do not pay for a commit each.
@@ -25,11 +26,14 @@ from typing import Any
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.folders import take_lock
-from liescope.games.core import Ask, Reply
-from liescope.games.record import GameRecord, Status, record_from_json, record_to_json, reply_from_json, reply_to_json
+from liescope.common.text import plain
+from liescope.games.core import Ask, AskKind, Reply
+from liescope.games.record import GameRecord, Status, record_to_json, reply_to_json
 from liescope.generate.players.protocol import Attempt, EndpointFacts
+from liescope.generate.runs.checks import read_kept_reply, read_record
 from liescope.generate.runs.folder import (
     FORMAT,
+    JOURNAL_FILE,
     PLAN_FILE,
     check_whole,
     connect,
@@ -39,37 +43,11 @@ from liescope.generate.runs.folder import (
     versions,
     write_head,
 )
+from liescope.generate.runs.requests import RequestStore, read_request, storable
+from liescope.generate.runs.tables import create, insertion, rows, signed, upgrade, view_format_1
 
-_TABLES = f"""
-PRAGMA user_version = {FORMAT};
-CREATE TABLE IF NOT EXISTS games (
-    number INTEGER PRIMARY KEY, game_id TEXT NOT NULL UNIQUE, status TEXT NOT NULL, record TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS replies (
-    game_id TEXT NOT NULL, step INTEGER NOT NULL, seat TEXT NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL,
-    model TEXT NOT NULL, reply TEXT NOT NULL, raw TEXT NOT NULL, UNIQUE (game_id, step, seat)
-);
-CREATE TABLE IF NOT EXISTS attempts (
-    game_id TEXT NOT NULL, step INTEGER NOT NULL, seat TEXT NOT NULL, kind TEXT, model TEXT, problem TEXT NOT NULL,
-    raw TEXT NOT NULL, prompt_tokens INTEGER, cached_tokens INTEGER, completion_tokens INTEGER, cost REAL,
-    latency_ms REAL
-);
-CREATE INDEX IF NOT EXISTS attempts_of_game ON attempts (game_id, step, seat);
-"""
-_ADD_GAME = "INSERT INTO games VALUES (?, ?, ?, ?)"
-_ADD_REPLY = "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_ADD_ATTEMPT = "INSERT INTO attempts VALUES (?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?, ?)"
-# A request has a row in attempts; a reply that nobody asked a wire for has none, and stands for itself.
-_CALLS = """
-SELECT a.step, a.seat, row_number() OVER (PARTITION BY a.step, a.seat ORDER BY a.rowid), coalesce(r.kind, a.kind),
-    coalesce(r.model, a.model), a.problem, r.reply, a.raw, a.prompt_tokens, a.cached_tokens, a.completion_tokens,
-    a.cost, a.latency_ms
-FROM attempts a LEFT JOIN replies r USING (game_id, step, seat) WHERE a.game_id = :game
-UNION ALL
-SELECT step, seat, 1, kind, model, '', reply, raw, NULL, NULL, NULL, NULL, NULL FROM replies r WHERE game_id = :game
-    AND NOT EXISTS (SELECT 1 FROM attempts a WHERE (a.game_id, a.step, a.seat) = (r.game_id, r.step, r.seat))
-ORDER BY 1, 2, 3
-"""
+_KINDS = frozenset(AskKind)
+_CALL = "step, seat, problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms"
 _BY_KIND = """
 SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
     SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
@@ -89,6 +67,20 @@ class KindSpent:
     completion_tokens: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class KeptRequest:
+    """One request for an ask. attempt counts from 1; body: the JSON that was sent, None where it was not kept (runs of
+    older versions); problem: "" or why it gave no reply.
+    """
+
+    attempt: int
+    model: str
+    body: dict[str, Any] | None
+    response_id: str | None
+    served_model: str | None
+    problem: str
+
+
 class Journal:
     """A run folder, open. Use it as a context manager; leaving it commits and gives the lock back.
 
@@ -103,9 +95,9 @@ class Journal:
         self._head = dict(head)
         self._base = base
         self._lock = lock
-        self._games: list[tuple[int | None, str, str, str]] = []
-        self._replies: list[tuple[Any, ...]] = []
-        self._attempts: list[tuple[Any, ...]] = []
+        self._rows: dict[str, list[tuple[Any, ...]]] = {"attempts": [], "replies": [], "unanswered": [], "games": []}
+        self._requests = RequestStore()
+        self._next: dict[str, int] = {}  # the next free place in games and attempts
         self._waiting = False
         self._broken: UsageError | None = None
 
@@ -125,7 +117,9 @@ class Journal:
                 raise UsageError(f"{path} holds a run already; choose another folder for the new one")
             base = connect(path, write=True)
             undo.callback(base.close)
-            base.executescript(_TABLES)
+            if one(base, "PRAGMA user_version")[0]:
+                check_whole(path, base)
+            create(base)
             if one(base, "SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM replies)")[0]:
                 raise BadData(f"{path} holds a journal whose {PLAN_FILE} is missing; put it back or start elsewhere")
             head = {"format": FORMAT, "versions": versions(), "plan": dict(plan), "endpoints": ()}
@@ -134,10 +128,12 @@ class Journal:
         return cls(path, head, base, lock)
 
     @classmethod
-    def open(cls, path: Path, write: bool = False) -> Journal:
+    def open(cls, path: Path, write: bool = False, checked: bool = False) -> Journal:
         """An existing run: for reading (also while another process writes it), or to go on with it.
 
-        Raises BadData where the folder holds no run or a damaged one, UsageError where another process writes it.
+        checked: this process has looked at the whole file before. A run of format 1 is brought to format 2 before it
+        goes on, and left as it is where it is read. Raises BadData where the folder holds no run or a damaged one,
+        UsageError where another process writes it.
         """
         head = read_head(path)
         with guard(path), ExitStack() as undo:
@@ -146,7 +142,16 @@ class Journal:
                 undo.callback(os.close, lock)
             base = connect(path, write)
             undo.callback(base.close)
-            check_whole(path, base)
+            number = check_whole(path, base, checked)
+            if write and number < FORMAT:
+                upgrade(base)
+            if write and head["format"] < FORMAT:
+                head["format"] = FORMAT
+                write_head(path, head)
+            if not write:
+                if number < FORMAT:
+                    view_format_1(base)
+                base.execute("PRAGMA query_only = ON")
             undo.pop_all()
         return cls(path, head, base, lock)
 
@@ -180,30 +185,38 @@ class Journal:
         """Keep one request, successful or not. The order of arrival numbers them, also over several resumed runs."""
         self._check_writable()
         a = attempt
-        numbers = (a.prompt_tokens, a.cached_tokens, a.completion_tokens, a.cost, a.latency_ms)
-        self._attempts.append((a.game, a.step, a.seat, a.problem, _storable(a.raw), *numbers))
-        self._changed()
+        sent = (None, None) if a.request is None else self._requests.keep(a.game, a.seat, a.request)
+        money = (_real(a.cost), _real(a.latency_ms))
+        said = [None if text is None else storable(text) for text in (a.response_id, a.served_model)]
+        tokens = (a.prompt_tokens, a.cached_tokens, a.completion_tokens)
+        kept = (a.game, a.step, a.seat, storable(a.problem), storable(a.raw), *tokens, *money, *sent, *said)
+        self._add("attempts", kept)
 
     def log_reply(self, ask: Ask, model: str, reply: Reply, position: int = 0) -> None:
         """Keep the reply to an ask. position: the ask's place in its batch, where replies may come in another order."""
         self._check_writable()
-        kept = (_dump(reply_to_json(reply)), _storable(reply.raw))
-        self._replies.append((ask.game, ask.step, ask.seat, position, ask.kind.value, model, *kept))
-        self._changed()
+        kept = (_dump(reply_to_json(reply)), storable(reply.raw))
+        self._add("replies", (ask.game, ask.step, ask.seat, position, ask.kind.value, model, *kept))
 
     def log_failure(self, ask: Ask, model: str) -> None:
         """Note whose the attempts were that led to no reply at all."""
         self._check_writable()
-        self.commit()
-        with guard(self.path), self._base:
-            where = (ask.kind.value, model, ask.game, ask.step, ask.seat)
-            self._base.execute("UPDATE attempts SET kind = ?, model = ? WHERE (game_id, step, seat) = (?, ?, ?)", where)
+        self._add("unanswered", (ask.game, ask.step, ask.seat, ask.kind.value, model))
 
     def add_record(self, record: GameRecord, number: int | None = None) -> None:
         """Keep a game that ended. number: its place in the run, by default after the last one."""
         self._check_writable()
-        self._games.append((number, record.game_id, record.status.value, _dump(record_to_json(record))))
-        self._changed()
+        self._requests.forget(record.game_id)
+        self._add("games", (number, record.game_id, record.status.value, _dump(record_to_json(record))))
+
+    def keep_templates(self, digest: str, sources: Mapping[str, str]) -> None:
+        """Keep prompt templates whole, by file name, under the hash that the plan names; once is enough."""
+        self._check_writable()
+        if self.templates(digest):
+            return
+        with guard(self.path), self._base:
+            kept = [signed((digest, name, storable(source))) for name, source in sources.items()]
+            self._base.executemany(insertion("templates"), kept)
 
     def forget_failed(self) -> int:
         """Forget that games failed, so that they go on from their last reply; returns how many."""
@@ -229,19 +242,42 @@ class Journal:
 
     def commit(self) -> None:
         """Make everything so far durable. Raises what an earlier commit in the background ran into."""
-        if self._broken is None and (self._games or self._replies or self._attempts):
+        if self._broken is None and any(self._rows.values()):
             try:
                 with guard(self.path), self._base:
-                    self._base.executemany(_ADD_ATTEMPT, self._attempts)
-                    self._base.executemany(_ADD_REPLY, self._replies)
-                    self._base.executemany(_ADD_GAME, self._games)
+                    self._write()
             except UsageError as error:
                 self._broken = error
-            self._attempts.clear()
-            self._replies.clear()
-            self._games.clear()
+                self._next.clear()
+            for waiting in (*self._rows.values(), self._requests.texts, self._requests.prompts):
+                waiting.clear()
         if self._broken is not None:
             raise self._broken
+
+    def _write(self) -> None:
+        self._base.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", self._requests.texts)
+        self._base.executemany("INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)", self._requests.prompts)
+        attempts = [(self._place("attempts", "place"), *row) for row in self._rows["attempts"]]
+        games = [
+            (self._place("games", "number") if number is None else number, *row) for number, *row in self._rows["games"]
+        ]
+        self._base.executemany(insertion("attempts"), map(signed, attempts))
+        self._base.executemany(insertion("replies"), map(signed, self._rows["replies"]))
+        again = insertion("unanswered").replace("INSERT", "INSERT OR REPLACE")
+        self._base.executemany(again, map(signed, self._rows["unanswered"]))
+        self._base.executemany(insertion("games"), map(signed, games))
+
+    def _place(self, table: str, column: str) -> int:
+        """The place of a new row: after the last one of the table."""
+        if table not in self._next:
+            (last,) = one(self._base, f"SELECT max({column}) FROM {table}")
+            self._next[table] = (last or 0) + 1
+        self._next[table] += 1
+        return self._next[table] - 1
+
+    def _add(self, table: str, row: tuple[Any, ...]) -> None:
+        self._rows[table].append(row)
+        self._changed()
 
     def _check_writable(self) -> None:
         if self._lock is None:
@@ -271,18 +307,15 @@ class Journal:
     def records(self) -> Iterator[GameRecord]:
         """Every game that ended, done or failed, in the run's order, one at a time."""
         self.commit()
-        with guard(self.path):
-            for (text,) in self._base.execute("SELECT record FROM games ORDER BY number"):
-                yield record_from_json(json.loads(text))
+        for game_id, status, text in self._read("games", "game_id, status, record", "ORDER BY number"):
+            yield self._record(game_id, status, text)
 
     def record(self, game_id: str) -> GameRecord:
         """One game. Raises UnknownName with the nearest ids."""
         self.commit()
-        with guard(self.path):
-            found = self._base.execute("SELECT record FROM games WHERE game_id = ?", (game_id,)).fetchone()
-            if found is None:
-                raise _unknown_game(self.name, game_id, self.game_ids())
-            return record_from_json(json.loads(found[0]))
+        for name, status, text in self._read("games", "game_id, status, record", "WHERE game_id = ?", (game_id,)):
+            return self._record(name, status, text)
+        raise _unknown_game(self.name, game_id, self.game_ids())
 
     def game_ids(self) -> list[str]:
         """Ids of the games that ended, in the run's order."""
@@ -307,10 +340,12 @@ class Journal:
     def answers(self, game_id: str) -> dict[tuple[int, str], Reply]:
         """The recorded replies of a game by (step, seat); the last batch may lack some seats."""
         self.commit()
-        asked = "SELECT step, seat, reply, raw FROM replies WHERE game_id = ? ORDER BY step, position, rowid"
-        with guard(self.path):
-            rows = self._base.execute(asked, (game_id,))
-            return {(step, seat): reply_from_json(json.loads(text), raw) for step, seat, text, raw in rows}
+        kept = self._read(
+            "replies", "step, seat, reply, raw", "WHERE game_id = ? ORDER BY step, position, seat", (game_id,)
+        )
+        return {
+            (step, seat): read_kept_reply(text, raw, self._where(game_id, step, seat)) for step, seat, text, raw in kept
+        }
 
     def replies(self, game_id: str) -> list[tuple[Reply, ...]]:
         """The recorded replies of a game as batches, in the order of the asks, as `games.session.replay` takes them."""
@@ -320,10 +355,50 @@ class Journal:
         return [tuple(batch) for batch in batches.values()]
 
     def calls(self, game_id: str) -> list[dict[str, Any]]:
-        """Every request of a game, with the columns of `liescope.generate.corpus.schema.CALLS` but `split`."""
+        """Every request of a game, with the columns of `liescope.generate.corpus.schema.CALLS` but `split`.
+
+        A reply that no endpoint was asked for has no attempt, and stands for itself.
+        """
         self.commit()
-        with guard(self.path):
-            return [_call(game_id, *row) for row in self._base.execute(_CALLS, {"game": game_id})]
+        of = ("WHERE game_id = ?", (game_id,))
+        answered: dict[tuple[int, str], tuple[str, str, str]] = {}
+        made: dict[tuple[int, str], list[tuple[Any, ...]]] = {}
+        for step, seat, *facts in self._read("attempts", _CALL, "WHERE game_id = ? ORDER BY place", (game_id,)):
+            made.setdefault((step, seat), []).append(tuple(facts))
+        for step, seat, kind, model in self._read("unanswered", "step, seat, kind, model", *of):
+            answered[step, seat] = kind, model, ""
+        for step, seat, kind, model, text, raw in self._read("replies", "step, seat, kind, model, reply, raw", *of):
+            answered[step, seat] = kind, model, text
+            made.setdefault((step, seat), [("", raw, None, None, None, None, None)])
+        return [
+            self._call(game_id, step, seat, number, answered.get((step, seat)), facts)
+            for (step, seat), attempts in sorted(made.items())
+            for number, facts in enumerate(attempts, 1)
+        ]
+
+    def requests(self, game_id: str, step: int, seat: str) -> list[KeptRequest]:
+        """The requests that were made for one ask, in order; none for players that ask no endpoint."""
+        self.commit()
+        of = ("WHERE (game_id, step, seat) = (?, ?, ?)", (game_id, step, seat))
+        models = [*self._read("replies", "model", *of), *self._read("unanswered", "model", *of), ("",)]
+        columns = "parameters, prompts, response_id, served_model, problem"
+        kept = []
+        order = (f"{of[0]} ORDER BY place", of[1])
+        for number, (parameters, prompts, *answer) in enumerate(self._read("attempts", columns, *order), 1):
+            body = None
+            if parameters is not None:
+                with guard(self.path):
+                    try:
+                        body = read_request(self._base, parameters, prompts or b"")
+                    except (ValueError, KeyError, TypeError, AttributeError) as error:
+                        raise BadData(f"{self._where(game_id, step, seat)}: {error}") from error
+            kept.append(KeptRequest(number, models[0][0], body, *answer))
+        return kept
+
+    def templates(self, digest: str) -> dict[str, str]:
+        """The prompt templates that were kept under a hash, by file name; none in runs of older versions."""
+        self.commit()
+        return dict(self._read("templates", "name, source", "WHERE digest = ? ORDER BY name", (digest,)))
 
     def counts(self) -> dict[str, int]:
         """How many games ended, by status."""
@@ -340,10 +415,57 @@ class Journal:
     def spent(self) -> tuple[int, float]:
         """Tokens (prompts and completions) and money of all requests so far."""
         self.commit()
-        sums = "total(prompt_tokens) + total(completion_tokens), total(cost)"
-        with guard(self.path):
-            tokens, cost = one(self._base, f"SELECT {sums} FROM attempts")
-        return int(tokens), float(cost)
+        tokens, cost = 0, 0.0
+        for prompt, completion, money in self._read("attempts", "prompt_tokens, completion_tokens, cost"):
+            tokens += (prompt or 0) + (completion or 0)
+            cost += money or 0.0
+        return tokens, cost
+
+    def _read(
+        self, table: str, columns: str, where: str = "", values: tuple[Any, ...] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        return rows(self._base, self.path, table, columns, where, values)
+
+    def _where(self, game_id: str, step: int | None = None, seat: str = "") -> str:
+        ask = "" if step is None else f", step {step}, {plain(seat)}"
+        return f"{self.path / JOURNAL_FILE}, game {plain(game_id)}{ask}"
+
+    def _record(self, game_id: str, status: str, text: str) -> GameRecord:
+        game = read_record(text, self._where(game_id))
+        if (game.game_id, game.status.value) != (game_id, status):
+            raise BadData(f"{self._where(game_id)}: the game says that it is {plain(game.game_id)}, {game.status}")
+        return game
+
+    def _call(
+        self,
+        game_id: str,
+        step: int,
+        seat: str,
+        attempt: int,
+        answer: tuple[str, str, str] | None,
+        facts: tuple[Any, ...],
+    ) -> dict[str, Any]:
+        kind, model, text = answer or (None, None, "")
+        if kind is not None and kind not in _KINDS:
+            raise BadData(f"{self._where(game_id, step, seat)}: there is no ask of the kind {plain(kind)!r}")
+        problem, raw, prompt, cached, completion, cost, latency = facts
+        reply = read_kept_reply(text, raw, self._where(game_id, step, seat)) if text and not problem else None
+        return {
+            "game_id": game_id,
+            "step": step,
+            "seat": seat,
+            "attempt": attempt,
+            "kind": kind,
+            "model": model,
+            "problem": problem if reply is None else reply.problem,
+            "notes": [] if reply is None else list(reply.notes),
+            "raw": raw,
+            "prompt_tokens": prompt,
+            "cached_tokens": cached,
+            "completion_tokens": completion,
+            "cost": cost,
+            "latency_ms": latency,
+        }
 
 
 def read_runs(paths: Iterable[Path]) -> Iterator[tuple[str, GameRecord, list[dict[str, Any]]]]:
@@ -352,27 +474,6 @@ def read_runs(paths: Iterable[Path]) -> Iterator[tuple[str, GameRecord, list[dic
         with Journal.open(path) as journal:
             for record in journal.records():
                 yield journal.name, record, journal.calls(record.game_id)
-
-
-def _call(game_id: str, *row: Any) -> dict[str, Any]:
-    step, seat, attempt, kind, model, problem, reply, raw, prompt, cached, completion, cost, latency = row
-    read = json.loads(reply) if reply and not problem else {"problem": problem, "notes": []}
-    return {
-        "game_id": game_id,
-        "step": step,
-        "seat": seat,
-        "attempt": attempt,
-        "kind": kind,
-        "model": model,
-        "problem": read["problem"],
-        "notes": read["notes"],
-        "raw": raw,
-        "prompt_tokens": prompt,
-        "cached_tokens": cached,
-        "completion_tokens": completion,
-        "cost": cost,
-        "latency_ms": latency,
-    }
 
 
 def _unknown_game(run: str, game_id: str, known: list[str]) -> UnknownName:
@@ -388,6 +489,6 @@ def _dump(data: dict[str, Any]) -> str:
     return _encode(data)
 
 
-def _storable(text: str) -> str:
-    """SQLite takes valid UTF-8 only; half a surrogate pair is written out as an escape."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+def _real(value: float | None) -> float | None:
+    """A number as SQLite gives it back from a column of reals."""
+    return None if value is None else float(value)

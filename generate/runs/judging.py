@@ -82,7 +82,7 @@ class JudgingJob:
                 yield (planned,)
 
     def begin(self, planned: JudgedGame, players: Mapping[str, Player]) -> Game:
-        with Journal.open(self._source) as journal:
+        with Journal.open(self._source, checked=True) as journal:
             return Judging(journal.record(planned.game_id), self._spec, players[self._judge].model)
 
     def seats(self, planned: JudgedGame, game: Game) -> Mapping[str, str]:  # noqa: ARG002

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,6 +18,7 @@ from liescope.games.record import GameRecord, Source, Status, record
 from liescope.generate.corpus.schema import CALLS
 from liescope.generate.players.protocol import Attempt, EndpointFacts
 from liescope.generate.runs.journal import Journal, read_runs
+from liescope.generate.runs.tables import checksum
 
 ASK = Ask("g", 0, "Bob", AskKind.VOTE, 1, Phase.VOTING, options=("Alice", "Diana"))
 ATTEMPT = Attempt("g", 0, "Bob", 1, "raw", "", 10, 4, 5, 0.5, 12.5)
@@ -117,6 +119,55 @@ def test_a_call_is_a_row_of_the_corpus_for_requests_and_for_players_without_a_wi
         (1, 1, "vote", "scripted:bold", "", [], "Diana"),
     ]
     assert [call["latency_ms"] for call in calls] == [12.5, 12.5, None]
+
+
+PROMPTS = (
+    '# Rules\nLie.\n\n# Log\nBob: "a"\n\nYou are Bob.\nSpeak.',
+    '# Rules\nLie.\n\n# Log\nBob: "a"\nAnn: "b"\n\nYou are Bob.\nVote.',
+    "",
+    "\n\n",
+    "one line",
+    '# Rules\nLie.\n\n# Log\nBob: "a"\n\nYou are Bob.\nSpeak.',
+    "é 漢 🎭 \x00 \x1b[31m \r\n\u2028",
+)
+
+
+def test_every_request_comes_back_as_it_was_sent_also_over_several_processes(tmp_path: Path) -> None:
+    def body(text: str) -> dict[str, object]:
+        messages = [{"role": "system", "content": "Play."}, {"role": "user", "content": text}]
+        return {"model": "m", "messages": messages, "temperature": 0.7, "response_format": {"type": "json_object"}}
+
+    with Journal.create(tmp_path / "r", {}) as journal:
+        for step, text in enumerate(PROMPTS):
+            journal.log_attempt(replace(ATTEMPT, step=step, request=body(text), problem="429"))
+            journal.log_reply(replace(ASK, step=step), "m", Reply(choice="Alice"))
+    with Journal.open(tmp_path / "r", write=True) as journal:
+        for step, text in enumerate(PROMPTS):
+            again = replace(ATTEMPT, step=step, request=body(text), response_id=f"id-{step}", served_model="m-2026")
+            journal.log_attempt(again)
+        for step, text in enumerate(PROMPTS):
+            first, second = journal.requests("g", step, "Bob")
+            assert first.body == second.body == body(text)
+            assert (first.attempt, first.model, first.problem, first.response_id) == (1, "m", "429", None)
+            assert (second.attempt, second.response_id, second.served_model) == (2, f"id-{step}", "m-2026")
+        assert journal.requests("g", 99, "Bob") == []
+
+
+def test_a_prompt_costs_only_what_the_seats_last_one_lacks(tmp_path: Path) -> None:
+    log = "\n".join(
+        f'Player {n}: "I have nothing to hide, and here are {n} more reasons to believe me."' for n in range(200)
+    )
+
+    def size(requests: bool) -> int:
+        run = tmp_path / str(requests)
+        with Journal.create(run, {}) as journal:
+            for step in range(300):
+                text = f"{log[: 9000 + 20 * step]}\nYou are Bob.\nSpeak now."
+                request = {"model": "m", "messages": [{"role": "user", "content": text}]}
+                journal.log_attempt(replace(ATTEMPT, step=step, request=request if requests else None))
+        return (run / "journal.sqlite").stat().st_size
+
+    assert size(True) - size(False) < 0.05 * 300 * 9000
 
 
 def test_attempts_that_led_to_no_reply_still_say_whose_they_were(tmp_path: Path) -> None:
@@ -268,16 +319,88 @@ def test_a_folder_that_is_no_whole_run_says_what_is_missing(
             Journal.open(run, write)
 
 
+def resigned(base: sqlite3.Connection, text: str) -> int:
+    """The checksum that the third game has with another record: a stranger's journal is signed rightly too."""
+    return checksum((*base.execute("SELECT number, game_id, status FROM games WHERE number = 3").fetchone(), text))
+
+
 @pytest.mark.parametrize("text", ['{"game_id": "x"}', "[1]", "{", '{"status": "odd"}'])
 def test_an_entry_that_is_no_game_is_bad_data(text: str, tmp_path: Path) -> None:
     def spoil(path: Path) -> None:
         with sqlite3.connect(path / "journal.sqlite") as base:
-            base.execute("UPDATE games SET record = ? WHERE number = 3", (text,))
+            base.execute("UPDATE games SET record = ?, checksum = ? WHERE number = 3", (text, resigned(base, text)))
         base.close()
 
     run = damaged(tmp_path / "r", spoil)
     with Journal.open(run) as journal, pytest.raises(BadData, match="no game"):
         list(journal.records())
+
+
+CHANGES = {
+    "games": "UPDATE games SET status = 'failed' WHERE number = 3",
+    "replies": "UPDATE replies SET model = 'n' WHERE game_id = 'game-2' AND step = 1",
+    "attempts": "UPDATE attempts SET prompt_tokens = 11",
+    "unanswered": "UPDATE unanswered SET kind = 'bid'",
+    "templates": "UPDATE templates SET source = 'Lie well.'",
+    "texts": "UPDATE texts SET text = 'Lie.' WHERE text = 'Speak.'",
+    "prompts": "UPDATE prompts SET tail = x'0011223344556677'",
+}
+
+
+@pytest.mark.parametrize("table", CHANGES)
+def test_a_row_that_changed_is_found_when_it_is_read_and_named(table: str, tmp_path: Path) -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "You are Bob.\nSpeak."}]}
+    with Journal.create(tmp_path / "r", {}) as journal:
+        for number in range(4):
+            journal.add_record(played(number, journal))
+        for kept in (ATTEMPT, replace(ATTEMPT, request=request)):
+            journal.log_attempt(kept)
+        journal.log_failure(ASK, "m")
+        journal.keep_templates("d", {"speak.jinja": "Speak."})
+    base = sqlite3.connect(tmp_path / "r" / "journal.sqlite")
+    with base:
+        assert base.execute(CHANGES[table]).rowcount > 0
+    base.close()
+
+    def read_all() -> None:
+        with Journal.open(tmp_path / "r") as journal:
+            list(journal.records())
+            journal.spent()
+            for game in ("game-2", "g"):
+                journal.calls(game)
+                journal.answers(game)
+            journal.requests("g", 0, "Bob")
+            journal.templates("d")
+
+    with pytest.raises(BadData, match=rf"journal\.sqlite.*(row of {table}|game g.*(prompt|text))") as error:
+        read_all()
+    assert "\n" not in str(error.value)
+
+
+def test_of_flipped_bits_none_changes_what_is_read(tmp_path: Path) -> None:
+    """Most bits lie in rows; some in free space, where nothing reads them."""
+
+    def read_all(run: Path) -> list[object]:
+        with Journal.open(run) as journal:
+            games = list(journal.records())
+            return [games, [journal.calls(game.game_id) for game in games], journal.spent(), journal.begun()]
+
+    def flip(path: Path, random: Random) -> None:
+        data = bytearray((path / "journal.sqlite").read_bytes())
+        data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        (path / "journal.sqlite").write_bytes(data)
+
+    run = damaged(tmp_path / "r", lambda path: None)
+    before, found = read_all(run), 0
+    whole = (run / "journal.sqlite").read_bytes()
+    for seed in range(200):
+        (run / "journal.sqlite").write_bytes(whole)
+        flip(run, Random(seed))
+        try:
+            assert read_all(run) == before
+        except BadData:
+            found += 1
+    assert found > 120
 
 
 def test_a_folder_whose_start_was_cut_short_is_taken_over(tmp_path: Path) -> None:

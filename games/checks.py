@@ -1,0 +1,297 @@
+"""Whether a record holds together: its seats, its events and what each kind of event must say.
+
+Records are read from files that may come from anyone. What passes here can be labelled, shown and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from liescope.games.core import Event, EventKind, Reply
+from liescope.games.lessons import LessonKind
+from liescope.games.record import GameRecord, Status
+
+MOST = 10**6  # days, rounds and the like beyond this are a mistake
+_NONE = type(None)
+_RECORD_TYPES: dict[str, tuple[type, ...]] = {
+    "game_id": (str,),
+    "game": (str,),
+    "seed": (int, _NONE),
+    "cell": (str,),
+    "failure": (str,),
+    "meta": (Mapping,),
+}
+_SEAT_TYPES: dict[str, tuple[type, ...]] = {
+    "name": (str,),
+    "role": (str,),
+    "team": (str,),
+    "deceives": (bool,),
+    "model": (str,),
+}
+_OUTCOME_TYPES: dict[str, tuple[type, ...]] = {"winner": (str,), "reason": (str,), "days": (int,)}
+_EVENT_TYPES: dict[str, tuple[type, ...]] = {
+    "index": (int,),
+    "day": (int,),
+    "round": (int,),
+    "actor": (str, _NONE),
+    "target": (str, _NONE),
+    "text": (str,),
+    "about": (int, _NONE),
+    "fallback": (str,),
+    "data": (Mapping,),
+}
+_REPLY_TYPES: dict[str, tuple[type, ...]] = {
+    "choice": (str, _NONE),
+    "text": (str, _NONE),
+    "problem": (str,),
+    "raw": (str,),
+    "private": (Mapping,),
+}
+_INT64 = range(-(2**63), 2**63)
+
+
+class NotARecord(ValueError):
+    """Why a record does not hold together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What an event of a kind must have: an actor, a target, an earlier event of some kind that it is about, facts.
+
+    An event that replaces an unusable reply (`fallback`) may lack the facts.
+    """
+
+    actor: bool = False
+    target: bool = False
+    about: EventKind | None = None
+    facts: Mapping[str, Callable[[Any, frozenset[str]], bool]] = field(default_factory=dict)
+
+
+def _is_text(value: Any, _names: frozenset[str]) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any, _names: frozenset[str]) -> bool:
+    return type(value) is int and 0 <= value <= MOST
+
+
+def _is_names(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(name, str) and name in names for name in value)
+
+
+def _are_texts(value: Any, _names: frozenset[str]) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
+
+
+def _is_list(value: Any, _names: frozenset[str]) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _is_mapping(value: Any, _names: frozenset[str]) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _are_counts(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, Mapping) and all(_is_count(count, names) for count in value.values())
+
+
+def _is_bid(value: Any, names: frozenset[str]) -> bool:
+    return _is_count(value, names) and value <= 10
+
+
+def _are_shares(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, Mapping) and all(name in names and is_share(share) for name, share in value.items())
+
+
+def _is_lesson_kind(value: Any, _names: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in set(LessonKind)
+
+
+def _are_lessons(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, list | tuple) and all(
+        _are_texts(lesson, names) and len(lesson) == 2 and _is_lesson_kind(lesson[0], names) for lesson in value
+    )
+
+
+def _is_form(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, Mapping) and all(_are_texts(values, names) for values in value.values())
+
+
+def _are_roles(value: Any, names: frozenset[str]) -> bool:
+    return _is_form(value, names) and all(name in names for name in value)
+
+
+def _is_assessment(value: Any, _names: frozenset[str]) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and assessment_fault(
+            value.get("deceptive"),
+            value.get("type"),
+            value.get("confidence"),
+            value.get("suspicion"),
+            value.get("reason"),
+        )
+        == ""
+    )
+
+
+_KINDS: dict[EventKind, _Kind] = {
+    EventKind.SETUP: _Kind(facts={"names": _is_names, "composition": _are_counts}),
+    EventKind.ROLE: _Kind(actor=True, facts={"role": _is_text}),
+    EventKind.PARTNERS: _Kind(facts={"names": _is_names}),
+    EventKind.LESSONS: _Kind(actor=True, facts={"lessons": _are_lessons}),
+    EventKind.NIGHT: _Kind(),
+    EventKind.KILLER: _Kind(actor=True),
+    EventKind.PROPOSAL: _Kind(actor=True, target=True),
+    EventKind.KILL: _Kind(target=True),
+    EventKind.PROTECTION: _Kind(actor=True, target=True),
+    EventKind.INVESTIGATION: _Kind(actor=True, target=True, facts={"role": _is_text}),
+    EventKind.DEATH: _Kind(target=True),
+    EventKind.QUIET: _Kind(),
+    EventKind.DAY: _Kind(),
+    EventKind.BID: _Kind(actor=True, facts={"bid": _is_bid}),
+    EventKind.STATEMENT: _Kind(actor=True),
+    EventKind.SILENCE: _Kind(actor=True),
+    EventKind.SUSPICION: _Kind(actor=True, facts={"suspicion": _are_shares}),
+    EventKind.VOTE: _Kind(actor=True, target=True),
+    EventKind.ARREST: _Kind(target=True),
+    EventKind.EXILE: _Kind(target=True, facts={"votes": _is_count, "needed": _is_count}),
+    EventKind.NO_EXILE: _Kind(facts={"needed": _is_count}),
+    EventKind.SELF_REPORT: _Kind(True, True, EventKind.STATEMENT, {"assessment": _is_assessment}),
+    EventKind.RATING: _Kind(True, True, EventKind.STATEMENT, {"assessment": _is_assessment}),
+    EventKind.END: _Kind(facts={"winner": _is_text}),
+    EventKind.REFLECTION: _Kind(actor=True, facts={"lessons": _is_count}),
+    EventKind.LESSON: _Kind(actor=True, facts={"kind": _is_lesson_kind}),
+    EventKind.ROLES_NAMED: _Kind(actor=True, facts={"roles": _are_roles}),
+    EventKind.LESSON_TAGS: _Kind(actor=True, about=EventKind.LESSON, facts={"tags": _is_form}),
+}
+_ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that several kinds may have
+    "notes": _are_texts,
+    "private": _is_mapping,
+    "judge": _is_text,
+    "tied": _is_names,
+    "cut": _is_count,
+    "proposals": _is_list,
+    "rounds": _is_count,
+    "days": _is_count,
+    "debate_turns": _is_count,
+    "defence_turns": _is_count,
+}
+_META: dict[str, Callable[[Any, frozenset[str]], bool]] = {
+    "turn": _is_count,
+    "learning": lambda value, _: isinstance(value, bool),
+    "judge": _is_text,
+    "seating": _is_text,
+    "lessons": lambda value, names: (
+        isinstance(value, list | tuple)
+        and all(
+            isinstance(lesson, Mapping)
+            and _is_lesson_kind(lesson.get("kind"), names)
+            and isinstance(lesson.get("text"), str)
+            and isinstance(lesson.get("kept"), bool)
+            and (lesson.get("nearest") is None or -1.001 <= lesson["nearest"] <= 1.001)
+            for lesson in value
+        )
+    ),
+}
+
+
+def check_record(game: GameRecord) -> None:
+    """Raises NotARecord, with the place and the reason, for a record that does not hold together."""
+    _check_types("", game, _RECORD_TYPES)
+    for seat in game.seats:
+        _check_types(f"seat {seat.name!r}: ", seat, _SEAT_TYPES)
+    names = frozenset(seat.name for seat in game.seats)
+    if not game.game_id or not game.seats or len(names) < len(game.seats) or not all(names):
+        raise NotARecord("it has no id, no seats, or two seats of one name")
+    if game.seed is not None and game.seed not in _INT64:
+        raise NotARecord("its seed does not fit into 64 bits")
+    _check_outcome(game, names)
+    for name, known in _META.items():
+        if name in game.meta and not known(game.meta[name], names):
+            raise NotARecord(f"meta.{name} cannot be right: {game.meta[name]!r}")
+    for place, event in enumerate(game.events):
+        try:
+            _check_types("", event, _EVENT_TYPES)
+            _check_event(event, place, names, game.events)
+        except NotARecord as error:
+            raise NotARecord(f"event {place} ({event.kind.value}): {error}") from None
+
+
+def check_reply(reply: Reply) -> None:
+    """Raises NotARecord for a reply whose fields are not as `Reply` declares them."""
+    _check_types("", reply, _REPLY_TYPES)
+    if not all(isinstance(note, str) for note in reply.notes):
+        raise NotARecord("its notes are no texts")
+    if reply.form is not None and not _is_form(reply.form, frozenset()):
+        raise NotARecord("its form is no lists of texts")
+    said = reply.assessment
+    if said is not None:
+        fault = assessment_fault(said.deceptive, said.type, said.confidence, said.suspicion, said.reason)
+        if fault:
+            raise NotARecord(fault)
+
+
+def _check_types(where: str, thing: object, types: Mapping[str, tuple[type, ...]]) -> None:
+    for name, known in types.items():
+        value = getattr(thing, name)
+        if not isinstance(value, known) or (isinstance(value, bool) and bool not in known):
+            raise NotARecord(f"{where}{name} cannot be {value!r}")
+
+
+def _check_outcome(game: GameRecord, names: frozenset[str]) -> None:
+    outcome = game.outcome
+    if outcome is None:
+        if game.status is Status.DONE:
+            raise NotARecord("it is done and has no outcome")
+        return
+    _check_types("outcome.", outcome, _OUTCOME_TYPES)
+    if not _is_names(outcome.winners, names) or not _is_count(outcome.days, names):
+        raise NotARecord("its outcome names a winner without a seat, or an impossible day")
+
+
+def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[Event, ...]) -> None:
+    kind = _KINDS[event.kind]
+    if event.index != place:
+        raise NotARecord(f"its index is {event.index}")
+    if not (_is_count(event.day, names) and _is_count(event.round, names)):
+        raise NotARecord(f"day {event.day}, round {event.round} is no moment of a game")
+    for role, name, needed in (("actor", event.actor, kind.actor), ("target", event.target, kind.target)):
+        if name is None and needed:
+            raise NotARecord(f"it has no {role}")
+        if name is not None and name not in names:
+            raise NotARecord(f"its {role} {name!r} has no seat")
+    if event.audience is not None and not names.issuperset(event.audience):
+        raise NotARecord("somebody in its audience has no seat")
+    if event.about is not None and not 0 <= event.about < place:
+        raise NotARecord(f"it is about event {event.about}, which is not before it")
+    if kind.about is not None and (event.about is None or events[event.about].kind is not kind.about):
+        raise NotARecord(f"it is about no {kind.about.value}")
+    for name, known in kind.facts.items():
+        if name in event.data:
+            if not known(event.data[name], names):
+                raise NotARecord(f"{name} cannot be right: {event.data[name]!r}")
+        elif not event.fallback:
+            raise NotARecord(f"{name} is missing")
+    for name, known in _ALSO.items():
+        if name in event.data and not known(event.data[name], names):
+            raise NotARecord(f"{name} cannot be right: {event.data[name]!r}")
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a number from 0 to 1."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def assessment_fault(deceptive: Any, kind: Any, confidence: Any, suspicion: Any, reason: Any) -> str:
+    """What is wrong with the fields of an assessment, empty where nothing is."""
+    if deceptive is not None and not isinstance(deceptive, bool):
+        return f"the flag {deceptive!r} is neither true nor false"
+    if kind is not None and not isinstance(kind, str):
+        return f"the type {kind!r} is no name"
+    for name, value in (("confidence", confidence), ("suspicion", suspicion)):
+        if value is not None and not is_share(value):
+            return f"{name} {value!r} is not from 0 to 1"
+    return "" if reason is None or isinstance(reason, str) else f"the reason {reason!r} is no text"

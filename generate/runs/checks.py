@@ -1,0 +1,60 @@
+"""Games and replies as a journal keeps them, checked when they are read: a journal may come from anyone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from liescope.common.errors import BadData
+from liescope.common.text import plain
+from liescope.games.checks import NotARecord, check_record, check_reply
+from liescope.games.core import Reply
+from liescope.games.record import GameRecord, record_from_json, reply_from_json
+from liescope.labeling.taxonomy import DeceptionType
+
+_LONGEST = 160  # characters shown of what is wrong
+_TYPES = frozenset(kind.value for kind in DeceptionType)
+_FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # JSON of another shape
+
+
+def read_record(text: str, where: str) -> GameRecord:
+    """The game that a journal keeps as JSON. where: the file and the game, for messages.
+
+    Raises BadData for what is no game: wrong types, names without a seat, events out of place, missing facts.
+    """
+    try:
+        game = record_from_json(_read(text))
+        check_record(game)
+    except _FAULTS as error:
+        raise BadData(f"{where} is no game of this format: {_short(error)}") from None
+    return game
+
+
+def read_kept_reply(text: str, raw: str, where: str) -> Reply:
+    """The reply that a journal keeps as JSON. where: the file, the game and the ask, for messages.
+
+    Raises BadData for what is no reply.
+    """
+    try:
+        reply = reply_from_json(_read(text), raw)
+        check_reply(reply)
+        if reply.assessment is not None and reply.assessment.type not in _TYPES | {None}:
+            raise NotARecord(f"there is no deception type {reply.assessment.type!r}")
+    except _FAULTS as error:
+        raise BadData(f"{where} is no reply of this format: {_short(error)}") from None
+    return reply
+
+
+def _read(text: str) -> Any:
+    return json.loads(text, parse_constant=_no_number)
+
+
+def _no_number(word: str) -> NoReturn:
+    """NaN and Infinity are no JSON, though Python's reader lets them pass."""
+    raise NotARecord(f"{word} is no number")
+
+
+def _short(error: Exception) -> str:
+    words = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    line = " ".join(plain(words).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -1,0 +1,132 @@
+"""The requests of a run, kept small: each line of text once, and of a prompt only what its seat's last one lacks.
+
+A prompt is a list of lines. Lines lie in `texts` under a hash of themselves. A prompt lies in `prompts` under a hash of
+its whole text: the prompt that it begins like, how many lines of that, and its own lines after them. Both names are
+checked when a prompt is read, so that a changed row is found.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+_KNOWN = 1 << 16  # texts remembered as written, so that most lines cost no statement
+
+
+class RequestStore:
+    """What is to be written for the requests of one process. `texts` and `prompts` are the rows that wait."""
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[int, str]] = []
+        self.prompts: list[tuple[int, int | None, int, bytes]] = []
+        self._last: dict[str, dict[str, tuple[int, list[int]]]] = {}  # by game and seat, "" for any seat
+        self._written: dict[int, None] = {}
+
+    def keep(self, game: str, seat: str, request: Mapping[str, Any]) -> tuple[int, bytes]:
+        """Take in the body of a request; returns the names of its parameters and of its messages' texts."""
+        messages = [dict(message) for message in request.get("messages", ())]
+        prompts = []
+        for message in messages:
+            if isinstance(text := message.get("content"), str):
+                message["content"] = None
+                prompts.append(self._prompt(game, seat, storable(text)))
+        rest = {**request, "messages": messages}
+        parameters = json.dumps(rest, separators=(",", ":"))
+        return self._text(parameters, name_of(parameters)), array("q", prompts).tobytes()
+
+    def forget(self, game: str) -> None:
+        """A game ended; nothing else begins like its prompts."""
+        self._last.pop(game, None)
+
+    def _text(self, text: str, name: int) -> int:
+        if name not in self._written:
+            if len(self._written) >= _KNOWN:
+                self._written.pop(next(iter(self._written)))
+            self._written[name] = None
+            self.texts.append((name, text))
+        return name
+
+    def _prompt(self, game: str, seat: str, text: str) -> int:
+        name = name_of(text)
+        last = self._last.setdefault(game, {})
+        lines = [self._text(line, _line_name(line)) for line in text.split("\n")]
+        near = [(_shared(before, lines), parent) for parent, before in (last[s] for s in (seat, "") if s in last)]
+        shared, parent = max(near, default=(0, None), key=lambda one: one[0])
+        if parent != name:
+            own = array("q", lines[shared:]).tobytes()
+            self.prompts.append((name, parent if shared else None, shared, own))
+        last[seat] = last[""] = name, lines
+        return name
+
+
+def _shared(one: list[int], other: list[int]) -> int:
+    """How many lines two prompts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def read_request(base: sqlite3.Connection, parameters: int, prompts: bytes) -> dict[str, Any]:
+    """The body of a request as it was sent. Raises ValueError where what was kept is damaged."""
+    body: dict[str, Any] = json.loads(_read_text(base, parameters))
+    names = iter(_numbers(prompts))
+    for message in body["messages"]:
+        if message.get("content") is None and (name := next(names, None)) is not None:
+            message["content"] = _read_prompt(base, name)
+    return body
+
+
+def _read_prompt(base: sqlite3.Connection, name: int) -> str:
+    tails: list[tuple[int, array[int]]] = []
+    seen: set[int] = set()
+    at: int | None = name
+    while at is not None:
+        row = base.execute("SELECT parent, shared, tail FROM prompts WHERE id = ?", (at,)).fetchone()
+        if row is None or at in seen:
+            raise ValueError("a prompt that a request names is missing")
+        seen.add(at)
+        at, shared, tail = row
+        tails.append((shared, _numbers(tail)))
+    lines: list[int] = []
+    for shared, tail in reversed(tails):
+        lines = [*lines[:shared], *tail]
+    text = "\n".join(_read_text(base, line) for line in lines)
+    if name_of(text) != name:
+        raise ValueError("a prompt is not what was written")
+    return text
+
+
+def _read_text(base: sqlite3.Connection, name: int) -> str:
+    row = base.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
+    if row is None or not isinstance(row[0], str) or name_of(row[0]) != name:
+        raise ValueError("a text that a request names is missing or not what was written")
+    return row[0]
+
+
+def _numbers(data: Any) -> array[int]:
+    if not isinstance(data, bytes) or len(data) % 8:
+        raise ValueError("a list of texts is not what was written")
+    return array("q", data)
+
+
+def name_of(text: str) -> int:
+    """The name that a text is kept under: 64 bits of its BLAKE2b hash, as SQLite's signed integer."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+_line_name = lru_cache(maxsize=_KNOWN)(name_of)  # for lines alone: whole prompts are long and seldom come twice
+
+
+def storable(text: str) -> str:
+    """SQLite takes valid UTF-8 only; half a surrogate pair is written out as an escape."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
