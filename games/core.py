@@ -51,9 +51,9 @@ class EventKind(StrEnum):
     NIGHT = "night"  # everyone; a night begins
     KILLER = "killer"  # the mafiosos; actor makes the kill decision
     PROPOSAL = "proposal"  # the werewolves; actor proposed target as the victim
-    KILL = "kill"  # those who kill; target was attacked, by the actor's decision where one decided
+    KILL = "kill"  # those who kill; target was attacked; data may hold drawn (nobody decided), proposals
     PROTECTION = "protection"  # the actor; target was protected
-    INVESTIGATION = "investigation"  # the actor; target was investigated; data: role (or "not ROLE")
+    INVESTIGATION = "investigation"  # the actor; target was investigated; data: role (or "not ROLE"), drawn as above
     DISCOVERY = "discovery"  # both; the actor knows target's role and target the actor's, and each that the other does
     DEATH = "death"  # everyone; target was found dead; data: role, where the rules reveal it
     QUIET = "quiet"  # everyone; nobody died in the night

@@ -111,7 +111,8 @@ class Mafia(Game):
             prey = [name for name in self.alive if self.roles[name] == VILLAGER] or self._town()
             victim = self.random.choice(prey)
             found = [(name, self.random.choice(self.holding(MAFIOSO)), "") for name in detectives]
-            self._kill(killer, victim, "")
+            drawn = {"drawn": True}  # nobody chose
+            self._kill(killer, victim, "", drawn)
         else:
             self.log(EventKind.KILLER, Phase.NIGHT, actor=killer, audience=self.holding(MAFIOSO, alive=False))
             asks = [self.ask(killer, AskKind.KILL, Phase.NIGHT, options=tuple(self._town()))]
@@ -119,9 +120,10 @@ class Mafia(Game):
             replies = yield self.batch(asks)
             chosen = [legal_choice(ask, reply, self.random) for ask, reply in zip(asks, replies, strict=True)]
             found = [(name, target, why) for name, (target, why) in zip(detectives, chosen[1:], strict=True)]
-            self._kill(killer, *chosen[0])
+            drawn = {}
+            self._kill(killer, *chosen[0], drawn)
         for name, target, why in found:
-            data = {"role": self.roles[target]}
+            data = {"role": self.roles[target], **drawn}
             self.log(
                 EventKind.INVESTIGATION,
                 Phase.NIGHT,
@@ -134,9 +136,9 @@ class Mafia(Game):
             if self.spec.mutual_discovery and self.roles[target] == MAFIOSO and name in self.alive:
                 self.log(EventKind.DISCOVERY, Phase.NIGHT, actor=name, target=target, audience=(name, target))
 
-    def _kill(self, killer: str, victim: str, why: str) -> None:
+    def _kill(self, killer: str, victim: str, why: str, drawn: dict[str, bool]) -> None:
         audience = self.holding(MAFIOSO, alive=False)
-        self.log(EventKind.KILL, Phase.NIGHT, actor=killer, target=victim, audience=audience, fallback=why)
+        self.log(EventKind.KILL, Phase.NIGHT, actor=killer, target=victim, audience=audience, fallback=why, data=drawn)
         self.alive.remove(victim)
         revealed = {"role": self.roles[victim]} if self.spec.reveal_dead else {}
         self.log(EventKind.DEATH, Phase.NIGHT, target=victim, data=revealed)

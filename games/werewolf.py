@@ -152,14 +152,18 @@ class Werewolf(Game):
             target = self._act(ask, reply)
             if ask.kind is AskKind.PROTECT:
                 protected.add(target)
+        first = len(self.events)
         victims = [self._act(ask, reply) for ask, reply in zip(asks[:wolves], replies[:wolves], strict=True)]
         if len(set(victims)) > 1:
             asks = self._proposals(2)
             replies = yield self.batch(asks)
+            first = len(self.events)
             victims = [self._act(ask, reply) for ask, reply in zip(asks, replies, strict=True)]
-        victim, _ = plurality(victims, self.random)
+        victim, top = plurality(victims, self.random)
+        chosen = len(top) == 1 and any(act.target == victim and not act.fallback for act in self.events[first:])
+        data = {"proposals": victims} if chosen else {"proposals": victims, "drawn": True}
         audience = self.holding(WEREWOLF, alive=False)
-        self.log(EventKind.KILL, Phase.NIGHT, target=victim, audience=audience, data={"proposals": victims})
+        self.log(EventKind.KILL, Phase.NIGHT, target=victim, audience=audience, data=data)
         if victim in protected:
             self.log(EventKind.QUIET, Phase.NIGHT)
         else:

@@ -8,6 +8,7 @@ from typing import Any
 
 from liescope.benchmark.analyses.schemas import LABELS, SCHEMAS
 from liescope.games.core import EventKind, Phase
+from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord
 from liescope.games.suspicion import START
 from liescope.games.werewolf import JESTER
@@ -164,6 +165,7 @@ class _Suspicion:
 def _nights(record: GameRecord, common: Row) -> Iterator[tuple[str, Row]]:
     roles = {seat.name: seat.role for seat in record.seats}
     ends = [event for event in record.events if event.kind in (EventKind.DEATH, EventKind.QUIET)]
+    drawn = not_chosen(record.events)
     for event in record.events:
         if event.kind in _ACTS:
             died = next((end.kind is EventKind.DEATH for end in ends if end.index > event.index), None)
@@ -179,7 +181,7 @@ def _nights(record: GameRecord, common: Row) -> Iterator[tuple[str, Row]]:
                     "target": event.target,
                     "target_role": roles.get(event.target or ""),
                     "died": died if event.kind is EventKind.KILL else None,
-                    "drawn": bool(event.fallback),
+                    "drawn": event.index in drawn,
                 },
             )
 

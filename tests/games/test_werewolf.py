@@ -417,10 +417,25 @@ def test_lessons_change_nothing_for_players_who_do_not_heed_them() -> None:
         (WerewolfSpec(assess=True, assess_share=0), "share"),
         (WerewolfSpec(assess_share=0.5), "--assess"),
         (WerewolfSpec(show_suspicion=True), "--assess"),
-        (WerewolfSpec(villagers=12), "16 roles need 16 names; 12"),
+        (WerewolfSpec(villagers=12), "16 players need 16 names, but 12"),
         (replace(SEVEN, roles=("villager",) * 7), "do not match"),
     ],
 )
 def test_a_table_that_cannot_be_played_is_refused(spec: WerewolfSpec, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         Werewolf(spec)
+
+
+@pytest.mark.parametrize(
+    ("protected", "quiet"),
+    [(("Alice", "Bob"), True), (("Bob", "Alice"), True), (("Alice", "Alice"), True), (("Bob", "Charlie"), False)],
+)
+def test_either_of_two_doctors_saves_the_victim(protected: tuple[str, str], quiet: bool) -> None:
+    roles = ("villager", "villager", "villager", "doctor", "doctor", "werewolf")
+    table = WerewolfSpec(villagers=3, doctors=2, werewolves=1, jesters=0, roles=roles)
+    session = start(lambda: Werewolf(table, 1, "two doctors"))
+    choices = dict(zip(("Diana", "Erin"), protected, strict=True)) | {"Frank": "Alice"}
+    session.send(tuple(Reply(choice=choices[ask.seat]) for ask in session.asks))
+    kinds = [event.kind for event in session.events]
+    assert (EventKind.QUIET in kinds, EventKind.DEATH in kinds) == (quiet, not quiet)
+    assert ("Alice" in session.game.alive) == quiet

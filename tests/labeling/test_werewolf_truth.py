@@ -23,9 +23,16 @@ TABLE = WerewolfSpec(
 )
 
 
-def play(says: dict[str, str], assess: bool = False, seen: str = "Charlie", saved: str = "Frank") -> GameRecord:
-    """One day: the wolves attack Frank, the doctor protects `saved`, the seer looks at `seen`, everybody speaks once
-    and nobody is exiled; then comes the night after which Grace is dead.
+def play(
+    says: dict[str, str],
+    assess: bool = False,
+    seen: str = "Charlie",
+    saved: str = "Frank",
+    table: WerewolfSpec = TABLE,
+    also_saved: str = "",
+) -> GameRecord:
+    """One day: the wolves attack Frank, the doctor Diana protects `saved`, another doctor `also_saved`, the seer looks
+    at `seen`, everybody speaks once and nobody is exiled; then comes the night after which Grace is dead.
     """
     spoken: set[str] = set()
 
@@ -39,10 +46,12 @@ def play(says: dict[str, str], assess: bool = False, seen: str = "Charlie", save
             spoken.add(ask.seat)
             return Reply(text=says.get(ask.seat, "Hello."))
         night = {AskKind.KILL: "Grace" if second else "Frank", AskKind.PROTECT: saved, AskKind.INVESTIGATE: seen}
+        if also_saved and ask.seat != "Diana":
+            night[AskKind.PROTECT] = also_saved
         wanted = night.get(ask.kind, ask.options[0] if ask.seat in NAMES[:4] else ask.options[-1])
         return Reply(choice=wanted if wanted in ask.options else ask.options[0], text=says.get("all votes", ""))
 
-    game: Game = Werewolf(replace(TABLE, assess=assess, days=2), 3, "g")
+    game: Game = Werewolf(replace(table, assess=assess, days=2), 3, "g")
     session = start(lambda: game)
     drive(session, answer)
     return record(game, session.outcome, dict.fromkeys(NAMES, ("a model", Source.MODEL)))
@@ -191,3 +200,16 @@ def test_a_judges_labels_take_the_place_of_the_players_and_never_mix_with_them()
     assert len(label_game(judged).ratings) == len(label_game(game).ratings)
     assert {row.observer_model for row in label_game(judged).ratings} == {"a judge"}
     assert label_game(replace(judged, meta={})).statements == label_game(game).statements
+
+
+def test_with_two_doctors_a_quiet_night_tells_neither_whose_protection_it_was() -> None:
+    roles = ("werewolf", "werewolf", "jester", "doctor", "seer", "villager", "doctor", "villager")
+    table = replace(TABLE, villagers=2, doctors=2, roles=roles)
+    says = {"Diana": "Frank is a werewolf.", "Grace": "Henry is a werewolf."}
+    game = play(says, table=table, also_saved="Henry")
+    assert any(event.kind is EventKind.QUIET for event in game.events)
+    for doctor in ("Diana", "Grace"):
+        ((kind, verdict, known),) = {(claim.kind, claim.verdict, claim.known) for claim in claims(game, doctor)}
+        assert (kind, verdict, known) == ("guilt", "false", False)
+    alone = play({"Diana": "Frank is a werewolf."})
+    assert [claim.known for claim in claims(alone, "Diana")] == [True]

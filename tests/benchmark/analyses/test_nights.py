@@ -140,3 +140,8 @@ def test_the_configuration_counts_every_game_and_names_the_roster(frames: Frames
     assert table["statements"].sum() == frames.statements.height
     assert "6 villager, 2 werewolf, 1 doctor, 1 jester" in table["roster"].to_list()
     assert "7 villager, 2 werewolf, 1 doctor" in table["roster"].to_list()
+
+
+def test_kills_that_the_rules_drew_are_nobodys_choice(mini_mafia_frames: Frames) -> None:
+    assert mini_mafia_frames.nights.filter(pl.col("act") == "kill").height
+    assert nights.victims(mini_mafia_frames).is_empty()

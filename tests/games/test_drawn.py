@@ -1,0 +1,93 @@
+"""What nobody chose is told from what somebody chose, in new records by their marks and in old ones by their events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Reply
+from liescope.games.drawn import DRAWN, not_chosen
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.session import drive, start
+from liescope.games.werewolf import Werewolf, WerewolfSpec
+
+WOLVES = WerewolfSpec(villagers=5, doctors=2, werewolves=3, seers=1, debate_turns=0, defence_turns=0, days=3)
+GAMES: dict[str, Callable[[int], Game]] = {
+    "mini-mafia": lambda seed: MiniMafia(MINI_MAFIA, seed, "m"),
+    "mafia": lambda seed: Mafia(MafiaSpec(2, 2, 5), seed, "m"),
+    "werewolf": lambda seed: Werewolf(WOLVES, seed, "w"),
+}
+
+
+def played(make: Callable[[int], Game], seed: int, bad: float) -> list[Event]:
+    random = Random(seed)
+
+    def answer(ask: Ask, _view: Sequence[Event]) -> Reply:
+        if random.random() < bad:
+            return Reply(problem="unreadable")
+        return Reply(choice=random.choice(ask.options) if ask.options else None, text="Hm.")
+
+    session = start(lambda: make(seed))
+    drive(session, answer)
+    return session.events
+
+
+def unmarked(events: Sequence[Event]) -> list[Event]:
+    """The events as they were recorded before there was a mark."""
+    return [replace(e, data={name: value for name, value in e.data.items() if name != "drawn"}) for e in events]
+
+
+@pytest.mark.parametrize("make", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("bad", [0.0, 0.4, 1.0])
+def test_old_records_without_marks_give_the_same_as_new_ones(make: Callable[[int], Game], bad: float) -> None:
+    for seed in range(30):
+        events = played(make, seed, bad)
+        assert not_chosen(unmarked(events)) == not_chosen(events)
+
+
+def test_no_act_of_a_scripted_night_was_chosen() -> None:
+    for seed in range(5):
+        events = played(GAMES["mini-mafia"], seed, 0.0)
+        acts = [event for event in events if event.kind in (EventKind.KILL, EventKind.INVESTIGATION)]
+        assert len(acts) == 2
+        assert not_chosen(events) == {event.index: DRAWN for event in acts}
+
+
+def test_what_players_answered_readably_was_chosen() -> None:
+    for seed in range(10):
+        assert not_chosen(played(GAMES["mafia"], seed, 0.0)) == {}
+
+
+def test_an_unusable_reply_keeps_its_reason() -> None:
+    events = played(GAMES["mafia"], 1, 1.0)
+    reasons = not_chosen(events)
+    assert reasons
+    assert set(reasons.values()) == {"unreadable"}
+
+
+@pytest.mark.parametrize(
+    ("proposals", "chosen"),
+    [
+        ({"Frank": "Alice", "Grace": "Alice", "Henry": "Bob"}, True),  # two of three
+        ({"Frank": "Alice", "Grace": "Bob", "Henry": "Charlie"}, False),  # a tie is drawn
+        ({"Frank": "", "Grace": "", "Henry": ""}, False),  # nobody could be read
+    ],
+)
+def test_a_victim_is_chosen_if_it_was_agreed_on_readably(proposals: dict[str, str], chosen: bool) -> None:
+    roles = ("villager",) * 5 + ("werewolf",) * 3
+    spec = WerewolfSpec(villagers=5, doctors=0, werewolves=3, jesters=0, roles=roles, debate_turns=0, defence_turns=0)
+
+    def answer(ask: Ask, _view: Sequence[Event]) -> Reply:
+        if ask.kind is AskKind.KILL:
+            return Reply(choice=proposals[ask.seat] or None)
+        return Reply(choice=ask.options[0], text="Hm.")
+
+    for seed in range(10):
+        session = start(lambda seed=seed: Werewolf(spec, seed, "w"))
+        while session.game.day < 2 and session.asks:
+            session.send(tuple(answer(ask, ()) for ask in session.asks))
+        kill = next(event for event in session.events if event.kind is EventKind.KILL)
+        assert (kill.index not in not_chosen(session.events)) == chosen
