@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -111,6 +112,8 @@ def upgrade(base: sqlite3.Connection) -> None:
             base.execute(f"INSERT INTO {table} SELECT {columns}, row_checksum({columns}) FROM ({source})")
         for table in old:
             base.execute(f"DROP TABLE old_{table}")
+    with suppress(sqlite3.OperationalError):  # a smaller file is welcome, but not where the disk is full
+        base.execute("VACUUM")
 
 
 def view_format_1(base: sqlite3.Connection) -> None:

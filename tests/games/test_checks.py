@@ -1,0 +1,109 @@
+"""A record that does not hold together is named with the place and the reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from liescope.games import MiniMafia, drive, start
+from liescope.games.checks import KINDS, NotARecord, check_record, check_reply
+from liescope.games.core import Ask, Assessment, EventKind, Reply
+from liescope.games.mafia import MINI_MAFIA
+from liescope.games.record import GameRecord, Source, record
+
+
+@pytest.fixture(scope="module")
+def game() -> GameRecord:
+    def answer(ask: Ask, view: object) -> Reply:
+        if ask.options:
+            return Reply(choice=ask.options[0])
+        said = Assessment(True, "omission", 0.5, 0.5, "so")
+        return Reply(assessment=said) if ask.about is not None else Reply(text="I am a villager.")
+
+    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 1, "g"))
+    drive(session, answer)
+    return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
+
+
+def changed(game: GameRecord, kind: EventKind, **facts: Any) -> GameRecord:
+    """The game with its first event of a kind changed."""
+    place = next(event.index for event in game.events if event.kind is kind)
+    events = list(game.events)
+    events[place] = replace(events[place], **facts)
+    return replace(game, events=tuple(events))
+
+
+def test_a_played_game_holds_together(game: GameRecord) -> None:
+    check_record(game)
+
+
+def test_every_kind_of_event_has_its_check() -> None:
+    assert set(KINDS) == set(EventKind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "facts", "words"),
+    [
+        (EventKind.STATEMENT, {"actor": None}, "no actor"),
+        (EventKind.STATEMENT, {"actor": "Zoe"}, "'Zoe' has no seat"),
+        (EventKind.STATEMENT, {"index": 3}, "index"),
+        (EventKind.STATEMENT, {"index": True}, "index"),
+        (EventKind.STATEMENT, {"day": -1}, "no moment"),
+        (EventKind.STATEMENT, {"day": 1.0}, "day"),
+        (EventKind.STATEMENT, {"text": None}, "text"),
+        (EventKind.STATEMENT, {"audience": ("Zoe",)}, "audience"),
+        (EventKind.STATEMENT, {"data": {"notes": [3]}}, "notes"),
+        (EventKind.RATING, {"about": 0}, "about no statement"),
+        (EventKind.RATING, {"about": 9999}, "not before it"),
+        (EventKind.RATING, {"data": {}}, "assessment is missing"),
+        (EventKind.RATING, {"data": {"assessment": {"suspicion": 1.5}}}, "assessment"),
+        (EventKind.RATING, {"data": {"assessment": {"suspicion": float("nan")}}}, "assessment"),
+        (EventKind.RATING, {"data": {"assessment": {"deceptive": 1}}}, "assessment"),
+        (EventKind.VOTE, {"target": None}, "no target"),
+        (EventKind.ARREST, {"data": {"tied": ["Zoe"]}}, "tied"),
+        (EventKind.END, {"data": {}}, "winner is missing"),
+    ],
+)
+def test_an_event_that_cannot_be_right_is_named(
+    game: GameRecord, kind: EventKind, facts: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(NotARecord, match=rf"event \d+ \({kind.value}\): .*{words}"):
+        check_record(changed(game, kind, **facts))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"game_id": ""},
+        {"seed": 2**63},
+        {"seed": True},
+        {"seats": ()},
+        {"outcome": None},
+        {"meta": {"turn": "first"}},
+        {"meta": {"lessons": [{"kind": "to_do", "text": "Lie.", "kept": True, "nearest": "x"}]}},
+        {"cell": 3},
+    ],
+)
+def test_a_game_that_cannot_be_right_is_refused(game: GameRecord, facts: dict[str, Any]) -> None:
+    with pytest.raises(NotARecord):
+        check_record(replace(game, **facts))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"choice": 3},
+        {"text": ["a"]},
+        {"problem": None},
+        {"notes": (3,)},
+        {"form": {"Ann": "villager"}},
+        {"private": []},
+        {"assessment": Assessment(confidence=2.0)},
+        {"assessment": Assessment(**{"deceptive": "yes"})},
+    ],
+)
+def test_a_reply_that_cannot_be_right_is_refused(facts: dict[str, Any]) -> None:
+    with pytest.raises(NotARecord):
+        check_reply(replace(Reply(text="a"), **facts))
