@@ -315,6 +315,8 @@ class Journal:
         self.commit()
         for name, status, text in self._read("games", "game_id, status, record", "WHERE game_id = ?", (game_id,)):
             return self._record(name, status, text)
+        if game_id in self.begun():
+            raise UsageError(f"game {plain(game_id)} has not ended; `--calls` shows what it holds so far")
         raise _unknown_game(self.name, game_id, self.game_ids())
 
     def game_ids(self) -> list[str]:
@@ -332,10 +334,30 @@ class Journal:
 
     def begun(self) -> set[str]:
         """Ids of the games that have replies and did not end."""
+        return set(self.begun_replies())
+
+    def begun_replies(self) -> dict[str, int]:
+        """How many replies each game has that did not end."""
         self.commit()
         with guard(self.path):
-            found = "SELECT DISTINCT game_id FROM replies WHERE game_id NOT IN (SELECT game_id FROM games)"
-            return {row[0] for row in self._base.execute(found)}
+            found = "FROM replies WHERE game_id NOT IN (SELECT game_id FROM games) GROUP BY game_id"
+            return dict(self._base.execute(f"SELECT game_id, count(*) {found}"))
+
+    def find(self, name: str) -> str:
+        """The id of the game that a person means: an id, the beginning of one, or a game's number at its end.
+
+        Raises UsageError for several that fit, UnknownName for none, with the nearest ids.
+        """
+        known = [*self.game_ids(), *self.begun()]
+        fitting = [name] if name in known else [game_id for game_id in known if name and game_id.startswith(name)]
+        if not fitting and name.isascii() and name.isdigit():
+            fitting = [game_id for game_id in known if _number_of(game_id) == int(name)]
+        if len(fitting) > 1:
+            some = ", ".join(plain(game_id) for game_id in fitting[:5]) + ("…" if len(fitting) > 5 else "")
+            raise UsageError(f"{plain(name)} fits {len(fitting)} games of {self.name}: {some}; give more of the id")
+        if not fitting:
+            raise _unknown_game(self.name, name, known)
+        return fitting[0]
 
     def answers(self, game_id: str) -> dict[tuple[int, str], Reply]:
         """The recorded replies of a game by (step, seat); the last batch may lack some seats."""
@@ -474,6 +496,11 @@ def read_runs(paths: Iterable[Path]) -> Iterator[tuple[str, GameRecord, list[dic
         with Journal.open(path) as journal:
             for record in journal.records():
                 yield journal.name, record, journal.calls(record.game_id)
+
+
+def _number_of(game_id: str) -> int | None:
+    end = game_id.rpartition("-")[2]
+    return int(end) if end.isascii() and end.isdigit() else None
 
 
 def _unknown_game(run: str, game_id: str, known: list[str]) -> UnknownName:

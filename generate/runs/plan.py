@@ -199,6 +199,13 @@ def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
         ) from None
 
 
+def template_sources(prompts: str, game: str) -> dict[str, str]:
+    """A game's prompt templates whole, by file name. Raises UsageError for a missing folder."""
+    folder = template_folder(prompts, game)
+    files = sorted(folder.rglob("*.jinja"))
+    return {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
 def hash_templates(prompts: str, game: str) -> str:
     """A hash over the names and bytes of a game's prompt templates. Raises UsageError for a missing folder."""
     folder = template_folder(prompts, game)

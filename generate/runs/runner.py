@@ -25,7 +25,7 @@ from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.journal import Journal, KindSpent
-from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.plan import Plan, template_sources
 from liescope.generate.runs.playing import Playing
 
 FRUITLESS = 20  # so many failed games in a row, and the run stops to have the cause mended
@@ -143,6 +143,7 @@ async def run(
         players = _open_players(work.players, _table(work.game, limits, tally, log), stack)
         if journal is None:
             journal = stack.enter_context(Journal.create(out, work.plan()))
+        journal.keep_templates(work.plan()["templates"], template_sources(limits.prompts, work.game))
         if retry_failed:
             journal.forget_failed()
         await _Run(work, journal, players, tally, watch).run(limits.concurrency)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from rich.text import Text
 
@@ -13,19 +14,20 @@ from liescope.games.record import GameRecord
 from liescope.labeling.rows import LabelledGame, RatingRow, StatementRow
 
 _LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
+_NAMED = 4  # observers that are shown one by one; more are counted
 
 
 def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
     """The lines of a game in the order of play, styled. labels: `label_game` of the same game."""
-    yield Text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
+    yield _text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
     if game.cell:
-        yield Text(f"cell {plain(game.cell)}", _LABEL)
+        yield _text(f"cell {game.cell}", _LABEL)
     if judge := game.meta.get("judge"):
-        yield Text(f"judge: {plain(judge)}, who gave the reports and ratings below after the game", _LABEL)
-    width = max(len(seat.name) for seat in game.seats)
+        yield _text(f"judge: {judge}, who gave the reports and ratings below after the game", _LABEL)
+    width = max(len(plain(seat.name)) for seat in game.seats)
     for seat in game.seats:
         won = "  won" if game.outcome is not None and seat.name in game.outcome.winners else ""
-        yield Text(f"  {plain(seat.name):{width}}  {seat.role:10} {plain(seat.model)} ({seat.source.value}){won}")
+        yield _text(f"  {plain(seat.name):{width}}  {seat.role:10} {seat.model} ({seat.source.value}){won}")
     statements = {row.statement_id: row for row in labels.statements}
     ratings: dict[str, list[RatingRow]] = {}
     for rating in labels.ratings:
@@ -41,7 +43,7 @@ def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
             continue
         if _place(event) != place:
             place = _place(event)
-            yield Text(_heading(event), _HEAD)
+            yield _text(_heading(event), _HEAD)
         yield line
         if event.kind is EventKind.STATEMENT:
             key = f"{game.game_id}:{event.index}"
@@ -68,13 +70,13 @@ def _bids(bids: Sequence[Event]) -> Text | None:
     if not bids:
         return None
     highest_first = sorted(bids, key=lambda event: -event.data["bid"])
-    told = ", ".join(f"{plain(event.actor or '')} {event.data['bid']}" for event in highest_first)
+    told = ", ".join(f"{event.actor} {event.data['bid']}" for event in highest_first)
     unread = sum(1 for event in bids if event.fallback)
-    return Text(f"  bids: {told}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
+    return _text(f"  bids: {told}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
 
 
 def _line(event: Event) -> Text | None:
-    who, whom = plain(event.actor or ""), plain(event.target or "")
+    who, whom = event.actor or "", event.target or ""
     lines = {
         EventKind.KILLER: (f"  {who} makes the kill decision", _SECRET),
         EventKind.LESSONS: (f"  {who} begins with the lessons of earlier games", _SECRET),
@@ -85,60 +87,70 @@ def _line(event: Event) -> Text | None:
         EventKind.DISCOVERY: (f"  {who} and {whom} know each other's role", _SECRET),
         EventKind.DEATH: (f"  {whom} is found dead{_revealed(event)}", ""),
         EventKind.QUIET: ("  Nobody died", ""),
-        EventKind.STATEMENT: (f"  {who}: {plain(event.text)}", ""),
+        EventKind.STATEMENT: (f"  {who}: {event.text}", ""),
         EventKind.SILENCE: (f"  {who} remains silent", ""),
         EventKind.VOTE: (f"  {who} votes for {whom}", ""),
         EventKind.ARREST: (f"  {whom} is arrested", ""),
         EventKind.EXILE: (f"  {whom} is exiled with {event.data.get('votes')} votes", ""),
         EventKind.NO_EXILE: (f"  Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
-        EventKind.LESSON: (f"  {who} learned ({event.data.get('kind')}): {plain(event.text)}", _SECRET),
+        EventKind.LESSON: (f"  {who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
         EventKind.ROLES_NAMED: (f"  {_judge(event)}, in {who}'s seat: {_form(event, 'roles')}", _LABEL),
         EventKind.LESSON_TAGS: (f"  {_judge(event)} on {who}'s lesson: {_form(event, 'tags')}", _LABEL),
     }
     if event.kind not in lines:
         return None
-    line = Text(*lines[event.kind])
+    line = _text(*lines[event.kind])
     if tied := event.data.get("tied"):
-        line.append(f"  (drawn from the tied: {', '.join(plain(name) for name in tied)})", _FALLBACK)
+        line.append_text(_text(f"  (drawn from the tied: {', '.join(tied)})", _FALLBACK))
     if "cut" in event.data:
         line.append(f"  (cut from {event.data['cut']} characters)", _FALLBACK)
     if event.fallback:
-        line.append(f"  (fallback: {plain(event.fallback)})", _FALLBACK)
+        line.append_text(_text(f"  (fallback: {event.fallback})", _FALLBACK))
     if event.data.get("notes"):
-        line.append(f"  (read with: {plain(', '.join(event.data['notes']))})", _LABEL)
+        line.append_text(_text(f"  (read with: {', '.join(event.data['notes'])})", _LABEL))
     return line
 
 
 def _revealed(event: Event) -> str:
     role = event.data.get("role")
-    return f": a {plain(role)}" if role else ""
+    return f": a {role}" if role else ""
 
 
 def _judge(event: Event) -> str:
-    return plain(f"judge {event.data.get('judge', '')}")
+    return f"judge {event.data.get('judge', '')}"
 
 
 def _form(event: Event, name: str) -> str:
     """What a judge filled in, on one line."""
-    return plain(", ".join(f"{key} {'/'.join(values)}" for key, values in event.data.get(name, {}).items()))
+    return ", ".join(f"{key} {'/'.join(values)}" for key, values in event.data.get(name, {}).items())
 
 
 def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterator[Text]:
     line = Text("      ")
     line.append("role deceives" if row.label_role else "role is open", _LIE if row.label_role else _LABEL)
     for claim in row.claims:
-        words = f" · {claim.kind} claim {plain(claim.subject)}={plain(claim.value)}: {claim.verdict}"
-        line.append(f"{words}{' LIE' if claim.lie else ''}", _LIE if claim.lie else _LABEL)
+        words = f" · {claim.kind} claim {claim.subject}={claim.value}: {claim.verdict}"
+        line.append_text(_text(f"{words}{' LIE' if claim.lie else ''}", _LIE if claim.lie else _LABEL))
     if row.planted_type:
-        line.append(f" · meant {row.planted_type}", _SECRET)
+        line.append_text(_text(f" · meant {row.planted_type}", _SECRET))
     yield line
     if row.label_self is not None or row.label_peer is not None or ratings:
         who = "judge in its seat:" if judged else "says itself"
         self_said = "no usable self-report" if row.label_self is None else f"{who} {_flag(row.label_self)}"
         kind = f" ({row.self_type})" if row.self_type and row.label_self else ""
         others = "judge in the others' seats" if judged else "others"
-        told = ", ".join(f"{plain(r.observer)} {_flag(r.flag)} {_number(r.suspicion)}" for r in ratings)
-        yield Text(f"      {self_said}{kind}" + (f" · {others}, with suspicion: {told}" if told else ""), _LABEL)
+        told = f" · {others}, with suspicion: {_ratings(ratings)}" if ratings else ""
+        yield _text(f"      {self_said}{kind}{told}", _LABEL)
+
+
+def _ratings(ratings: Sequence[RatingRow]) -> str:
+    """A few ratings one by one, many as counts of their flags and the mean suspicion."""
+    if len(ratings) <= _NAMED:
+        return ", ".join(f"{rating.observer} {_flag(rating.flag)} {_number(rating.suspicion)}" for rating in ratings)
+    flags = [_flag(rating.flag) for rating in ratings]
+    counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in dict.fromkeys(sorted(flags)))
+    given = [rating.suspicion for rating in ratings if rating.suspicion is not None]
+    return f"{counts}; mean {_number(fmean(given) if given else None)}"
 
 
 def _flag(flag: bool | None) -> str:
@@ -151,8 +163,13 @@ def _number(value: float | None) -> str:
 
 def _ending(game: GameRecord) -> Text:
     if game.outcome is None:
-        return Text(f"failed: {plain(game.failure)}", _FALLBACK)
+        return _text(f"failed: {game.failure}", _FALLBACK)
     drawn = sum(1 for event in game.events if event.fallback)
-    return Text(f"{game.outcome.winner} wins: {game.outcome.reason}", _HEAD).append(
+    return _text(f"{game.outcome.winner} wins: {game.outcome.reason}", _HEAD).append(
         f"  (fallbacks: {drawn})" if drawn else "", _FALLBACK
     )
+
+
+def _text(words: str, style: str = "") -> Text:
+    """A line of a transcript; nothing that a model or a file says reaches a terminal in another way."""
+    return Text(plain(words), style)

@@ -38,11 +38,12 @@ def test_play_prints_a_summary_and_show_lists_the_games(say: Say, run: Path) -> 
     assert "Fallbacks" in out
     code, out, _ = say("show", run)
     assert code == 0
-    head, *lines, end = out.splitlines()
+    head, *lines, end, command = out.splitlines()
     assert "status" in head
     assert len(lines) == 12
     assert all("3 × fake:a" in line for line in lines)
     assert "12 done" in end
+    assert command == f"liescope show {run} GAME_ID"
 
 
 def test_json_is_one_object_on_standard_output_and_progress_goes_elsewhere(say: Say, run: Path) -> None:
@@ -177,7 +178,7 @@ def test_a_transcript_shows_roles_night_words_labels_votes_and_outcome(say: Say,
             assert any(line.split()[:2] == [seat.name, seat.role] for line in out.splitlines())
         for event in game.events:
             if event.kind is EventKind.STATEMENT:
-                assert f"{event.actor}: {event.text}" in out
+                assert f"{event.actor}: {event.text}" in " ".join(out.split())
             if event.kind is EventKind.VOTE:
                 assert f"{event.actor} votes for {event.target}" in out
         shown = [event for event in game.events if event.fallback and event.kind not in UNLISTED]

@@ -1,0 +1,122 @@
+"""The prompt of any call: as it was sent where the run kept it, else rendered again from the journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.text import Text
+
+from liescope.common.errors import BadData
+from liescope.common.text import plain
+from liescope.generate.players.prompts.families import family_of
+from liescope.generate.players.prompts.render import Prompts, load_prompts
+from liescope.generate.runs.journal import Journal, KeptRequest
+from liescope.generate.runs.plan import hash_templates
+from liescope.generate.runs.rebuild import ask_at
+
+SENT, RENDERED = "as it was sent", "rendered again"
+
+
+@dataclass(frozen=True, slots=True)
+class CallPrompt:
+    """The prompt of one call. origin: SENT or RENDERED; text: the prompt; requests: those kept, with their parameters;
+    templates: the hash of the templates that a rendered prompt was made with.
+    """
+
+    game_id: str
+    step: int
+    seat: str
+    kind: str
+    origin: str
+    text: str
+    requests: tuple[KeptRequest, ...] = ()
+    templates: str = ""
+
+    def __repr__(self) -> str:
+        return f"CallPrompt({self.game_id!r}, step {self.step}, {self.seat!r}, {self.kind}, {self.origin})"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "game_id": self.game_id,
+            "step": self.step,
+            "seat": self.seat,
+            "kind": self.kind,
+            "origin": self.origin,
+            "prompt": self.text,
+            "templates": self.templates or None,
+            "requests": [
+                {
+                    "attempt": request.attempt,
+                    "model": request.model,
+                    "request": request.body,
+                    "response_id": request.response_id,
+                    "served_model": request.served_model,
+                    "problem": request.problem,
+                }
+                for request in self.requests
+            ],
+        }
+
+    def lines(self) -> Iterator[Text]:
+        """The prompt as text, under lines that say where it comes from."""
+        yield Text(plain(f"{self.game_id}, step {self.step}, {self.seat}: {self.kind}"), "bold")
+        if self.origin == RENDERED:
+            yield Text(
+                f"No request was kept. Rendered again from the journal with the templates {self.templates}; "
+                "a player that asks no endpoint never saw it.",
+                "yellow",
+            )
+        for request in self.requests:
+            served = f", served by {request.served_model}" if request.served_model else ""
+            name = f", response {request.response_id}" if request.response_id else ""
+            problem = f": {' '.join(request.problem.split())}" if request.problem else ""
+            yield Text(plain(f"Request {request.attempt} to {request.model}{served}{name}{problem}"), "dim")
+        if self.requests and self.requests[-1].body:
+            rest = {name: value for name, value in self.requests[-1].body.items() if name != "messages"}
+            yield Text(plain(f"Parameters: {json.dumps(rest, ensure_ascii=False)}"), "dim")
+        yield Text("")
+        yield Text(plain(self.text))
+
+
+def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> CallPrompt:
+    """The prompt of the call to a seat at a step of a game.
+
+    Raises UsageError for a call that the game has not, BadData where nothing was kept and the templates are gone.
+    """
+    requests = tuple(journal.requests(game_id, step, seat))
+    kept = [request for request in requests if request.body is not None]
+    if kept and kept[-1].body is not None:
+        kinds = {call["kind"] for call in journal.calls(game_id) if (call["step"], call["seat"]) == (step, seat)}
+        messages = kept[-1].body.get("messages", ())
+        text = "\n\n".join(str(message.get("content") or "") for message in messages)
+        return CallPrompt(game_id, step, seat, str(next(iter(kinds - {None}), "?")), SENT, text, requests)
+    ask, view, _ = ask_at(journal, game_id, step, seat)
+    digest = str(journal.plan.get("templates", ""))
+    prompts = templates_of(journal, digest, str(journal.plan["game"]))
+    text = prompts.render(ask, view).text
+    return CallPrompt(game_id, step, seat, ask.kind.value, RENDERED, text, requests, digest)
+
+
+def templates_of(journal: Journal, digest: str, game: str) -> Prompts:
+    """The templates of a run: those that it kept, or the set of that hash which comes with Liescope.
+
+    Raises BadData where they are in neither place.
+    """
+    sources = journal.templates(digest)
+    if sources:
+        with TemporaryDirectory() as folder:
+            for name, source in sources.items():
+                (Path(folder) / name).write_text(source, encoding="utf-8")
+            return load_prompts(folder, game)
+    for name in family_of(game).sets:
+        if hash_templates(name, game) == digest:
+            return load_prompts(name, game)
+    raise BadData(
+        f"{journal.path} was played with prompt templates ({plain(digest)}) that it does not hold and that are not "
+        "those of this version of Liescope"
+    )
