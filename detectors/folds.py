@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold
 
 Rows = NDArray[np.int64]
 
 
 def fold_of(y: NDArray[np.bool_], groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
     """(n,): the fold that each statement is held out in; all statements of a game share it."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
     splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
     fold = np.empty(len(y), dtype=np.int64)
     for number, (_, held_out) in enumerate(splitter.split(np.zeros(len(y)), y, groups)):

@@ -1,9 +1,17 @@
-"""The logistic head that two detectors share, and its safe file."""
+"""The logistic head that two detectors share, and reading it from a file that may come from a stranger.
+
+Only numbers and words are taken from such a file. They are copied into estimators made here from the detector's own
+options, so that no setting of the file (a pattern, a file name to read, a function) takes effect.
+"""
 
 from __future__ import annotations
 
+import struct
 import warnings
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +20,16 @@ import skops.io
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 from skops.io.exceptions import UntrustedTypesFoundException
 
 from liescope.common.errors import BadData, UsageError
+
+_LARGEST = 2**30  # bytes; a TF-IDF of 24,000 features takes 20 MB
+_UNREADABLE = (
+    *(ArithmeticError, AttributeError, EOFError, ImportError, LookupError, MemoryError, OSError, RuntimeError),
+    *(TypeError, ValueError, struct.error, zipfile.BadZipFile, zlib.error, UntrustedTypesFoundException),
+)
 
 
 def logistic(strength: float, seed: int = 0) -> LogisticRegression:
@@ -36,23 +51,58 @@ def fit_quietly(model: Any, features: Any, y: NDArray[np.bool_]) -> None:
             ) from error
 
 
-def deceptive_last(model: Any, features: Any) -> NDArray[np.float64]:
-    """(n, 2) probabilities of honest and deceptive."""
-    return np.asarray(model.predict_proba(features), dtype=np.float64)
-
-
 def dump(model: Any, path: Path) -> None:
+    """Write a fitted pipeline as a skops file."""
     skops.io.dump(model, path)
 
 
-def load(path: Path) -> Any:
-    """Read a skops file that holds only types that skops trusts by itself. Raises BadData."""
+@contextmanager
+def opened(path: Path) -> Iterator[Pipeline]:
+    """The pipeline in a skops file that holds only types that skops trusts by itself.
+
+    Whatever goes wrong while it is read, or used inside the block, is raised as BadData with the path.
+    """
     if not path.is_file():
         raise BadData(f"{path} is missing, so the model folder is damaged; train the detector again")
+    _check_size(path)
     try:
         unknown = skops.io.get_untrusted_types(file=path)
         if unknown:
-            raise BadData(f"{path} holds types that a detector of Liescope never has: {', '.join(unknown[:5])}")
-        return skops.io.load(path, trusted=[])
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, UntrustedTypesFoundException) as error:
-        raise BadData(f"{path} cannot be read ({error}); train the detector again") from error
+            raise BadData(f"{path} holds types that a detector of Liescope never has: {', '.join(unknown[:5])[:200]}")
+        saved = skops.io.load(path, trusted=[])
+        if not isinstance(saved, Pipeline):
+            raise TypeError(f"it holds a {type(saved).__name__}, not a pipeline")
+        yield saved
+    except _UNREADABLE as error:
+        why = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise BadData(f"{path} is not what a detector saves ({why}); train the detector again") from error
+
+
+def restore_logistic(fresh: LogisticRegression, learned: Any, features: int) -> None:
+    """Copy the learned numbers of a logistic regression into an unfitted one. Raises ValueError if they do not fit."""
+    if list(learned.classes_) != [False, True]:
+        raise ValueError("its classes are not honest and deceptive")
+    fresh.classes_ = np.array([False, True])
+    fresh.coef_ = numbers(learned.coef_, (1, features))
+    fresh.intercept_ = numbers(learned.intercept_, (1,))
+    fresh.n_features_in_ = features
+
+
+def numbers(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of finite floats of that shape. Raises ValueError."""
+    found = np.array(values)
+    if found.dtype.kind != "f" or found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"it holds {found.dtype} {found.shape} where finite numbers of shape {shape} belong")
+    return found
+
+
+def _check_size(path: Path) -> None:
+    """skops stores without compression: a file that says it unpacks to far more than it is was not made by it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(part.file_size for part in archive.infolist())
+    except _UNREADABLE as error:
+        raise BadData(f"{path} is not what a detector saves ({error}); train the detector again") from error
+    size = path.stat().st_size
+    if size > _LARGEST or unpacked > size + 2**20:
+        raise BadData(f"{path} unpacks to {unpacked / 1e6:,.0f} MB, which no detector needs; it is not opened")

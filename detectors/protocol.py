@@ -1,15 +1,17 @@
-"""What a detector is: text in, probability of deception out."""
+"""What a detector is: text in, probability of deception out; and what its class declares of itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liescope.detectors.examples import Example
+from liescope.detectors.options import DetectorOptions
 from liescope.detectors.textualize import TextConfig
 
 Progress = Callable[[str, int, int], None]
@@ -20,17 +22,35 @@ def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
 
 
-class Detector(Protocol):
-    """The verbs of scikit-learn. `kind` is its name in the registry, `text` how a statement becomes text, and
-    `options` what else it was made with, as JSON data.
+class Detector(ABC):
+    """The base of every detector: the verbs of scikit-learn, and a declaration.
+
+    A detector is one module with a subclass, and one line in `liescope.detectors.registry`. Its module is imported
+    whenever `liescope train --help` runs, so heavy packages (torch, scikit-learn) are imported inside the methods.
+
+    Declared by each class:
+        kind: its name in the registry
+        options_type: its options; their descriptions become the help of `liescope train`
+        folds: folds of the cross-validation by game, unless the user says otherwise
+        packages: the distributions it needs; their versions are kept in model.json
+        extra: the extra of Liescope that installs them; None where the base install does
     """
 
-    kind: str
+    kind: ClassVar[str]
+    options_type: ClassVar[type[DetectorOptions]]
+    folds: ClassVar[int] = 5
+    packages: ClassVar[tuple[str, ...]] = ()
+    extra: ClassVar[str | None] = None
+
     text: TextConfig
+    options: DetectorOptions
 
-    @property
-    def options(self) -> Mapping[str, Any]: ...
+    def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
+        """text: how a statement becomes text; options: an instance of `options_type`."""
+        self.text = text
+        self.options = options
 
+    @abstractmethod
     def fit(
         self,
         examples: Sequence[Example],
@@ -41,12 +61,17 @@ class Detector(Protocol):
     ) -> Self:
         """Learn. y: (n,) True for deceptive; groups: (n,) game ids, for whatever is held out inside."""
 
+    @abstractmethod
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
         """(n, 2): probability of honest, probability of deceptive, as scikit-learn orders classes."""
 
+    @abstractmethod
     def save(self, folder: Path) -> None:
         """Write the learned parts into an existing folder; nothing that must be unpickled."""
 
     @classmethod
-    def load(cls, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Self:
-        """Read what `save` wrote. Raises BadData for a damaged folder."""
+    @abstractmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        """Read what `save` wrote. The folder may come from a stranger: no code of it may run. Raises BadData for a
+        folder that `save` did not write.
+        """

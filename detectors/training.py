@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +15,38 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
+from liescope.common.folders import replacing
 from liescope.detectors.evaluation.scores import (
     Figures,
+    MetricRow,
     ScoringPlan,
     choose_thresholds,
     evaluate_scores,
+    metric_table,
     per_detector,
     score_table,
 )
-from liescope.detectors.examples import Labelled, check_trainable, corpus_id, labelled, read_statements, summary
+from liescope.detectors.examples import (
+    Labelled,
+    check_trainable,
+    corpus_id,
+    count_lost,
+    labelled,
+    read_statements,
+    summary,
+    target_column,
+)
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts
+from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector, Progress, silent
-from liescope.detectors.registry import make
-from liescope.detectors.saved import ModelFile, check_free, save_model, versions_of
+from liescope.detectors.registry import detector_class, make, versions_of
+from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
+from liescope.generate.corpus import check
+
+_SPLITS = ("train", "validation")
+_COMMON_NAME, _MOST_NAMES = 0.01, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +59,103 @@ class Recipe:
     options: Mapping[str, Any]
     folds: int = 5
     seed: int = 0
+    keep_lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Trained:
-    """A saved model's file, and its figures: out of fold on train, and on validation."""
+@dataclass(frozen=True, slots=True, repr=False)
+class TrainResult:
+    """A trained and saved detector.
 
-    file: ModelFile
-    figures: Figures
-
-
-def train(corpus: Path, out: Path, recipe: Recipe, progress: Progress = silent) -> Trained:
-    """Train one detector and write its folder.
-
-    Raises UnknownName for a kind or target, UsageError for a training split that cannot train (one class, too few
-    games), BadData for a damaged corpus, MissingExtra.
+    model: its folder; file: what its model.json says; rows: its figures, out of fold on train and on validation;
+    scores: statement_id, detector, target, score, fold of both splits; notes: what could not be computed, and why.
     """
+
+    model: Path
+    file: ModelFile
+    rows: tuple[MetricRow, ...]
+    scores: pl.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence."""
+        return metric_table(self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `liescope train --json` prints: `model`, the facts of model.json, and `rows`."""
+        return {"model": str(self.model), **self.file.model_dump(), "rows": [row.to_json() for row in self.rows]}
+
+    def __repr__(self) -> str:
+        facts = self.file.training
+        auroc = next((row.value for row in self.rows if row.metric == "auroc" and row.value is not None), None)
+        return (
+            f"TrainResult({str(self.model)!r}: {self.file.kind} for {self.file.target}, {facts.statements:,} "
+            f"statements of {facts.games:,} games{'' if auroc is None else f', AUROC {auroc:.3f}'})"
+        )
+
+
+def train(
+    kind: str,
+    corpus: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str],
+    target: str = "role",
+    context: int = 0,
+    mask_names: bool = True,
+    mask_role_words: bool = False,
+    speaker_tag: bool = False,
+    folds: int | None = None,
+    seed: int = 0,
+    keep_lost: bool = False,
+    overwrite: bool = False,
+    progress: bool = False,
+    **options: Any,
+) -> TrainResult:
+    """Train one detector on the train split of a corpus and save it with its card and its own scores.
+
+    kind: "tfidf", "embedding", "encoder" or any other of the registry; target: "role", "claim", "self" or "peer";
+    context: earlier statements of the game that stand before each; folds: of the cross-validation by game, 0 for none,
+    None for the kind's default; keep_lost: learn from statements whose text was lost before it was published, too;
+    overwrite: replace a model that `out` holds; options: of the kind, as `liescope train --help` lists them.
+
+    Raises UnknownName for a kind or target, UsageError for an option, a folder that is taken, or a training split that
+    cannot train (one class, too few games), BadData for a damaged corpus, MissingExtra.
+
+    Example:
+        >>> liescope.train("tfidf", "corpus/mini", out="models/tfidf", words=3)
+    """
+    text = TextConfig(context=context, mask_names=mask_names, mask_role_words=mask_role_words, speaker_tag=speaker_tag)
+    chosen = detector_class(kind).folds if folds is None else folds
+    recipe = Recipe(kind, target, text, options, chosen, seed, keep_lost)
+    with shown(progress) as show:
+        return train_recipe(Path(corpus), Path(out), recipe, overwrite, show)
+
+
+def train_recipe(
+    corpus: Path, out: Path, recipe: Recipe, overwrite: bool = False, progress: Progress = silent
+) -> TrainResult:
+    """`train` with its settings gathered in a recipe."""
     if recipe.folds == 1 or recipe.folds < 0:
         raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
-    check_free(out)
+    target_column(recipe.target)
+    check_free(out, overwrite)
+    make_detector = partial(make, recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
+    detector = make_detector()
+    check(corpus)
     began = time.perf_counter()
-    detector = make(recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
-    statements = read_statements(corpus, ("train", "validation"))
-    by_split = {name: statements.filter(pl.col("split") == name) for name in ("train", "validation")}
+    try:
+        with replacing(out, "model", is_model) as folder:
+            return _train(corpus, out, folder, recipe, detector, began, progress)
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+
+
+def _train(
+    corpus: Path, out: Path, folder: Path, recipe: Recipe, detector: Detector, began: float, progress: Progress
+) -> TrainResult:
+    statements = read_statements(corpus, _SPLITS, recipe.keep_lost)
+    by_split = {name: statements.filter(pl.col("split") == name) for name in _SPLITS}
     data = labelled(by_split["train"], recipe.target, recipe.text.context)
     check_trainable(data, recipe.target, recipe.folds)
 
@@ -80,22 +174,24 @@ def train(corpus: Path, out: Path, recipe: Recipe, progress: Progress = silent) 
         kind=recipe.kind,
         target=recipe.target,
         text=recipe.text,
-        options=dict(detector.options),
-        corpus={"id": corpus_id(corpus), "name": corpus.resolve().name},
-        training={
+        options=detector.options.model_dump(),
+        corpus=CorpusName(id=corpus_id(corpus), name=corpus.resolve().name),
+        training=TrainingFacts(
             **summary(data),
-            "folds": recipe.folds,
-            "seed": recipe.seed,
-            "sources": sorted(by_split["train"]["source"].unique()),
-            "models": sorted(by_split["train"]["speaker_model"].unique()),
-            "seconds": round(time.perf_counter() - began, 1),
-        },
+            lost=0 if recipe.keep_lost else count_lost(corpus, _SPLITS),
+            folds=recipe.folds,
+            seed=recipe.seed,
+            sources=sorted(by_split["train"]["source"].unique()),
+            models=sorted(by_split["train"]["speaker_model"].unique()),
+            names=_common_names(by_split["train"]),
+            seconds=round(time.perf_counter() - began, 1),
+        ),
         thresholds=_thresholds(scores, statements),
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    save_model(out, file, detector, scores, frozenset(statements["game_id"]), list(figures.rows))
-    return Trained(file, figures)
+    write_model(folder, name, file, detector, scores, frozenset(statements["game_id"]), figures.rows)
+    return TrainResult(out, file, figures.rows, scores, figures.notes)
 
 
 def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) -> tuple[Rows, NDArray[np.float64]]:
@@ -104,13 +200,23 @@ def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) 
     progress("cross-validation by game", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
-        detector: Detector = make(recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
+        detector = make(recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
         detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
         score = detector.predict_proba([data.examples[i] for i in held_out], progress)[:, 1]
         progress("cross-validation by game", number + 1, recipe.folds)
         return score
 
     return fold, out_of_fold(fold, fit_predict)
+
+
+def _common_names(statements: pl.DataFrame) -> list[str]:
+    """Players' names in a hundredth of the games or more, the commonest first: what a detector takes for names in a
+    text that comes without any.
+    """
+    games = statements.unique("game_id").select("game_id", "names").explode("names").drop_nulls()
+    counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
+    common = counted.filter(pl.col("len") >= _COMMON_NAME * statements["game_id"].n_unique())
+    return common["names"].head(_MOST_NAMES).to_list()
 
 
 def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, float | None]:

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from liescope.detectors.evaluation.scores import score_table
+from liescope.detectors.evaluation.scores import CONTROL, score_table
 from liescope.detectors.examples import Labelled, check_trainable, labelled, make_examples
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.linear import logistic
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.tfidf import TfidfDetector
+from liescope.detectors.tfidf import TfidfDetector, TfidfOptions
 
-CONTROL = "control:"
 _LAST_PLACE = 20
 _FOLDS = 5
 
@@ -100,7 +99,7 @@ def _role(table: pl.DataFrame) -> pl.DataFrame:
 def _shuffled(learn: pl.DataFrame, y: Bools, score: pl.DataFrame, seed: int) -> Floats:
     text = TextConfig()
     examples, groups = make_examples(learn, 0), learn["game_id"].to_numpy().astype(np.str_)
-    detector = TfidfDetector(text, {"seed": seed})
+    detector = TfidfDetector(text, TfidfOptions(seed=seed))
     detector.fit(examples, deal_to_other_games(Labelled(examples, y, groups, 0), seed), groups)
     return detector.predict_proba(make_examples(score, 0))[:, 1]
 

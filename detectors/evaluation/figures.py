@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from liescope.detectors.evaluation.controls import CONTROL
+from liescope.detectors.evaluation.scores import CONTROL
 
 _BINS = 10
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,13 @@ def threshold_at(y: NDArray[np.bool_], score: Floats, rate: float) -> float | No
     return float(honest[int(np.ceil((1 - rate) * len(honest) - 1e-9)) - 1])
 
 
+def flagged(score: Any, at: float) -> Any:
+    """Which scores are flagged at a threshold: those above it. One at the threshold itself is not, so that the false
+    positive rate for which it was chosen holds.
+    """
+    return score > at
+
+
 def metrics(data: Scored, thresholds: Mapping[str, float | None], weights: Weights) -> dict[str, Floats]:
     """Every metric, each (draws,), NaN where it is not defined. thresholds: by the names of LEVELS.
 
@@ -85,10 +93,10 @@ def metrics(data: Scored, thresholds: Mapping[str, float | None], weights: Weigh
     found = {"auroc": auroc, "average_precision": precision}
     for name in LEVELS:
         at = thresholds.get(name)
-        flagged = np.zeros(len(data.y), bool) if at is None else data.score > at
+        above = np.zeros(len(data.y), bool) if at is None else flagged(data.score, at)
         undefined = np.nan if at is None else 1.0
-        found[f"recall_at_{name}_fpr"] = _mean(data, flagged, weights, data.y) * undefined
-        found[f"realised_fpr_at_{name}"] = _mean(data, flagged, weights, ~data.y) * undefined
+        found[f"recall_at_{name}_fpr"] = _mean(data, above, weights, data.y) * undefined
+        found[f"realised_fpr_at_{name}"] = _mean(data, above, weights, ~data.y) * undefined
     found["brier"] = _mean(data, (data.score - data.y) ** 2, weights)
     found["ece"] = calibration_error(data, weights)
     return found

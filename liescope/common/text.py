@@ -17,3 +17,8 @@ def plain(text: str) -> str:
         for letter in text
         if unicodedata.category(letter) != "Cs"
     )
+
+
+def cell(text: str) -> str:
+    """Text for a cell of a CSV file that no spreadsheet runs as a formula: a quote stands before what would be one."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

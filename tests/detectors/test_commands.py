@@ -41,7 +41,7 @@ def test_train_and_evaluate_print_one_json_object_and_write_their_folders(corpus
             "--json",
         )
     )
-    assert set(evaluated) == {"rows"}
+    assert set(evaluated) == {"rows", "notes"}
     fields = {"detector", "target", "split", "metric", "value", "lo", "hi", "statements", "games", "prevalence"}
     assert all(set(row) == fields for row in evaluated["rows"])
     assert (report / "report.md").is_file()
@@ -61,7 +61,7 @@ def test_tables_show_the_headline_beside_its_controls(corpus: Path, tmp_path: Pa
     assert "tfidf trained on" in said
     assert "scored out of fold" in said
     shown = run("evaluate", model, "--corpus", str(corpus), "--draws", "20", "--out", str(tmp_path / "r"))
-    for words in ("control:role_oracle", "auroc", "claim, test", "report.md"):
+    for words in ("control:role_oracle", "AUROC [95%]", "claim, test", "report.md"):
         assert words in shown
 
 

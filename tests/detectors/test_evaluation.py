@@ -21,11 +21,11 @@ from liescope.detectors.evaluation.observers import (
     on_statements,
 )
 from liescope.detectors.evaluation.report import scripted_warning, write_report
-from liescope.detectors.evaluation.run import Evaluation, evaluate
+from liescope.detectors.evaluation.run import EvaluationResult, evaluate
 from liescope.detectors.evaluation.scores import MetricRow, ScoringPlan, evaluate_scores, score_table
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train
+from liescope.detectors.training import Recipe, train_recipe
 from liescope.generate.corpus import read
 
 Corpus = Callable[..., Path]
@@ -35,12 +35,12 @@ Rows = dict[str, list[dict[str, Any]]]
 @pytest.fixture(scope="module")
 def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("models") / "tfidf"
-    train(corpus, out, Recipe("tfidf", "role", TextConfig(), {}))
+    train_recipe(corpus, out, Recipe("tfidf", "role", TextConfig(), {}))
     return out
 
 
 @pytest.fixture(scope="module")
-def evaluation(model: Path, corpus: Path) -> Evaluation:
+def evaluation(model: Path, corpus: Path) -> EvaluationResult:
     return evaluate([model], corpus, observers=True, draws=100)
 
 
@@ -49,7 +49,7 @@ def value(rows: Sequence[MetricRow], detector: str, metric: str, split: str = "t
     return row.value
 
 
-def test_controls_know_what_they_should_and_nothing_else(evaluation: Evaluation) -> None:
+def test_controls_know_what_they_should_and_nothing_else(evaluation: EvaluationResult) -> None:
     auroc = {row.detector: row.value for row in evaluation.figures.rows if row.metric == "auroc"}
     assert auroc["control:role_oracle"] == 1
     assert auroc["control:majority"] == 0.5
@@ -102,7 +102,7 @@ def test_thresholds_never_come_from_the_games_that_are_evaluated(split: str, mod
 
 
 def test_every_statement_level_figure_is_recomputed_from_the_saved_scores(
-    evaluation: Evaluation, corpus: Path, tmp_path: Path
+    evaluation: EvaluationResult, corpus: Path, tmp_path: Path
 ) -> None:
     write_report(tmp_path, evaluation)
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ def test_the_train_split_is_evaluated_out_of_fold(model: Path, corpus: Path) -> 
     assert mine["statement_id"].is_unique().all()
 
 
-def test_intervals_hold_their_values_and_every_row_has_the_documented_fields(evaluation: Evaluation) -> None:
+def test_intervals_hold_their_values_and_every_row_has_the_documented_fields(evaluation: EvaluationResult) -> None:
     for row in evaluation.rows:
         data = row.to_json()
         fields = "detector target split metric value lo hi statements games prevalence"
@@ -152,7 +152,7 @@ def test_held_out_models_get_rows_of_their_own_statements(make_corpus: Corpus, t
 
     models = ("model-a", "model-b", "model-a", "model-b", "model-a", "model-c", "model-b")
     corpus = make_corpus(models=models, hold_out=["model-c"], change=hold_out)
-    train(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
     evaluation = evaluate([tmp_path / "m"], corpus, observers=True, draws=20)
     statements = read_statements(corpus, ["test"])
     (row,) = [r for r in evaluation.rows if (r.detector, r.split, r.metric) == ("m", "test:held-out", "auroc")]
@@ -236,7 +236,7 @@ def test_the_rule_of_detective_claims_suspects_whoever_makes_none() -> None:
     assert table.height == 10
 
 
-def test_the_controls_sit_in_the_villagers_seat_too(evaluation: Evaluation) -> None:
+def test_the_controls_sit_in_the_villagers_seat_too(evaluation: EvaluationResult) -> None:
     seated = {row.detector for row in evaluation.rows if row.metric == "names_mafioso"}
     assert {"control:length", "control:position", "control:shuffled", DETECTIVE_CLAIM} <= seated
 
@@ -301,7 +301,7 @@ def test_a_report_of_scripted_games_says_that_it_finds_nothing_about_models(
     make_corpus: Corpus, tmp_path: Path
 ) -> None:
     corpus = make_corpus(games=80, source="scripted")
-    train(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
     files = write_report(tmp_path / "r", evaluate([tmp_path / "m"], corpus, observers=True, draws=20))
     assert all(path.stat().st_size for path in files)
     assert {path.name for path in files} >= {"report.md", "report.json", "report.csv", "scores.parquet"}
@@ -309,12 +309,12 @@ def test_a_report_of_scripted_games_says_that_it_finds_nothing_about_models(
     assert scripted_warning(["scripted"]) in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
 
 
-def test_a_report_of_model_games_says_no_such_thing(evaluation: Evaluation, tmp_path: Path) -> None:
+def test_a_report_of_model_games_says_no_such_thing(evaluation: EvaluationResult, tmp_path: Path) -> None:
     write_report(tmp_path / "r", evaluation)
     words = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     assert scripted_warning(["scripted"]) not in words
     assert "control:length" in words
-    assert "names_mafioso_minus_villager" in words
+    assert "names the mafioso, minus the villager's vote" in words
 
 
 def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, make_corpus: Corpus) -> None:

@@ -14,9 +14,10 @@ import pytest
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors.examples import corpus_id, labelled, make_examples, read_statements
 from liescope.detectors.folds import fold_of, out_of_fold
-from liescope.detectors.saved import load_model
+from liescope.detectors.model_file import CorpusName
+from liescope.detectors.saved import load
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, cross_validate, train
+from liescope.detectors.training import Recipe, cross_validate, train_recipe
 
 Corpus = Callable[..., Path]
 Rows = dict[str, list[dict[str, Any]]]
@@ -26,7 +27,7 @@ ROLE = Recipe("tfidf", "role", TextConfig(), {})
 @pytest.fixture(scope="module")
 def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("models") / "tfidf"
-    train(corpus, out, ROLE)
+    train_recipe(corpus, out, ROLE)
     return out
 
 
@@ -79,9 +80,9 @@ def test_an_example_knows_every_player_and_no_statement_of_another_game(corpus: 
 
 
 def test_the_folder_holds_the_recipe_the_scores_and_the_card(model: Path, corpus: Path) -> None:
-    saved = load_model(model)
+    saved = load(model)
     assert saved.file.target == "role"
-    assert saved.file.corpus == {"id": corpus_id(corpus), "name": "small"}
+    assert saved.file.corpus == CorpusName(id=corpus_id(corpus), name="small")
     assert saved.file.text == TextConfig()
     statements = read_statements(corpus, ["train", "validation"])
     assert set(saved.scores["statement_id"]) == set(statements["statement_id"])
@@ -90,22 +91,25 @@ def test_the_folder_holds_the_recipe_the_scores_and_the_card(model: Path, corpus
     assert saved.games == set(statements["game_id"])
     card = (model / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---")
-    assert "auroc" in card
+    assert "AUROC" in card
 
 
-def test_training_again_gives_the_same_scores_and_replaces_the_model(corpus: Path, tmp_path: Path) -> None:
+def test_training_again_is_refused_unless_told_and_then_gives_the_same_scores(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "m"
-    train(corpus, out, ROLE)
-    first = load_model(out).scores
+    train_recipe(corpus, out, ROLE)
+    first = load(out).scores
     (out / "left_over").touch()
-    train(corpus, out, ROLE)
-    assert load_model(out).scores.equals(first)
+    with pytest.raises(UsageError, match="add --overwrite"):
+        train_recipe(corpus, out, ROLE)
+    assert (out / "left_over").exists()
+    train_recipe(corpus, out, ROLE, overwrite=True)
+    assert load(out).scores.equals(first)
     assert not (out / "left_over").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
 def test_thresholds_are_chosen_on_validation_and_hold_their_rate_there(model: Path, corpus: Path) -> None:
-    saved = load_model(model)
+    saved = load(model)
     statements = read_statements(corpus, ["validation"]).filter(~pl.col("label_role"))
     honest = saved.scores.join(statements, on="statement_id", how="semi")["score"].to_numpy()
     at = saved.file.thresholds["5pct"]
@@ -114,8 +118,8 @@ def test_thresholds_are_chosen_on_validation_and_hold_their_rate_there(model: Pa
 
 
 def test_without_folds_there_are_no_scores_of_train(corpus: Path, tmp_path: Path) -> None:
-    train(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, folds=0))
-    assert set(load_model(tmp_path / "m").scores["fold"]) == {-1}
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, folds=0))
+    assert set(load(tmp_path / "m").scores["fold"]) == {-1}
 
 
 def _one_class(rows: Rows) -> None:
@@ -141,13 +145,13 @@ def test_a_training_split_that_cannot_train_says_why(
 ) -> None:
     corpus = make_corpus(games=games, **({"change": change} if change else {}))
     with pytest.raises(UsageError, match=words):
-        train(corpus, tmp_path / "m", ROLE)
+        train_recipe(corpus, tmp_path / "m", ROLE)
     assert not (tmp_path / "m").exists()
 
 
 def test_an_unknown_target_names_the_choices(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="claim, peer, role, self"):
-        train(corpus, tmp_path / "m", Recipe("tfidf", "truth", TextConfig(), {}))
+        train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "truth", TextConfig(), {}))
 
 
 def test_a_corpus_whose_split_leaks_a_game_is_refused(make_corpus: Corpus, tmp_path: Path) -> None:
@@ -155,14 +159,14 @@ def test_a_corpus_whose_split_leaks_a_game_is_refused(make_corpus: Corpus, tmp_p
         first = next(row for row in rows["statements"] if row["split"] == "train")
         first["split"] = "test"
 
-    with pytest.raises(BadData, match="leak"):
-        train(make_corpus(games=40, change=leak), tmp_path / "m", ROLE)
+    with pytest.raises(BadData, match="more than one split"):
+        train_recipe(make_corpus(games=40, change=leak), tmp_path / "m", ROLE)
 
 
 def test_a_folder_with_something_else_in_it_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(UsageError, match="is not a model"):
-        train(corpus, tmp_path, ROLE)
+        train_recipe(corpus, tmp_path, ROLE)
     assert (tmp_path / "thesis.txt").exists()
 
 
@@ -184,4 +188,4 @@ def test_a_damaged_model_folder_is_bad_data(harm: str, model: Path, tmp_path: Pa
     else:
         file.unlink()
     with pytest.raises(BadData, match=str(folder)):
-        load_model(folder)
+        load(folder)

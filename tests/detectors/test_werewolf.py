@@ -12,7 +12,7 @@ from liescope.detectors.evaluation.observers import DETECTIVE_CLAIM
 from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train
+from liescope.detectors.training import Recipe, train_recipe
 from liescope.games.core import ASSESSMENTS, Ask, Assessment, Game, Reply
 from liescope.games.mafia import MINI_MAFIA, MafiaSpec, MiniMafia
 from liescope.games.record import GameRecord, Source, record
@@ -71,14 +71,14 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_can_be_trained_on(werewolf: Path, tmp_path: Path, target: str) -> None:
     recipe = Recipe("tfidf", target, TextConfig(mask_role_words=True), {}, 3, 0)
-    trained = train(werewolf, tmp_path / target, recipe)
-    auroc = next(row.value for row in trained.figures.rows if row.metric == "auroc")
+    trained = train_recipe(werewolf, tmp_path / target, recipe)
+    auroc = next(row.value for row in trained.rows if row.metric == "auroc")
     assert auroc is not None
     assert auroc > 0.7
 
 
 def test_observers_stand_beside_a_detector_and_mafias_comparisons_stay_away(werewolf: Path, tmp_path: Path) -> None:
-    train(werewolf, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
+    train_recipe(werewolf, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
     done = evaluate([tmp_path / "model"], werewolf, observers=True, draws=20)
     rated = {row.split for row in done.rows if row.detector.startswith("observers:")}
     assert rated == {"test:rated-by-villagers", "test:rated-by-all"}
@@ -87,7 +87,7 @@ def test_observers_stand_beside_a_detector_and_mafias_comparisons_stay_away(were
 
 
 def test_in_a_mixed_corpus_the_villagers_seat_is_mini_mafias_alone(mixed: Path, tmp_path: Path) -> None:
-    train(mixed, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
+    train_recipe(mixed, tmp_path / "model", Recipe("tfidf", "role", TextConfig(), {}, 3, 0))
     done = evaluate([tmp_path / "model"], mixed, observers=True, draws=20)
     seat = [row for row in done.rows if row.metric == "names_mafioso"]
     assert {row.detector for row in seat} >= {"model", DETECTIVE_CLAIM}

@@ -1,0 +1,130 @@
+"""Results in a terminal of 80 columns: one row a detector; the report has the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from liescope.common.text import plain
+from liescope.detectors.evaluation.run import EvaluationResult
+from liescope.detectors.evaluation.scores import CONTROL, MetricRow, scripted_warning
+from liescope.detectors.training import TrainResult
+
+_WIDTH = 80
+_SHOWN_NOTES = 5
+_BESIDE = ("auroc_minus_suspicion", "names_mafioso_minus_villager")
+_FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
+
+
+def show_training(result: TrainResult) -> None:
+    """The detector's own figures, out of fold on train and on validation."""
+    facts = result.file.training
+    folds = "train is scored out of fold" if facts.folds else "without folds, so that train has no scores"
+    console = _console()
+    _say(
+        console,
+        f"{result.file.kind} trained on {facts.statements:,} statements of {facts.games:,} games, "
+        f"{facts.prevalence or 0:.1%} deceptive ({facts.without_label:,} have no {result.file.target} label); {folds}",
+    )
+    if facts.lost:
+        _say(console, f"note: {facts.lost:,} statements are left out: their text was lost before it was published")
+    _show_rows(console, result.rows)
+    _show_notes(console, result.notes, facts.sources)
+    _say(console, f"model: {result.model}")
+
+
+def show_evaluation(result: EvaluationResult) -> None:
+    """Detectors and controls, with what sets the detectors apart from the players."""
+    console = _console()
+    _show_rows(console, result.rows)
+    notes = [note for note in result.notes if not note.startswith(CONTROL)]
+    _show_notes(console, notes, result.sources)
+    for path in result.files:
+        _say(console, str(path))
+
+
+def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
+    """One line a statement: its score, the strictest threshold that it is above, its text. Without a width, for a pipe,
+    the columns are separated by tabs and the text is whole.
+    """
+    for row in table.iter_rows(named=True):
+        above = [words for column, words in _FLAGS.items() if row.get(column)]
+        score = "–" if row["score"] is None else f"{row['score']:.3f}"
+        flag = row["score_null"] or (above[0] if above else "not flagged")
+        text = " ".join(plain(row["text"]).split())
+        if width is None:
+            yield f"{score}\t{flag}\t{text}"
+        else:
+            line = f"{score:5}  {flag:17}  {text}"
+            yield line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _console() -> Console:
+    """Standard output; 80 columns where it is no terminal."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(width=_WIDTH, highlight=False)
+
+
+def _say(console: Console, words: str) -> None:
+    """Text as it stands: no markup, no wrapping within a word."""
+    console.print(Text(plain(words)), soft_wrap=not console.is_terminal)
+
+
+def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
+    """A table for each target and split that all statements of a split have."""
+    main = [row for row in rows if row.metric in ("auroc", "recall_at_5pct_fpr") and ":rated" not in row.split]
+    for target, split in dict.fromkeys((row.target, row.split) for row in main):
+        part = [row for row in main if (row.target, row.split) == (target, split)]
+        beside = {row.detector: row for row in rows if row.target == target and _is_beside(row, split)}
+        share = "" if part[0].prevalence is None else f", {part[0].prevalence:.1%} deceptive"
+        counted = f"{part[0].statements:,} statements of {part[0].games:,} games{share}"
+        console.print(Text(f"\n{target}, {plain(split)}: {counted}", style="bold"))
+        table = Table(box=None, header_style="none", pad_edge=False)
+        table.add_column("detector", overflow="fold")
+        for name in ("AUROC [95%]", "recall@5%", *(["minus players [95%]"] if beside else [])):
+            table.add_column(name, no_wrap=True)
+        for detector in dict.fromkeys(row.detector for row in part):
+            auroc, recall = (_find(part, detector, metric) for metric in ("auroc", "recall_at_5pct_fpr"))
+            cells = [_interval(auroc), _interval(recall, whole=False)]
+            if beside:
+                cells.append(_interval(beside.get(detector), signed=True))
+            table.add_row(Text(plain(detector)), *cells)
+        console.print(table)
+        if beside:
+            metric = next(iter(beside.values())).metric
+            _say(console, _BESIDE_WORDS[metric])
+
+
+_BESIDE_WORDS = {
+    "auroc_minus_suspicion": "minus players: AUROC less that of the villagers' suspicion, same statements",
+    "names_mafioso_minus_villager": "minus players: how often it names the mafioso, less the villager's vote",
+}
+
+
+def _is_beside(row: MetricRow, split: str) -> bool:
+    return row.metric in _BESIDE and row.split in (split, f"{split}:rated-by-villagers")
+
+
+def _find(rows: Sequence[MetricRow], detector: str, metric: str) -> MetricRow | None:
+    return next((row for row in rows if (row.detector, row.metric) == (detector, metric)), None)
+
+
+def _interval(row: MetricRow | None, whole: bool = True, signed: bool = False) -> str:
+    if row is None or row.value is None:
+        return "–"
+    form = "+.2f" if signed else ".3f"
+    value = format(row.value, form)
+    return value if not whole or row.lo is None else f"{value} [{row.lo:{form}}, {row.hi:{form}}]"
+
+
+def _show_notes(console: Console, notes: Sequence[str], sources: Sequence[str]) -> None:
+    for note in notes[:_SHOWN_NOTES]:
+        _say(console, f"note: {note}")
+    if len(notes) > _SHOWN_NOTES:
+        _say(console, f"note: {len(notes) - _SHOWN_NOTES} more notes are in the report")
+    if warning := scripted_warning(sources):
+        console.print(Text(warning, style="yellow"))

@@ -1,0 +1,154 @@
+"""Statements as callers have them (strings, mappings, frames), made into the examples that a detector reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from liescope.common.errors import UsageError
+from liescope.detectors.examples import Example, is_lost
+from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
+from liescope.labeling.reading_notes import LOST_TEXT
+
+NO_TEXT = "no text"
+
+Turn = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement to score. example: what a detector reads, None where `null` says why there is nothing to read."""
+
+    key: str | None
+    text: str
+    example: Example | None
+    null: str | None
+
+
+@dataclass(slots=True)
+class StatementReader:
+    """Turns statements into examples, in order, and remembers the game that they come from.
+
+    context: how many earlier statements the detector reads; names: taken for players' names where a statement comes
+    without its own. A row with a `game_id` and no `context` has the rows of that game before it as its context; names
+    of a game are those of its `names`, or of `alive` and of everyone who has spoken in it so far.
+    """
+
+    context: int
+    names: Collection[str] = ()
+    _game: str | None = None
+    _said: list[Turn] = field(default_factory=list)
+    _speakers: set[str] = field(default_factory=set)
+
+    def read(self, number: int, given: object) -> Statement:
+        """Statement `number` (from 0, for messages). Raises UsageError for what is no statement."""
+        if isinstance(given, str) or given is None:
+            return self._statement({"text": given}, number)
+        if isinstance(given, Mapping):
+            if "text" not in given:
+                raise UsageError(f"statement {number + 1} has no 'text'; it has: {', '.join(map(str, given))[:200]}")
+            return self._statement(given, number)
+        raise UsageError(
+            f"statement {number + 1} is of type {type(given).__name__}; give a string, or a mapping with 'text' and, "
+            "if you have them, 'speaker', 'names' and 'context'"
+        )
+
+    def _statement(self, row: Mapping[str, Any], number: int) -> Statement:
+        text = _text(row["text"], number)
+        speaker = _word(row.get("speaker")) or SPEAKER_TOKEN
+        said = self._context(row, number)
+        names = self._names_of(row, speaker, said)
+        game = _word(row.get("game_id"))
+        key = _word(row.get("statement_id")) or None
+        if is_lost(text, _words(row.get("read_notes"))):
+            return Statement(key, text, None, LOST_TEXT)
+        if game:
+            self._said.append((speaker, text))
+            self._speakers.add(speaker)
+        if not clean(text).strip():
+            return Statement(key, text, None, NO_TEXT)
+        before = tuple(said[-self.context :]) if self.context else ()
+        example = Example(key or "", game, speaker, _word(row.get("speaker_model")), text, names, before)
+        return Statement(key, text, example, None)
+
+    def _context(self, row: Mapping[str, Any], number: int) -> list[Turn]:
+        game = _word(row.get("game_id"))
+        if game != self._game:
+            self._game, self._said, self._speakers = game, [], set()
+        given = row.get("context")
+        if _absent(given):
+            return list(self._said)
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise UsageError(f"statement {number + 1}: 'context' must be a list of earlier statements, oldest first")
+        return [_turn(turn, number) for turn in given]
+
+    def _names_of(self, row: Mapping[str, Any], speaker: str, said: Sequence[Turn]) -> tuple[str, ...]:
+        if own := _words(row.get("names")):
+            return tuple(own)
+        known = {speaker, *(who for who, _ in said), *self._speakers, *_words(row.get("alive")), *self.names}
+        return tuple(sorted(known - {SPEAKER_TOKEN, PLAYER_TOKEN, ""}))
+
+
+def each_statement(statements: Any) -> Iterator[object]:
+    """The statements of anything that holds them: a string, a mapping, a list of these, or a frame of polars, pandas,
+    pyarrow or `datasets`, whose rows are mappings. Raises UsageError for anything else.
+    """
+    if isinstance(statements, str | Mapping):
+        yield statements
+    elif isinstance(statements, pl.LazyFrame):
+        yield from statements.collect().iter_rows(named=True)
+    elif isinstance(statements, pl.DataFrame):
+        yield from statements.iter_rows(named=True)
+    elif hasattr(statements, "to_pylist"):  # pyarrow
+        yield from statements.to_pylist()
+    elif hasattr(statements, "itertuples"):  # pandas
+        columns = [str(column) for column in statements.columns]
+        for values in statements.itertuples(index=False, name=None):
+            yield dict(zip(columns, values, strict=True))
+    elif isinstance(statements, Iterable):
+        yield from statements
+    else:
+        raise UsageError(
+            f"{type(statements).__name__} holds no statements; give a list of strings or mappings, or a frame"
+        )
+
+
+def _text(value: object, number: int) -> str:
+    if _absent(value):
+        return ""
+    if not isinstance(value, str):
+        raise UsageError(f"statement {number + 1}: 'text' is of type {type(value).__name__}; give a string")
+    return value
+
+
+def _turn(turn: object, number: int) -> Turn:
+    """An earlier statement: a string, a pair (speaker, text), or a mapping with `text` and perhaps `speaker`."""
+    if isinstance(turn, str):
+        return PLAYER_TOKEN, turn
+    if isinstance(turn, Mapping) and isinstance(turn.get("text"), str):
+        return _word(turn.get("speaker")) or PLAYER_TOKEN, turn["text"]
+    if isinstance(turn, Sequence) and len(turn) == 2 and all(isinstance(part, str) for part in turn):
+        return turn[0] or PLAYER_TOKEN, turn[1]
+    raise UsageError(
+        f"statement {number + 1}: each entry of 'context' must be a string, a pair (speaker, text), or a mapping with "
+        "'speaker' and 'text'"
+    )
+
+
+def _absent(value: object) -> bool:
+    """None, or the NaN that pandas has for it."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _words(values: Any) -> list[str]:
+    """The strings of a list, an array or nothing."""
+    if _absent(values) or isinstance(values, str) or not isinstance(values, Iterable):
+        return []
+    return [value for value in values if isinstance(value, str) and value]

@@ -1,0 +1,86 @@
+"""model.json: what a saved detector is, as strict data, since it may come from a stranger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from liescope.common.errors import BadData
+from liescope.detectors.textualize import TextConfig
+
+FORMAT = 2
+MODEL_FILE = "model.json"
+_LARGEST = 2**20
+_STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class CorpusName(BaseModel):
+    """The corpus that a detector was trained on. id: see `liescope.detectors.examples.corpus_id`."""
+
+    model_config = _STRICT
+
+    id: str
+    name: str
+
+
+class TrainingFacts(BaseModel):
+    """What a detector was trained on.
+
+    prevalence: share of deceptive statements; without_label: statements whose target is null; lost: statements left out
+    because their text was lost before it was published; folds: of the cross-validation, 0 for none; sources, models:
+    of the statements; names: of players in at least a hundredth of the games; seconds: wall-clock time.
+    """
+
+    model_config = _STRICT
+
+    statements: Count
+    games: Count
+    prevalence: Share | None
+    without_label: Count
+    lost: Count = 0
+    folds: Count
+    seed: Count
+    sources: list[str]
+    models: list[str]
+    names: list[str] = []
+    seconds: Annotated[float, Field(ge=0)]
+
+
+class ModelFile(BaseModel):
+    """model.json. thresholds: by the false positive rate that they keep, chosen on the corpus's validation split; a
+    statement is flagged when its score is above it. None where that split has no honest statement.
+    """
+
+    model_config = _STRICT
+
+    format: int = Field(default=FORMAT, ge=1, le=FORMAT)
+    kind: str
+    target: Annotated[str, Field(pattern="^(role|claim|self|peer)$")]
+    text: TextConfig
+    options: dict[str, Any]
+    corpus: CorpusName
+    training: TrainingFacts
+    thresholds: dict[Annotated[str, Field(pattern="^[15]pct$")], Share | None]
+    versions: dict[str, str]
+
+
+def read_model_file(folder: Path) -> ModelFile:
+    """Raises BadData where model.json is missing, or is not what `liescope train` writes."""
+    path = folder / MODEL_FILE
+    if not path.is_file():
+        raise BadData(f"{folder} is not a model (it has no {MODEL_FILE}); make one with: liescope train")
+    if path.stat().st_size > _LARGEST:
+        raise BadData(f"{path} is {path.stat().st_size / 1e6:,.0f} MB, which no model needs; it is not opened")
+    try:
+        return ModelFile.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = "".join(f"{str(part)[:50]}: " for part in first["loc"][:3])
+        raise BadData(
+            f"{path} is not what this version of Liescope writes ({where}{first['msg'][:150]}); train it again"
+        ) from error

