@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
 
 from liescope.data_cards.columns import COLUMNS, CONFIGS
-from liescope.data_cards.words import GAMES, SOURCES, citation, licence
+from liescope.data_cards.games import GAME_TEXTS
+from liescope.data_cards.words import SOURCES, citation, licence
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
@@ -76,7 +77,7 @@ def _derive(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str
         "licence_name": licence_name,
         "licence_words": licence_words,
         "source_words": SOURCES,
-        "game_words": GAMES,
+        "game_words": GAME_TEXTS,
         "citation": citation(facts["liescope"]),
     }
 

@@ -12,23 +12,6 @@ SOURCES = {
     "imported": "text from games that others played and published; Liescope read their logs.",
 }
 
-_MAFIA = (
-    "One mafioso or more, a detective or more and villagers, whose roles are hidden. The mafiosos want the others "
-    "voted out or dead; the detective learns roles at night, and who gets the most votes by day is arrested."
-)
-_WEREWOLF = (
-    "Werewolves, a doctor and villagers whose roles are hidden debate by bidding for the floor, vote with a reason "
-    "that all hear, answer, and vote again; a strict majority exiles. "
-)
-GAMES = {
-    "mini-mafia": "Four players: a mafioso, a detective who knows it, and two villagers, one of whom dies before the "
-    "only day. Two rounds of talk, then one vote decides who has won.",
-    "mafia": _MAFIA,
-    "werewolf": f"{_WEREWOLF}A jester wins alone, and at once, by being exiled, so that looking suspicious is no "
-    "evidence of one thing only.",
-    "dyadic-werewolf": f"{_WEREWOLF}There is no jester.",
-}
-
 NO_LICENCE = "none stated: not redistributed"
 
 

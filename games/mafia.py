@@ -182,9 +182,15 @@ class MiniMafia(Mafia):
         super().__init__(spec, seed, game_id)
 
 
+_KILLERS = frozenset({MAFIOSO})
 GAMES = (
     PlayableGame(
-        MiniMafia.name, "Mafia", MINI_MAFIA, MiniMafia, fixed=frozenset({"mafiosos", "detectives", "villagers", "days"})
+        MiniMafia.name,
+        "Mafia",
+        MINI_MAFIA,
+        MiniMafia,
+        fixed=frozenset({"mafiosos", "detectives", "villagers", "days"}),
+        killers=_KILLERS,
     ),
-    PlayableGame(Mafia.name, "Mafia", MafiaSpec(), Mafia),
+    PlayableGame(Mafia.name, "Mafia", MafiaSpec(), Mafia, killers=_KILLERS),
 )

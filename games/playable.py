@@ -20,6 +20,9 @@ class PlayableGame:
     spec: its options with their defaults; make: from (spec, seed, game id) to the game; title: as a heading; design:
     who plays whom unless told otherwise (`liescope.generate.runs.tournament`); fixed: options of the spec that this
     game does not let anyone change; learner: the role that may learn from game to game, "" for none.
+
+    What everybody at the table can conclude: killers: roles that are never attacked at night; protector: the role
+    whose protection saves a player who is attacked, "" for none; end_when_exiled: roles whose exile ends the game.
     """
 
     name: str
@@ -29,6 +32,9 @@ class PlayableGame:
     design: str = "background"
     fixed: frozenset[str] = frozenset()
     learner: str = ""
+    killers: frozenset[str] = frozenset()
+    protector: str = ""
+    end_when_exiled: frozenset[str] = frozenset()
 
     @cached_property
     def options(self) -> tuple[DeclaredOption, ...]:

@@ -260,6 +260,25 @@ class DyadicWerewolf(Werewolf):
 
 
 GAMES = (
-    PlayableGame(Werewolf.name, "Werewolf", WEREWOLF_TABLE, Werewolf, "self", learner=JESTER),
-    PlayableGame(DyadicWerewolf.name, "Werewolf", DYADIC_TABLE, DyadicWerewolf, "self", frozenset({"jesters"})),
+    PlayableGame(
+        Werewolf.name,
+        "Werewolf",
+        WEREWOLF_TABLE,
+        Werewolf,
+        "self",
+        learner=JESTER,
+        killers=frozenset({WEREWOLF}),
+        protector=DOCTOR,
+        end_when_exiled=frozenset({JESTER}),
+    ),
+    PlayableGame(
+        DyadicWerewolf.name,
+        "Werewolf",
+        DYADIC_TABLE,
+        DyadicWerewolf,
+        "self",
+        fixed=frozenset({"jesters"}),
+        killers=frozenset({WEREWOLF}),
+        protector=DOCTOR,
+    ),
 )

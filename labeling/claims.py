@@ -26,7 +26,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from liescope.games.mafia import Mafia
 from liescope.labeling import wording
 from liescope.labeling.reading import Sentence, lower, mark_of, mask, sentences, unmask
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
@@ -63,7 +62,7 @@ class _Said:
     found: bool = False
 
 
-def find_claims(text: str, speaker: str, names: Sequence[str], game: str = Mafia.name) -> tuple[FoundClaim, ...]:
+def find_claims(text: str, speaker: str, names: Sequence[str], game: str) -> tuple[FoundClaim, ...]:
     """The claims in a statement, in the order of its words, none twice. Any text and any names will do.
 
     game: the name of the rules, whose words for roles are looked for.

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from liescope.labeling.vocabulary import Vocabulary, vocabulary
+from liescope.labeling.vocabularies import VOCABULARIES
+from liescope.labeling.vocabulary import Vocabulary
 from liescope.labeling.wording import ADVERB, ASIDE, FOUND, NAME, NO_NAME_WORD, SAYS, SHOWN, SUBJECT, TARGET
 
 _ADJECTIVE = (
@@ -42,8 +43,8 @@ class RolePatterns:
 
 @lru_cache(maxsize=16)
 def role_patterns(game: str) -> RolePatterns:
-    """The patterns for a game by the name of its rules."""
-    words = vocabulary(game)
+    """The patterns for a game by the name of its rules. Raises UndeclaredGame where it has no words."""
+    words = VOCABULARIES[game]
     role = rf"(?:{words.sides}|{_ARTICLE}(?P<adjectives>(?:(?:{_ADJECTIVE}),? ){{0,3}})(?:{words.roles}))"
     who = (
         rf"(?:{NO_NAME_WORD}(?:he|she|they|you|who|someone|somebody|everyone|"

@@ -19,15 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from liescope.games.core import Event, EventKind, Phase
-from liescope.games.mafia import MAFIOSO
 from liescope.games.record import GameRecord
-from liescope.games.werewolf import DOCTOR, JESTER, WEREWOLF
+from liescope.games.registry import find_game
 from liescope.labeling.claims import FoundClaim
 from liescope.labeling.rows import Claim
 from liescope.labeling.vocabulary import NOT
 
 TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"
-_KILLERS = frozenset({MAFIOSO, WEREWOLF})
 
 
 def check(claim: FoundClaim, statement: Event, record: GameRecord) -> Claim:
@@ -81,6 +79,7 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
     """For each player, the roles it may have for all that `observer` saw in the events before index `until`."""
     teams = {seat.role: seat.team for seat in record.seats}
     own = record.seat(observer).role
+    game = find_game(record.game)
     composition: dict[str, int] = {}
     possible = {seat.name: frozenset(teams) for seat in record.seats}
     exiled: list[str] = []
@@ -98,19 +97,19 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
             possible[event.target] &= {role for role in teams if holds(result, role, teams)}
         elif event.kind is EventKind.PROTECTION and event.target:
             protected = event.target
-        elif event.kind is EventKind.QUIET and protected and composition.get(DOCTOR) == 1:
-            possible[protected] -= _KILLERS
+        elif event.kind is EventKind.QUIET and protected and composition.get(game.protector) == 1:
+            possible[protected] -= game.killers
         elif event.kind is EventKind.DISCOVERY and event.actor and observer == event.target:
             possible[event.actor] &= {record.seat(event.actor).role}
         elif event.kind is EventKind.DEATH and event.target:
             revealed = event.data.get("role")
-            possible[event.target] = frozenset({revealed}) if revealed else possible[event.target] - _KILLERS
+            possible[event.target] = frozenset({revealed}) if revealed else possible[event.target] - game.killers
         elif event.kind is EventKind.EXILE and event.target:
             exiled.append(event.target)
         elif event.kind is EventKind.NIGHT:  # the game went on
             protected = ""
             for name in exiled:
-                possible[name] -= {JESTER}
+                possible[name] -= game.end_when_exiled
     possible[observer] = frozenset({own})
     return _narrow(possible, composition)
 

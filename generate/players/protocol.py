@@ -88,7 +88,7 @@ class PlayerContext:
     """
 
     log: Callable[[Attempt], None]
-    game: str = "mafia"
+    game: str
     prompts: str | Path = "full"
     concurrency: int = 16
     timeout: float = 120.0

@@ -24,7 +24,7 @@ from liescope.games.lessons import Lesson
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.games.table import TableSpec, planned_options
-from liescope.generate.players.prompts.families import family_of
+from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import template_folder
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
@@ -181,7 +181,7 @@ def make_plan(
         games=games,
         seed=seed,
         seating=seating,
-        prompts=prompts if prompts in family_of(game).sets else "own",
+        prompts=prompts if prompts in FAMILIES[game].sets else "own",
         templates=hash_templates(prompts, game),
         learning=tuple(learning) if any(learning) else (),
     )

@@ -12,7 +12,7 @@ NAMES = ("Alice", "Bob", "Charlie", "Diana")
 
 
 def found(text: str, speaker: str = "Alice", names: tuple[str, ...] = NAMES) -> set[tuple[str, str, str]]:
-    return {(claim.kind, claim.subject, claim.value) for claim in find_claims(text, speaker, names)}
+    return {(claim.kind, claim.subject, claim.value) for claim in find_claims(text, speaker, names, "mafia")}
 
 
 STATED = {
@@ -148,12 +148,12 @@ def test_marks_that_nobody_sees_change_nothing() -> None:
 
 
 def test_a_claim_quotes_words_of_its_statement() -> None:
-    (claim,) = find_claims("Well, Bob is the mafioso!", "Alice", NAMES)
+    (claim,) = find_claims("Well, Bob is the mafioso!", "Alice", NAMES, "mafia")
     assert claim == FoundClaim("guilt", "Bob", "mafia", "Bob is the mafioso")
 
 
 def test_a_repeated_claim_counts_once() -> None:
-    assert len(find_claims("Bob is mafia. Listen: Bob is the mafioso!", "Alice", NAMES)) == 1
+    assert len(find_claims("Bob is mafia. Listen: Bob is the mafioso!", "Alice", NAMES, "mafia")) == 1
 
 
 PIECES = (
@@ -166,7 +166,7 @@ words = st.sampled_from([*NAMES, *PIECES.split()])
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(), st.lists(words, max_size=40).map(" ".join)), st.sampled_from([*NAMES, "nobody", ""]))
 def test_any_text_is_read_without_an_error_and_claims_are_about_players(text: str, speaker: str) -> None:
-    for claim in find_claims(text, speaker, NAMES):
+    for claim in find_claims(text, speaker, NAMES, "mafia"):
         assert claim.kind in {"role", "investigation", "innocence", "guilt", "vote"}
         assert claim.subject in {*NAMES, speaker}
         assert (claim.kind in {"role", "vote"}) or claim.subject != speaker
@@ -176,7 +176,9 @@ def test_any_text_is_read_without_an_error_and_claims_are_about_players(text: st
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True))
 def test_any_names_are_read_without_an_error(names: list[str]) -> None:
-    find_claims(f"{names[0]} is the mafioso. I investigated {names[-1]} and they are innocent.", names[0], names)
+    find_claims(
+        f"{names[0]} is the mafioso. I investigated {names[-1]} and they are innocent.", names[0], names, "mafia"
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_any_names_are_read_without_an_error(names: list[str]) -> None:
 def test_a_hundred_kilobytes_come_to_an_end(piece: str) -> None:
     """Work grows with the length; a pattern that backtracks over the whole text would take hours."""
     text = "mafia investigated vote kill " + piece * (100_000 // len(piece))
-    assert isinstance(find_claims(text, "Alice", NAMES), tuple)
+    assert isinstance(find_claims(text, "Alice", NAMES, "mafia"), tuple)
 
 
 def test_ignoring_instructions_in_the_text() -> None:

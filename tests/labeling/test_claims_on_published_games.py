@@ -98,7 +98,7 @@ def test_claims_found_are_the_claims_read_by_hand(name: str, records: dict[str, 
         event = statement(game, int(place))
         machine = {
             (claim.kind, claim.subject, claim.value)
-            for claim in find_claims(event.text, event.actor or "", names(game))
+            for claim in find_claims(event.text, event.actor or "", names(game), "mini-mafia")
         }
         right.update(claim[0] for claim in machine & read)
         found.update(claim[0] for claim in machine)

@@ -84,13 +84,13 @@ async def rate(one: Callable[[int], Awaitable[object]], count: int) -> float:
 
 
 async def measure(url: str) -> tuple[list[float], list[float]]:
-    asked, prompts = turns(), load_prompts("full")
+    asked, prompts = turns(), load_prompts("full", "mafia")
     texts = [prompts.render(ask, view).text for ask, view in asked]
     limits = httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
     bare = AsyncOpenAI(
         api_key="EMPTY", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(limits=limits, timeout=60)
     )
-    player = open_openai(f"m@{url}", PlayerContext(log=lambda attempt: None, concurrency=CONNECTIONS))
+    player = open_openai(f"m@{url}", PlayerContext(log=lambda attempt: None, game="mafia", concurrency=CONNECTIONS))
 
     async def by_client(number: int) -> object:
         content = texts[number % len(texts)]
@@ -117,7 +117,7 @@ def seam(asked: Sequence[Asked]) -> float:
     """Microseconds that rendering a prompt and reading an answer take, without any wire."""
     from liescope.generate.players.parsing import read_reply
 
-    prompts = load_prompts("full")
+    prompts = load_prompts("full", "mafia")
     began = time.perf_counter()
     for _ in range(20):
         for ask, view in asked:

@@ -92,7 +92,7 @@ def _prompt() -> str:
     """A prompt as the runner's players send it, so that both sides put the same work on the endpoint."""
     game = MiniMafia()
     (ask,) = start(lambda: game).asks
-    return load_prompts("full").render(ask, game.view(ask.seat)).text
+    return load_prompts("full", "mafia").render(ask, game.view(ask.seat)).text
 
 
 async def _bare(url: str) -> float:

@@ -22,7 +22,7 @@ GAMES_PER_SECOND = 500
 
 def bench_scripted_players() -> None:
     """Whole Mini-Mafia games between all profiles, without and with assessments; only `answer` is timed."""
-    players = [ScriptedPlayer(*parse_spec(name)) for name in PROFILES]
+    players = [ScriptedPlayer(*parse_spec(name), "mini-mafia") for name in PROFILES]
     for assess in (False, True):
         spent, answers, games = 0.0, 0, 0
         for turn, cell in enumerate(list(product(players, repeat=3)) * 15):
@@ -46,7 +46,7 @@ def bench_scripted_players() -> None:
 
 def bench_werewolf() -> None:
     """Whole games of triadic Werewolf between steady players, the engine's own time included."""
-    player = ScriptedPlayer(*parse_spec("steady"))
+    player = ScriptedPlayer(*parse_spec("steady"), "werewolf")
     for assess in (False, True):
         spec, games, answers = replace(WEREWOLF_TABLE, assess=assess), 20, 0
         begin = time.perf_counter()

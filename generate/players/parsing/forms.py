@@ -13,11 +13,12 @@ from typing import Any
 
 from liescope.games.core import Ask, AskKind
 from liescope.games.lessons import LessonKind
+from liescope.games.registry import GAMES
 from liescope.generate.players.parsing.clean import visible
 from liescope.generate.players.parsing.objects import find_object
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 
-ROLES = ("mafioso", "detective", "villager", "doctor", "seer", "werewolf", "jester")
+ROLES = tuple(dict.fromkeys(role for game in GAMES.values() for role in game.roles))
 LONGEST_LESSON = 500  # characters
 MOST_LESSONS = 20  # of one kind from one game
 

@@ -18,7 +18,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import Ask, Event, EventKind
-from liescope.generate.players.prompts.families import EXAMPLE, FIXED, RULES, Family, family_of
+from liescope.generate.players.prompts.families import FAMILIES
+from liescope.generate.players.prompts.family import EXAMPLE, FIXED, RULES, Family
 from liescope.generate.players.prompts.narration import quoted
 
 HERE = Path(__file__).parent
@@ -83,7 +84,7 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
 
 def template_folder(where: str | Path, game: str) -> Path:
     """The folder of the set of that name for a game, or the folder given. Raises UsageError where there is none."""
-    family = family_of(game)
+    family = FAMILIES[game]
     folder = HERE / family.name / where if str(where) in family.sets else Path(where)
     if not folder.is_dir():
         sets = " or ".join(family.sets)
@@ -91,13 +92,13 @@ def template_folder(where: str | Path, game: str) -> Path:
     return folder
 
 
-def load_prompts(where: str | Path, game: str = "mafia") -> Prompts:
+def load_prompts(where: str | Path, game: str) -> Prompts:
     """The set of that name for a game, or the templates in that folder; a judge's questions that a folder lacks are
     the game's own.
 
     Raises UsageError for a missing folder or template file, a syntax error, or a variable that a template has not.
     """
-    family, folder = family_of(game), template_folder(where, game)
+    family, folder = FAMILIES[game], template_folder(where, game)
     templates = {}
     for name in family.variables:
         own = (folder / f"{name}.jinja").exists() or name not in family.judges
@@ -124,7 +125,8 @@ def _load(folder: Path, name: str, family: Family) -> Template:
             names = ", ".join(sorted(unknown))
             raise UsageError(f"{path} uses {names}, which it is not given; it may use {', '.join(sorted(known))}")
         template = environment.get_template(path.name)
-        template.render({key: EXAMPLE[key] for key in known})
+        example = {**EXAMPLE, **family.example}
+        template.render({key: example[key] for key in known})
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise UsageError(f"the prompt template {path} does not work: {error}") from None
     return template

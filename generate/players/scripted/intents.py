@@ -34,6 +34,11 @@ class Intent:
     planted: Kind
     strength: float
 
+    @property
+    def private(self) -> dict[str, str]:
+        """What the speaker keeps from the others, for `Reply.private`."""
+        return {"planted_type": self.planted.value, "intent": "+".join(self.moves)}
+
 
 # What a move is when a mafioso makes it: it always knows better than it says.
 _LIES: dict[str, dict[Kind, float]] = {

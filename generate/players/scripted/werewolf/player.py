@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from liescope.games.werewolf import WEREWOLF
 from liescope.generate.players.scripted.assessments import report_self, suspected_kind
 from liescope.generate.players.scripted.beliefs import lean
 from liescope.generate.players.scripted.draws import draws
@@ -30,11 +28,6 @@ _ACTS: dict[AskKind, Callable[[Knowledge, Skills, Ask, Random], str]] = {
     AskKind.BID: bid,
 }
 _NOTHING = Reply(problem="what the ask is about is not in the view")
-
-
-def plays_werewolf(view: Sequence[Event]) -> bool:
-    """Whether the game in view has werewolves, as its first event tells."""
-    return bool(view) and WEREWOLF in view[0].data.get("composition", ())
 
 
 def answer_werewolf(model: str, skills: Skills, ask: Ask, view: Sequence[Event]) -> Reply:
@@ -60,10 +53,10 @@ class _Player:
         seen = look(ask.seat, ask.game, view)
         if kind is AskKind.SPEAK:
             intent, text = self._speak(seen, ask)
-            return Reply(text=text, private=_private(intent))
+            return Reply(text=text, private=intent.private)
         if kind is AskKind.EXPLAINED_VOTE:
             choice, intent, text = self._vote(seen, ask)
-            return Reply(choice=choice, text=text, private=_private(intent))
+            return Reply(choice=choice, text=text, private=intent.private)
         if kind is AskKind.VOTE:
             return Reply(choice=vote(seen, self.skills, ask, self._random(ask), self._leaning(seen)))
         if kind in _ACTS:
@@ -117,7 +110,3 @@ class _Player:
     def _random(self, ask: Ask, about: str = "") -> Random:
         place = ask.day, ask.phase.value, ask.round, ask.kind.value, about
         return draws(self.model, ask.game, ask.seat, *place)
-
-
-def _private(intent: Intent) -> dict[str, Any]:
-    return {"planted_type": intent.planted.value, "intent": "+".join(intent.moves)}

@@ -113,7 +113,7 @@ class Desk:
     def __init__(self, argument: str, **options: Any) -> None:
         self.attempts: list[Attempt] = []
         options.setdefault("retries", 3)
-        self.table = PlayerContext(log=self.attempts.append, **options)
+        self.table = PlayerContext(log=self.attempts.append, game="mafia", **options)
         self.player: OpenAIPlayer = open_openai(argument, self.table)
 
     def ask(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:

@@ -324,7 +324,7 @@ def test_no_more_requests_are_under_way_than_the_table_allows(serve, stubs, aske
 
     stub = serve(script)
     attempts: list[Attempt] = []
-    table = PlayerContext(log=attempts.append, concurrency=3, retries=0)
+    table = PlayerContext(log=attempts.append, game="mafia", concurrency=3, retries=0)
     players = [open_openai(f"{name}@{stub.url}", table) for name in ("one", "two")]
 
     async def run() -> None:
@@ -340,7 +340,7 @@ def test_no_more_requests_are_under_way_than_the_table_allows(serve, stubs, aske
 
 def test_a_player_goes_on_when_another_on_the_same_endpoint_closes(serve, stubs, asked) -> None:
     stub = serve(stubs.says(MESSAGE))
-    table = PlayerContext(log=lambda attempt: None)
+    table = PlayerContext(log=lambda attempt: None, game="mafia")
     one, two = (open_openai(f"{name}@{stub.url}", table) for name in ("one", "two"))
 
     async def run() -> str | None:

@@ -62,7 +62,7 @@ def test_games_over_the_wire_need_no_fallback_when_the_model_keeps_to_the_format
     attempts: list[Attempt] = []
     stub = serve(script)
     spec = MafiaSpec(2, 1, 3, assess=True)
-    games = play_games(f"tiny@{stub.url}", PlayerContext(log=attempts.append, concurrency=8), spec, 3)
+    games = play_games(f"tiny@{stub.url}", PlayerContext(log=attempts.append, game="mafia", concurrency=8), spec, 3)
     for game, replies in games:
         assert game.outcome is not None
         assert not fallbacks(game)
@@ -78,7 +78,9 @@ def test_a_flaky_endpoint_changes_no_game_and_each_request_is_logged(serve, stub
 
     attempts: list[Attempt] = []
     stub = serve(script)
-    ((game, _),) = play_games(f"tiny@{stub.url}", PlayerContext(log=attempts.append, concurrency=1), MINI, 1)
+    ((game, _),) = play_games(
+        f"tiny@{stub.url}", PlayerContext(log=attempts.append, game="mafia", concurrency=1), MINI, 1
+    )
     assert game.outcome is not None
     assert [bool(attempt.problem) for attempt in attempts] == [n % 3 == 0 for n in range(len(stub.requests))]
 
@@ -91,7 +93,9 @@ def told(game: GameRecord) -> Mapping[EventKind, int]:
 def test_a_real_server_with_a_model_of_gibberish_is_played_with_to_the_end(tiny_model_server) -> None:
     attempts: list[Attempt] = []
     argument = f"{tiny_model_server.model}@{tiny_model_server.url}?max_tokens=24&temperature=1"
-    games = play_games(argument, PlayerContext(log=attempts.append, concurrency=2, prompts="minimal"), MINI, 2)
+    games = play_games(
+        argument, PlayerContext(log=attempts.append, game="mafia", concurrency=2, prompts="minimal"), MINI, 2
+    )
     for game, replies in games:
         assert game.outcome is not None
         asked = sum(len(batch) for batch in replies)

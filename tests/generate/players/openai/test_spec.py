@@ -13,7 +13,7 @@ from liescope.generate.players.registry import open_player
 
 
 def table(**options) -> PlayerContext:
-    return PlayerContext(log=lambda attempt: None, **options)
+    return PlayerContext(log=lambda attempt: None, game="mafia", **options)
 
 
 def test_a_name_alone_is_openais() -> None:

@@ -17,7 +17,7 @@ from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Rep
 from liescope.games.core import EventKind
 from liescope.games.mafia import MINI_MAFIA
 from liescope.generate.players.prompts import Prompt, load_prompts
-from liescope.generate.players.prompts.families import MAFIA
+from liescope.generate.players.prompts.mafia import FAMILY as MAFIA
 from liescope.generate.players.prompts.memory import memory
 from liescope.generate.players.prompts.render import HERE
 
@@ -26,7 +26,7 @@ SPECS = [MafiaSpec(1, 1, 2, assess=True), MafiaSpec(2, 2, 4, assess=True), Mafia
 
 def plays(where: str, seeds: range) -> Iterator[tuple[Session, list[tuple[Ask, Prompt]]]]:
     """Random games, some replies unusable, with every prompt that was rendered in them."""
-    prompts = load_prompts(where)
+    prompts = load_prompts(where, "mafia")
     for seed in seeds:
         rng = random.Random(seed)
         shown: list[tuple[Ask, Prompt]] = []
@@ -128,7 +128,7 @@ def test_template_code_in_a_statement_stays_text() -> None:
     session = start(lambda: MiniMafia(seed=2))
     session.send((Reply(text="{{ 7 * 7 }} {% include 'rules.jinja' %}"),))
     ask = session.asks[0]
-    text = load_prompts("full").render(ask, session.game.view(ask.seat)).text
+    text = load_prompts("full", "mafia").render(ask, session.game.view(ask.seat)).text
     assert "{{ 7 * 7 }} {% include 'rules.jinja' %}" in text
 
 
@@ -154,7 +154,7 @@ def test_a_folder_replaces_the_prompts(folder: Path) -> None:
     while session.asks[0].kind is not AskKind.VOTE:
         session.send((Reply(text=""),))
     ask = session.asks[0]
-    question = load_prompts(folder).render(ask, session.game.view(ask.seat)).question
+    question = load_prompts(folder, "mafia").render(ask, session.game.view(ask.seat)).question
     assert question == f"Whom, {ask.seat}? {', '.join(ask.options)}"
 
 
@@ -162,7 +162,7 @@ def test_a_folder_replaces_the_prompts(folder: Path) -> None:
 def test_a_missing_template_is_named(folder: Path, name: str) -> None:
     (folder / f"{name}.jinja").unlink()
     with pytest.raises(UsageError, match=f"{name}.jinja is missing"):
-        load_prompts(folder)
+        load_prompts(folder, "mafia")
 
 
 @pytest.mark.parametrize(
@@ -179,18 +179,18 @@ def test_a_missing_template_is_named(folder: Path, name: str) -> None:
 def test_a_template_that_cannot_work_is_refused_at_once(folder: Path, source: str, message: str) -> None:
     (folder / "speak.jinja").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
-        load_prompts(folder)
+        load_prompts(folder, "mafia")
 
 
 def test_a_template_that_is_not_text_is_refused(folder: Path) -> None:
     (folder / "speak.jinja").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="cannot be read"):
-        load_prompts(folder)
+        load_prompts(folder, "mafia")
 
 
 def test_prompts_that_are_nowhere_are_refused_with_the_choices() -> None:
     with pytest.raises(UsageError, match="use full or minimal, or a folder"):
-        load_prompts("fulll")
+        load_prompts("fulll", "mafia")
 
 
 def test_the_two_who_know_of_each_other_are_warned_and_the_dead_are_named_with_their_role() -> None:

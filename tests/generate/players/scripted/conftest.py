@@ -24,7 +24,7 @@ def _no_log(attempt: Attempt) -> None:
     raise AssertionError("a scripted player makes no requests")
 
 
-TABLE = PlayerContext(log=_no_log)
+TABLES = {game: PlayerContext(log=_no_log, game=game) for game in ("mafia", "werewolf")}
 
 
 def now(player: ScriptedPlayer, ask: Ask, view: Sequence[Event]) -> Reply:
@@ -56,7 +56,7 @@ Play = Callable[..., Played]
 
 @pytest.fixture(scope="session")
 def player() -> Callable[[str], ScriptedPlayer]:
-    return lambda argument: open_scripted(argument, TABLE)
+    return lambda argument, game="mafia": open_scripted(argument, TABLES[game])
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +67,7 @@ def answer() -> Callable[[ScriptedPlayer, Ask, Sequence[Event]], Reply]:
 @pytest.fixture(scope="session")
 def play() -> Play:
     """play(seed, mafioso=…, detective=…, villager=…, spec=…): a whole game; specs without `scripted:`."""
-    opened: dict[str, ScriptedPlayer] = {}
+    opened: dict[tuple[str, str], ScriptedPlayer] = {}
 
     def run(seed: int, spec: MafiaSpec | WerewolfSpec = MINI_MAFIA, assess: bool = False, **players: str) -> Played:
         table = replace(spec, assess=assess)
@@ -76,7 +76,7 @@ def play() -> Play:
         seats = {}
         for name, role in game.roles.items():
             argument = players.get(role, "steady")
-            seats[name] = opened.setdefault(argument, open_scripted(argument, TABLE))
+            seats[name] = opened.setdefault((game.name, argument), open_scripted(argument, TABLES[game.name]))
         asked: list[tuple[Ask, Sequence[Event], Reply]] = []
 
         def reply(ask: Ask, view: Sequence[Event]) -> Reply:
@@ -109,4 +109,4 @@ def win_rate(play: Play) -> Callable[..., float]:
     return lambda games, **players: sum(play(seed, **players).mafia_won for seed in range(games)) / games
 
 
-__all__ = ["TABLE", "open_player"]
+__all__ = ["TABLES", "open_player"]

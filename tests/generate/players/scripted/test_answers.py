@@ -79,16 +79,17 @@ import hashlib
 from liescope.games.mafia import Mafia, MafiaSpec
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
-from liescope.generate.players.scripted.player import open_scripted
+from liescope.generate.players.scripted.player import ScriptedPlayer
+from liescope.generate.players.scripted.skills import PROFILES
 def reply(ask, view):
     try: player.answer(ask, view).send(None)
     except StopIteration as end: return end.value
-player = open_scripted("bold", None)
 for make in (
     lambda: Mafia(MafiaSpec(2, 1, 4, assess=True), 3, "game"),
     lambda: Werewolf(WerewolfSpec(seers=1, assess=True, learning=True), 3, "game"),
 ):
     session = start(make)
+    player = ScriptedPlayer("scripted:bold", PROFILES["bold"], session.game.name)
     drive(session, reply)
     print(hashlib.sha256(repr(session.events).encode()).hexdigest())
 """

@@ -72,7 +72,7 @@ def test_every_reply_is_usable_at_every_table(play: Play, table: str) -> None:
 
 def test_the_same_view_gets_the_same_answer(assessed: list[Any], player: Player, answer: Answer) -> None:
     """Backwards, and with a fresh player: nothing is kept from one ask to the next."""
-    another = player("steady")
+    another = player("steady", "werewolf")
     for ask, view, reply in reversed(assessed[0].views):
         assert answer(another, ask, view) == reply
 
@@ -81,8 +81,8 @@ def test_games_of_one_name_do_not_mix(play: Play, player: Player, answer: Answer
     """Two games with the same id and other events: what is remembered of one is never taken for the other."""
     for ask, view, reply in play(1, spec=SEERS).views[-20:]:
         changed = [replace(e, text="I agree.") if e.kind is EventKind.STATEMENT else e for e in view]
-        answer(player("steady"), ask, changed)
-        assert answer(player("steady"), ask, view) == reply
+        answer(player("steady", "werewolf"), ask, changed)
+        assert answer(player("steady", "werewolf"), ask, view) == reply
 
 
 def test_assessments_and_lessons_change_nothing_in_play(play: Play) -> None:
@@ -286,7 +286,7 @@ def test_a_jester_writes_lessons_of_its_game_or_none(play: Play) -> None:
 
 
 def test_a_scripted_player_judges_a_frozen_game(assessed: list[Any], player: Player, answer: Answer) -> None:
-    judge = player("steady")
+    judge = player("steady", "werewolf")
     right = chance = named = 0.0
     for played in assessed:
         judging = Judging(played.record, JudgeSpec(share=0.2, roles=True, lessons=True), judge.model)

@@ -1,0 +1,17 @@
+"""What the card says of each game that a corpus holds."""
+
+from __future__ import annotations
+
+from liescope.common.per_game import PerGame
+from liescope.data_cards.games import mafia, werewolf
+
+GAME_TEXTS = PerGame[str](
+    "text for the dataset card",
+    "data_cards/games/__init__.py",
+    {
+        "mini-mafia": mafia.MINI_MAFIA,
+        "mafia": mafia.MAFIA,
+        "werewolf": werewolf.WEREWOLF,
+        "dyadic-werewolf": werewolf.DYADIC_WEREWOLF,
+    },
+)
