@@ -13,7 +13,7 @@ from rich.text import Text
 
 from liescope.common.errors import BadData
 from liescope.common.text import plain
-from liescope.generate.players.prompts.families import family_of
+from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import Prompts, load_prompts
 from liescope.generate.runs.journal import Journal, KeptRequest
 from liescope.generate.runs.plan import hash_templates
@@ -113,7 +113,7 @@ def templates_of(journal: Journal, digest: str, game: str) -> Prompts:
             for name, source in sources.items():
                 (Path(folder) / name).write_text(source, encoding="utf-8")
             return load_prompts(folder, game)
-    for name in family_of(game).sets:
+    for name in FAMILIES[game].sets:
         if hash_templates(name, game) == digest:
             return load_prompts(name, game)
     raise BadData(
