@@ -77,7 +77,7 @@ class Mafia(Game):
         return role == MAFIOSO
 
     def play(self) -> Play:
-        self._setup()
+        self.set_up()
         while True:
             self.day += 1
             yield from self._night()
@@ -92,7 +92,8 @@ class Mafia(Game):
 
     # The phases
 
-    def _setup(self) -> None:
+    def set_up(self) -> None:
+        """Log the table and who has which role."""
         facts = {"names": list(self.names), "composition": self.spec.composition(), "rounds": self.spec.rounds}
         options = {"reveal_dead": self.spec.reveal_dead, "mutual_discovery": self.spec.mutual_discovery}
         facts |= {option: True for option, chosen in options.items() if chosen}

@@ -1,6 +1,8 @@
 """Games that others published, as game records."""
 
-from liescope.generate.importers.mini_mafia.log_game import Cast, LogGame, LogMessage, replay_log
-from liescope.generate.importers.mini_mafia.reader import Rejected, read_mini_mafia
+from liescope.generate.importers.importing import import_games, read_games
+from liescope.generate.importers.protocol import Imported, Importer, Rejected
+from liescope.generate.importers.registry import IMPORTERS
+from liescope.generate.importers.result import ImportResult
 
-__all__ = ["Cast", "LogGame", "LogMessage", "Rejected", "read_mini_mafia", "replay_log"]
+__all__ = ["IMPORTERS", "ImportResult", "Imported", "Importer", "Rejected", "import_games", "read_games"]

@@ -1,4 +1,4 @@
-"""The lines of a text file, plain or gzipped, as far as they can be read."""
+"""The lines of a text file, plain or gzipped, as far as they can be read, in little memory whatever the file holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_CHUNK = 1 << 13
+LONGEST_LINE = 4 << 20  # bytes; a published game takes some thousand
+MOST_UNPACKED = 2 << 30  # bytes of one gzipped file
+_CHUNK = 1 << 16
 _GZIP = b"\x1f\x8b"
 
 
@@ -20,24 +22,44 @@ class Line:
     problem: str = ""
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """The lines of a UTF-8 file. A gzipped file that is cut off or damaged gives all lines before the damage, then one
-    with the problem; so does a line that is not UTF-8. Raises OSError where the file cannot be opened.
+def read_lines(path: Path, longest: int = LONGEST_LINE, most_unpacked: int = MOST_UNPACKED) -> Iterator[Line]:
+    """The lines of a UTF-8 file. A gzipped file that is cut off, damaged or too large when unpacked gives all lines
+    before that place, then one with the problem; so does a line that is not UTF-8 or longer than `longest` bytes.
+
+    Raises OSError where the file cannot be opened.
     """
-    number, rest = 1, b""
+    number, rest, too_long = 1, bytearray(), False
     try:
-        for piece in _pieces(path):
-            *whole, rest = (rest + piece).split(b"\n")
-            for raw in whole:
-                yield from _line(number, raw)
-                number += 1
+        for chunk in _chunks(path, most_unpacked):
+            start = 0
+            while (end := chunk.find(b"\n", start)) >= 0:
+                if too_long or len(rest) + end - start > longest:
+                    yield _overlong(number, longest)
+                else:
+                    yield from _line(number, bytes(rest) + chunk[start:end])
+                rest.clear()
+                number, start, too_long = number + 1, end + 1, False
+            if not too_long:
+                rest += memoryview(chunk)[start:]
+            if len(rest) > longest:
+                rest.clear()
+                too_long = True
     except (EOFError, zlib.error) as error:
-        yield Line(number, rest.decode(errors="replace"), str(error))
+        yield Line(number, "", str(error))
     else:
-        yield from _line(number, rest)
+        if too_long:
+            yield _overlong(number, longest)
+        else:
+            yield from _line(number, bytes(rest))
+
+
+def _overlong(number: int, longest: int) -> Line:
+    return Line(number, "", f"longer than {longest:,} bytes")
 
 
 def _line(number: int, raw: bytes) -> Iterator[Line]:
+    if not raw or raw.isspace():
+        return
     try:
         text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
     except UnicodeDecodeError as error:
@@ -47,25 +69,32 @@ def _line(number: int, raw: bytes) -> Iterator[Line]:
         yield Line(number, text)
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def _chunks(path: Path, most_unpacked: int) -> Iterator[bytes]:
     """The file's content, unpacked. gzip's own reader drops what it has unpacked when it meets the damage."""
     with path.open("rb") as file:
         zipped = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
         if not zipped:
-            while piece := file.read(_CHUNK):
-                yield piece
+            while chunk := file.read(_CHUNK):
+                yield chunk
             return
+        unpacked = 0
         unpack = zlib.decompressobj(wbits=31)
         while packed := file.read(_CHUNK):
             while packed:
-                yield unpack.decompress(packed)
-                packed = unpack.unused_data
-                if unpack.eof and packed.startswith(_GZIP):
-                    unpack = zlib.decompressobj(wbits=31)
-                elif unpack.eof and packed.strip(b"\0"):
-                    raise EOFError("after the end of the gzipped data comes something else")
-                else:
-                    break
+                chunk = unpack.decompress(packed, _CHUNK)
+                unpacked += len(chunk)
+                yield chunk
+                if unpacked > most_unpacked:
+                    raise EOFError(f"the file is larger than {most_unpacked:,} bytes when unpacked; unpack it first")
+                packed = unpack.unconsumed_tail
+                if not packed and unpack.eof:
+                    packed = unpack.unused_data.lstrip(b"\0")
+                    if packed and not _GZIP.startswith(packed[:2]):
+                        raise EOFError("after the end of the gzipped data comes something else")
+                    if packed:
+                        unpack = zlib.decompressobj(wbits=31)
+        while not unpack.eof and (chunk := unpack.decompress(b"", _CHUNK)):
+            yield chunk
         if not unpack.eof:
             raise EOFError("the gzipped file is cut off here")

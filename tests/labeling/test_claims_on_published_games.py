@@ -27,7 +27,7 @@ import pytest
 
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
-from liescope.generate.importers.mini_mafia.reader import read_mini_mafia
+from liescope.generate.importers import read_games
 from liescope.labeling.claims import FoundClaim, find_claims
 from liescope.labeling.truth import check
 
@@ -49,7 +49,7 @@ def records(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
     path = tmp_path_factory.mktemp("published") / "games.jsonl"
     with gzip.open(shared_data / "mini_mafia" / "games.jsonl.gz", "rt", encoding="utf-8") as lines:
         path.write_text("".join(line for line in lines if json.loads(line)["game_id"] in wanted), encoding="utf-8")
-    read = list(read_mini_mafia(path))
+    read = list(read_games("mini-mafia", path))
     games = {game.game_id: game for game in read if isinstance(game, GameRecord)}
     assert games.keys() == wanted
     return games

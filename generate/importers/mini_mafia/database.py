@@ -8,16 +8,15 @@ in " (random)". `background_name` is the model of every seat that no person play
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN, VILLAGER
-from liescope.generate.importers.mini_mafia.log_game import UNKNOWN_MODEL, Cast, LogGame, LogMessage
-from liescope.generate.importers.mini_mafia.memories import UNCLOSED
+from liescope.generate.importers.mini_mafia.log_game import UNKNOWN_MODEL, LogDay, LogGame, LogMessage, LogVote
+from liescope.generate.importers.mini_mafia.wording import UNCLOSED
+from liescope.generate.importers.sqlite import SafeDatabase
 
 MAGIC = b"SQLite format 3\x00"
 _GAMES = (
@@ -31,41 +30,69 @@ _GAMES = (
     "background_name",
     "human_role",
 )
+_GAME_TYPES = {"game_id": int}
+_ACTION_TYPES = {"game_id": int, "step": int}
 _ACTIONS = ("game_id", "step", "action_type", "actor", "raw_response", "parsed_result")
 _DRAWN = " (random)"
 _SILENT = frozenset({"", "None", "remained silent"})  # with a full stop, somebody said so
 _WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
 
 
-def read_database(path: Path) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Every game's row with its actions in their order. Raises BadData where the file is no such database."""
-    uri = f"{path.resolve().as_uri()}?mode=ro"
+def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any], list[dict[str, Any]]]]]:
+    """Every game's place and row, with its actions in their order; or the reason why the row cannot be read.
+
+    Only tables are read, never views, and no query may take longer than its limit.
+    """
+    base = SafeDatabase(path)
     try:
-        with closing(sqlite3.connect(uri, uri=True)) as base:
-            base.text_factory = _text
-            base.row_factory = sqlite3.Row
+        with base:
             for table, wanted in (("games", _GAMES), ("game_actions", _ACTIONS)):
-                have = {row["name"] for row in base.execute(f"PRAGMA table_info({table})")}
-                if missing := [column for column in wanted if column not in have]:
-                    raise BadData(f"{path}: the table {table} lacks {', '.join(missing)}: not the authors' database")
-            for game in base.execute(f"SELECT {', '.join(_GAMES)} FROM games ORDER BY game_id"):
-                asked = f"SELECT {', '.join(_ACTIONS)} FROM game_actions WHERE game_id = ? ORDER BY step"
-                yield dict(game), [dict(row) for row in base.execute(asked, (game["game_id"],))]
-    except sqlite3.DatabaseError as error:
-        raise BadData(f"{path} cannot be read as a database: {error}; get the file again") from error
+                base.check_table(table, wanted)
+            games = [row[0] for row in base.rows("SELECT rowid FROM games ORDER BY game_id")]
+            actions: dict[Any, list[int]] = {}
+            for game, row in base.rows("SELECT game_id, rowid FROM game_actions ORDER BY step"):
+                actions.setdefault(game, []).append(row)
+    except BadData as error:
+        yield 0, str(error)
+        return
+    with base:
+        for place, row in enumerate(games, 1):
+            try:
+                game = _row(base, "games", _GAMES, row, _GAME_TYPES)
+                yield (
+                    place,
+                    (
+                        game,
+                        [
+                            _row(base, "game_actions", _ACTIONS, action, _ACTION_TYPES)
+                            for action in actions.get(game["game_id"], ())
+                        ],
+                    ),
+                )
+            except BadData as error:
+                yield place, str(error)
 
 
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
+def _row(base: SafeDatabase, table: str, columns: Sequence[str], row: int, types: Mapping[str, type]) -> dict[str, Any]:
+    if not isinstance(row, int):
+        raise BadData(f"a row of {table} has no number")
+    (values,) = base.rows(f"SELECT {', '.join(columns)} FROM {table} WHERE rowid = {row}")
+    read = dict(zip(columns, values, strict=True))
+    for column, value in read.items():
+        if value is not None and not isinstance(value, types.get(column, str)):
+            raise BadData(f"{column} is of type {type(value).__name__}")
+    return read
 
 
 def read_database_game(game: Mapping[str, Any], actions: list[dict[str, Any]], game_id: str) -> LogGame:
-    """What the rows of one game tell. Raises BadData with the reason they cannot be read."""
+    """What the rows of one game say. Raises BadData with the reason they cannot be read."""
     kinds: dict[str, list[dict[str, Any]]] = {"kill": [], "investigate": [], "discuss": [], "vote": []}
+    notes = []
     for action in actions:
-        if action["action_type"] not in kinds:
-            raise BadData(f"step {action['step']} is a {action['action_type']!r}, which Mini-Mafia does not have")
-        kinds[action["action_type"]].append(action)
+        if action["action_type"] in kinds:
+            kinds[action["action_type"]].append(action)
+        else:
+            notes.append(f"step {action['step']}, a {action['action_type']!r}, was not read")
     killed = _one(kinds["kill"], "kill")
     seats = {role: _name(game, f"{role}_name") for role in (MAFIOSO, DETECTIVE, VILLAGER)}
     if len({killed, *seats.values()}) != len(seats) + 1:
@@ -74,26 +101,31 @@ def read_database_game(game: Mapping[str, Any], actions: list[dict[str, Any]], g
     human = game["human_role"] or None
     if human is not None and human not in seats:
         raise BadData(f"human_role is {human!r}; it can be {', '.join(seats)}")
-    arrested = _name(game, "arrested_name")
-    winner = _WINNERS.get(str(game["winner"]).casefold())
-    if winner != (TOWN if arrested == seats[MAFIOSO] else MAFIA):
+    arrested = game["arrested_name"] or ""
+    winner = _WINNERS.get(str(game["winner"]).casefold(), "")
+    if arrested and winner != (TOWN if arrested == seats[MAFIOSO] else MAFIA):
         raise BadData(f"winner is {game['winner']!r} while {arrested} was arrested and {seats[MAFIOSO]} is the mafioso")
+    day = LogDay(
+        killed,
+        {seats[DETECTIVE]: _one(kinds["investigate"], "investigate")},
+        messages=tuple(_said(action) for action in kinds["discuss"]),
+        votes=tuple(_vote(action) for action in kinds["vote"]),
+        arrested=arrested,
+    )
     model = game["background_name"] or UNKNOWN_MODEL
     return LogGame(
         game_id,
         roles,
-        killed,
-        _one(kinds["investigate"], "investigate"),
-        tuple(_said(action) for action in kinds["discuss"]),
-        tuple(_cast(action) for action in kinds["vote"]),
-        arrested,
-        dict.fromkeys(seats, model),
-        human=seats[human] if human else None,
+        (day,),
+        dict.fromkeys(roles, model),
+        human=seats[human] if human else "",
+        winner=winner,
         meta={
             "timestamp": game["timestamp"],
             "background": game["background_name"],
             "actions": [{key: action[key] for key in _ACTIONS if key != "game_id"} for action in actions],
         },
+        notes=tuple(notes),
     )
 
 
@@ -122,5 +154,5 @@ def _said(action: Mapping[str, Any]) -> LogMessage:
     return LogMessage(action["actor"], result, (UNCLOSED,) if first.count('"') == 1 else ())
 
 
-def _cast(action: Mapping[str, Any]) -> Cast:
-    return Cast(action["actor"], *_target(action))
+def _vote(action: Mapping[str, Any]) -> LogVote:
+    return LogVote(action["actor"], *_target(action))

@@ -1,33 +1,29 @@
-"""A published Mini-Mafia game as its log tells it, and the same game retold by our own rules.
+"""A published game of Mafia as its log has it, and the game record that is made of it.
 
-The rules of `games` play the game again: the log answers every ask, and every random draw (who dies, who speaks first,
-what a lost vote became, who of a tie is arrested) is dictated by the log. The record is therefore made of the very
-events that our engine logs, and a log that our rules cannot follow is refused with the place where they part.
+Where the log is of a game that our rules can play, they play it again: the log answers every ask, and every random draw
+(who dies, who speaks first, what a lost vote became, who of a tie is arrested) is fixed by the log. The record then
+holds the very events that our engine logs. Where the log departs from our rules without contradicting itself (a vote is
+missing, somebody spoke twice, there was a second day), the events are written down as the log has them, and the record
+names the departure. A log that contradicts itself is refused.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from liescope.common.errors import BadData
-from liescope.games.core import Ask, AskKind, Reply
-from liescope.games.mafia import DETECTIVE, MAFIOSO, MINI_MAFIA, VILLAGER, MiniMafia
+from liescope.games.core import Outcome
+from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, MafiaSpec
 from liescope.games.record import GameRecord, Source, record
-from liescope.games.session import Session
-
-if TYPE_CHECKING:
-    from _typeshed import SupportsLenAndGetItem
 
 UNKNOWN_MODEL = "unknown"
 HUMAN_MODEL = "human"
 SILENCED = "the published log says that the message could not be read"
 DRAWN = "the published log says that the vote was drawn, as the answer could not be read"
-
-_T = TypeVar("_T")
+ROLES = (MAFIOSO, DETECTIVE, VILLAGER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +36,7 @@ class LogMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class LogVote:
     """One vote. drawn: the authors' engine drew it because it could not read the answer."""
 
     voter: str
@@ -49,119 +45,123 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
+class LogDay:
+    """A night and the day after it. killed: "" where nobody died; findings: detective to the player found out; exposed:
+    the detectives who know that their mafioso knows them, and the mafiosos who know the detective; arrested: "" where
+    the log does not say.
+    """
+
+    killed: str = ""
+    findings: Mapping[str, str] = field(default_factory=dict)
+    exposed: frozenset[str] = frozenset()
+    messages: tuple[LogMessage, ...] = ()
+    votes: tuple[LogVote, ...] = ()
+    arrested: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LogGame:
-    """What a log says of one game. roles: name to role, in the order of the table; models: role to model name;
-    human: the name of the seat that a person played, if any; meta: what the record keeps besides.
+    """What a log says of one game. roles: name to role, in the order of the table; models: name to model name; human:
+    the name of the seat that a person played, if any; winner: "" where the log does not say; reveal_dead: the players
+    were told the role of the dead; meta: what the record keeps besides; notes: what was read with leniency.
     """
 
     game_id: str
     roles: Mapping[str, str]
-    killed: str
-    investigated: str
-    said: tuple[LogMessage, ...]
-    cast: tuple[Cast, ...]
-    arrested: str
+    days: tuple[LogDay, ...]
     models: Mapping[str, str]
-    human: str | None = None
+    human: str = ""
+    winner: str = ""
+    reveal_dead: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
-def replay_log(told: LogGame) -> GameRecord:
-    """The game's record, with the events that our Mini-Mafia logs. seed is None: the draws were not ours.
+class Departure(Exception):
+    """The log departs from our rules; the message says where."""
 
-    Raises BadData where our rules cannot follow what the log tells.
-    """
-    if sorted(told.roles.values()) != sorted(MINI_MAFIA.deck()):
-        raise BadData(f"the roles are {', '.join(told.roles.values())}: not those of Mini-Mafia")
-    table = replace(
+
+def record_of(log: LogGame) -> GameRecord:
+    """The game's record. seed is None: the draws were not ours. Raises BadData where the log contradicts itself."""
+    # Each of the two ways needs what is here.
+    from liescope.generate.importers.mini_mafia.as_logged import write_down
+    from liescope.generate.importers.mini_mafia.replayed import replay_log
+
+    _check(log)
+    try:
+        return replay_log(log)
+    except Departure as departure:
+        return write_down(replace(log, notes=(*log.notes, str(departure))))
+
+
+def _check(log: LogGame) -> None:
+    """Raises BadData where what the log says cannot all be true."""
+    for name, role in log.roles.items():
+        if role not in ROLES:
+            raise BadData(f"{name} is a {role!r}; this format knows {', '.join(ROLES)}")
+    gone: set[str] = set()
+    for number, day in enumerate(log.days, 1):
+        names = {*day.findings, *day.findings.values(), *(vote.voter for vote in day.votes)}
+        names |= {vote.target for vote in day.votes} | {message.speaker for message in day.messages}
+        if strangers := (names | ({day.killed, day.arrested} - {""})) - log.roles.keys():
+            raise BadData(f"{', '.join(sorted(strangers))} is not at the table")
+        if back := gone & ({day.killed, day.arrested} | {message.speaker for message in day.messages}):
+            raise BadData(f"{', '.join(sorted(back))} is out of the game and acts on day {number}")
+        gone |= {day.killed} - {""}
+        if day.killed and any(message.speaker == day.killed for message in day.messages):
+            raise BadData(f"{day.killed} is dead and speaks")
+        _check_votes(log, day, gone)
+        gone |= {day.arrested} - {""}
+    mafia = [name for name, role in log.roles.items() if role == MAFIOSO]
+    if log.winner == TOWN and not gone.issuperset(mafia) and log.days and log.days[-1].arrested:
+        raise BadData(f"the log says that the town won, while {mafia[0]}, a mafioso, is still in the game")
+    if log.winner == MAFIA and gone.issuperset(mafia):
+        raise BadData("the log says that the mafia won, while every mafioso is out of the game")
+
+
+def _check_votes(log: LogGame, day: LogDay, gone: set[str]) -> None:
+    voters = [vote.voter for vote in day.votes]
+    if len(set(voters)) != len(voters):
+        raise BadData(f"{Counter(voters).most_common(1)[0][0]} votes more than once")
+    if not day.arrested or set(voters) != log.roles.keys() - gone:
+        return
+    counts = Counter(vote.target for vote in day.votes)
+    top = [name for name, count in counts.items() if count == max(counts.values())]
+    if day.arrested not in top:
+        raise BadData(f"the log says that {day.arrested} was arrested, its votes arrest {' or '.join(top)}")
+
+
+def table_of(log: LogGame, rounds: int) -> MafiaSpec:
+    """The table of a log: its names and roles, the options that its players' knowledge shows."""
+    held = Counter(log.roles.values())
+    return replace(
         MINI_MAFIA,
-        names=tuple(told.roles),
-        roles=tuple(told.roles.values()),
-        rounds=_rounds(told),
+        mafiosos=held[MAFIOSO],
+        detectives=held[DETECTIVE],
+        villagers=held[VILLAGER],
+        names=tuple(log.roles),
+        roles=tuple(log.roles.values()),
+        rounds=rounds,
+        days=len(log.days),
         message_limit=None,
+        reveal_dead=log.reveal_dead,
+        mutual_discovery=any(day.exposed for day in log.days),
     )
-    game = MiniMafia(table, 0, told.game_id)
-    draws = _Dictated(_draws(told))
-    game.random = draws
-    session = Session(game)
-    said = deque(told.said)
-    votes = {vote.voter: vote for vote in told.cast}
-    while session.asks:
-        session.send(tuple(_reply(ask, said, votes) for ask in session.asks))
-    arrested = next(name for name in reversed(game.names) if name not in game.alive and name != told.killed)
-    if arrested != told.arrested:
-        raise BadData(f"the log says that {told.arrested} was arrested, its votes arrest {arrested}")
+
+
+def finished(log: LogGame, game: Any, outcome: Outcome | None, failure: str = "") -> GameRecord:
+    """The record of a game whose events are written. failure: why a log is of an unfinished game."""
     players = {
-        name: (HUMAN_MODEL, Source.HUMAN) if name == told.human else (told.models[role], Source.IMPORTED)
-        for name, role in told.roles.items()
+        name: (HUMAN_MODEL, Source.HUMAN) if name == log.human else (log.models[name], Source.IMPORTED)
+        for name in log.roles
     }
-    return replace(record(game, session.outcome, players, cell=_cell(told, players), meta=told.meta), seed=None)
+    meta = {**log.meta, **({"import_notes": list(log.notes)} if log.notes else {})}
+    made = record(game, outcome, players, cell=_cell(log, players), failure=failure, meta=meta)
+    return replace(made, seed=None)
 
 
-def _cell(told: LogGame, players: Mapping[str, tuple[str, Source]]) -> str:
-    """The models of the three who are there by day, as a tournament names its cells."""
-    by_role = {role: players[name][0] for name, role in told.roles.items() if name != told.killed}
-    return " | ".join(by_role.get(role, UNKNOWN_MODEL) for role in (MAFIOSO, DETECTIVE, VILLAGER))
-
-
-def _rounds(told: LogGame) -> int:
-    speakers = len(told.roles) - 1
-    rounds, rest = divmod(len(told.said), speakers)
-    if rest or not rounds:
-        raise BadData(
-            f"{len(told.said)} messages do not make whole rounds of {speakers} speakers; is the game cut off?"
-        )
-    return rounds
-
-
-def _draws(told: LogGame) -> Iterable[tuple[str, Any]]:
-    """Every draw of the game in the order in which the rules make it, each with its name."""
-    speakers = len(told.roles) - 1
-    yield "the killer", next(name for name, role in told.roles.items() if role == MAFIOSO)
-    yield "the killed player", told.killed
-    yield "the investigated player", told.investigated
-    for number, start in enumerate(range(0, len(told.said), speakers), 1):
-        yield f"the speaking order of round {number}", [said.speaker for said in told.said[start : start + speakers]]
-    targets = {vote.voter: vote.target for vote in told.cast if vote.drawn}
-    for name in told.roles:
-        if name in targets:
-            yield f"the drawn vote of {name}", targets[name]
-    yield "the arrest of a tie", told.arrested
-
-
-def _reply(ask: Ask, said: deque[LogMessage], votes: Mapping[str, Cast]) -> Reply:
-    if ask.kind is AskKind.SPEAK:
-        message = said.popleft()
-        if message.text is None:
-            return Reply(problem=SILENCED, notes=message.notes)
-        return Reply(text=message.text, notes=message.notes)
-    if ask.seat not in votes:
-        raise BadData(f"the log holds no vote by {ask.seat}")
-    vote = votes[ask.seat]
-    if vote.target not in ask.options:
-        raise BadData(f"{vote.voter} votes for {vote.target}, who cannot be voted for")
-    return Reply(problem=DRAWN) if vote.drawn else Reply(choice=vote.target)
-
-
-class _Dictated(Random):
-    """A generator whose draws are known. Raises BadData for a draw that the rules do not allow."""
-
-    def __init__(self, draws: Iterable[tuple[str, Any]]) -> None:
-        super().__init__(0)
-        self._draws = iter(draws)
-
-    def choice(self, seq: SupportsLenAndGetItem[_T]) -> _T:
-        what, drawn = self._next()
-        options = [seq[place] for place in range(len(seq))]
-        if drawn not in options:
-            raise BadData(f"{what} is {drawn}; the rules allow {', '.join(map(str, options))}")
-        return options[options.index(drawn)]
-
-    def sample(self, population: Sequence[_T], k: int, **_: Any) -> list[_T]:
-        what, drawn = self._next()
-        if len(drawn) != k or {*drawn} != {*population}:
-            raise BadData(f"{what} is {', '.join(drawn)}; the rules ask each of {', '.join(map(str, population))} once")
-        return list(drawn)
-
-    def _next(self) -> tuple[str, Any]:
-        return next(self._draws)
+def _cell(log: LogGame, players: Mapping[str, tuple[str, Source]]) -> str:
+    """The models of those who are there by the first day, as a tournament names its cells."""
+    killed = log.days[0].killed if log.days else ""
+    by_role = {role: players[name][0] for name, role in log.roles.items() if name != killed}
+    return " | ".join(by_role.get(role, UNKNOWN_MODEL) for role in ROLES)

@@ -1,169 +1,272 @@
-"""From one line of the authors' log to what it tells: the players' memories, read and held against each other.
+"""From one game of the authors' log to what it says: the players' memories, read and held against each other.
 
-Memories follow Appendix A.2 of the Mini-Mafia paper. Every player who lived through the night tells the same day, but
-the arrested one, who has left before the votes are read out. Memories that contradict each other, or the flags beside
-them, make the game unreadable: nobody can say which is right.
+Memories follow Appendix A.2 of the Mini-Mafia paper. Every player remembers the same public events until they leave the
+game: the killed one nothing of the day, the arrested one nothing of the vote. Memories that contradict each other, or
+the flags beside them, make the game unreadable: nobody can say which is right. A line of no known form is kept, and
+the game's notes say that it was not read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from liescope.common.errors import BadData
-from liescope.generate.importers.mini_mafia.log_game import Cast, LogGame, LogMessage
-from liescope.labeling.reading_notes import CUT_TEXT, LOST_TEXT
+from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN
+from liescope.generate.importers.mini_mafia.log_game import LogDay, LogGame, LogMessage
+from liescope.generate.importers.mini_mafia.wording import (
+    NOT_MAFIOSO,
+    PUBLIC,
+    Arrest,
+    Begins,
+    Death,
+    Entry,
+    Exposure,
+    Finding,
+    Kill,
+    OwnRole,
+    Votes,
+    role_of,
+    wording,
+)
 
-SILENT = "remained silent."
-DRAWN_VOTE = " (the vote was cast randomly because of a failed format)"
-MAYBE_CUT = "may have been cut off: it ends in dots"  # which the authors' parser puts after an unclosed quote
-UNCLOSED = "the closing quote is missing"
-BROKEN = "characters that are no text were replaced"
+MOST_PLAYERS = 50
+LONGEST_NAME = 60
+_IN_SENTENCES = frozenset(':,"()\n.')  # what the log's sentences are built with
+_WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
+_REMEMBERED = {Death: "who was killed", LogMessage: "what was said", Votes: "the votes", Arrest: "the arrest"}
+_STRANGER = re.compile(r'(?:The \w+ )?(\w[\w -]*?)(?:: "| was found dead| was arrested).*', re.DOTALL)
 
 
 @dataclass(slots=True)
-class _Memory:
-    """What one player remembers; None where the memory does not say."""
+class _Player:
+    """One player of the log. alive, jailed: the flags beside the memory, None where the log has none."""
 
-    role: str | None = None
-    dead: str | None = None
-    killed: str | None = None
-    investigated: str | None = None
-    said: list[LogMessage] = field(default_factory=list)
-    cast: tuple[Cast, ...] | None = None
-    arrested: str | None = None
+    name: str
+    role: str
+    alive: bool | None
+    jailed: bool | None
+    entries: list[Entry] = field(default_factory=list)
+    public: list[Entry] = field(default_factory=list)
+    unread: list[tuple[int, str]] = field(default_factory=list)
 
 
 def read_log_game(game: Mapping[str, Any], models: Mapping[str, str], meta: Mapping[str, Any]) -> LogGame:
-    """What one game of the log tells. models: role to model name. Raises BadData with the reason it cannot be read."""
+    """What one game of the log says. models: name to model name, for every player.
+
+    Raises BadData with the reason why it cannot be read.
+    """
     game_id = _field(game, "game_id", str, "the game")
-    players = _field(game, "players", list, game_id)
-    roles: dict[str, str] = {}
+    players = _players(game)
+    roles = {player.name: player.role for player in players}
+    notes = [f"{player.name}: line {number} was not read" for player in players for number, _ in player.unread]
     for player in players:
-        if not isinstance(player, dict):
-            raise BadData("a player is not an object")
-        name = _field(player, "name", str, "a player")
-        if name in roles:
-            raise BadData(f"two players are named {name}")
-        roles[name] = _field(player, "role", str, name)
-    memories = {
-        player["name"]: _remember(player["name"], _field(player, "memory", list, player["name"]), [*roles])
-        for player in players
-    }
-    for name, memory in memories.items():
-        if memory.role != roles[name]:
-            raise BadData(f"{name} is {roles[name]} in the log and {memory.role} in their own memory")
-    living = [player["name"] for player in players if _field(player, "alive", bool, player["name"])]
-    jailed = [player["name"] for player in players if _field(player, "imprisoned", bool, player["name"])]
-    if len(living) != len(roles) - 1:
-        raise BadData(f"{len(roles) - len(living)} players are dead; in Mini-Mafia it is one")
-    if len(jailed) != 1:
-        raise BadData(f"{len(jailed)} players are arrested, so that the winner is not known")
-    told = LogGame(
+        _check_own_role(player)
+    witness = max(players, key=lambda player: (bool(player.alive) and not player.jailed, len(player.public)))
+    _check_flags(players, notes)
+    _check_agreement(witness, players)
+    days = [list(entries) for entries in _days(witness.entries)] or [[]]
+    log_days = [_day(number, entries, players) for number, entries in enumerate(days)]
+    log_days = _with_flags(log_days, players, notes)
+    reveals = {entry.name: entry.role for entry in witness.public if isinstance(entry, Death) and entry.role}
+    for name, role in reveals.items():
+        _check_role(name, role, roles, "was found dead as")
+    for player in players:
+        for entry in player.entries:
+            if isinstance(entry, Arrest) and entry.role:
+                _check_role(entry.name, entry.role, roles, "was arrested as")
+            elif isinstance(entry, Finding):
+                _check_role(entry.name, entry.role, roles, f"was found by {player.name} to be")
+                if not entry.stated and player.role == DETECTIVE:
+                    notes.append(f"{player.name} knows the mafioso; the log does not speak of an investigation")
+    unread = [[player.name, number, line] for player in players for number, line in player.unread]
+    return LogGame(
         game_id,
         roles,
-        killed=_agreed("who was killed", {name: memories[name].dead for name in living}),
-        investigated=_own("investigation", memories, roles, "detective").investigated or "",
-        said=tuple(_agreed("what was said", {name: tuple(memories[name].said) for name in living})),
-        cast=_agreed("the votes", {name: memories[name].cast for name in living if name not in jailed}),
-        arrested=_agreed("the arrest", {name: memories[name].arrested for name in living if name not in jailed}),
-        models=models,
-        meta=meta,
+        tuple(log_days),
+        models,
+        winner=_winner(game, notes),
+        reveal_dead=bool(reveals),
+        meta={**meta, **({"unread": unread} if unread else {})},
+        notes=tuple(notes),
     )
-    if told.killed in living or _own("kill", memories, roles, "mafioso").killed != told.killed:
-        raise BadData(f"the players remember that {told.killed} was killed; the log or the mafioso says otherwise")
-    if [told.arrested] != jailed:
-        raise BadData(f"the players remember that {told.arrested} was arrested; the log has {jailed[0]}")
-    return told
 
 
-def _own(what: str, memories: Mapping[str, _Memory], roles: Mapping[str, str], role: str) -> _Memory:
-    for name, memory in memories.items():
-        if roles[name] == role:
-            return memory
-    raise BadData(f"no {role} is at the table, so that the {what} is not known")
+def player_list(game: Mapping[str, Any]) -> list[Any]:
+    """The players of a log, under the name that its version gives the list."""
+    return list(_field(game, "final_state" if "final_state" in game else "players", list, "the game"))
 
 
-def _agreed(what: str, tales: Mapping[str, Any]) -> Any:
-    """The one tale that all tell. Raises BadData where two differ or nobody tells it."""
-    first = next(iter(tales))
-    for name, tale in tales.items():
-        if tale != tales[first]:
-            raise BadData(f"{first} and {name} remember {what} differently")
-    if tales[first] in (None, ()):
-        raise BadData(f"nobody remembers {what}; is the game cut off?")
-    return tales[first]
+def _players(game: Mapping[str, Any]) -> list[_Player]:
+    players: list[_Player] = []
+    listed = player_list(game)
+    if len(listed) > MOST_PLAYERS:
+        raise BadData(f"the game has {len(listed)} players; at most {MOST_PLAYERS} can be read")
+    for entry in listed:
+        if not isinstance(entry, dict):
+            raise BadData("a player is not an object")
+        name = _field(entry, "name", str, "a player")
+        if not name.strip() or len(name) > LONGEST_NAME or _IN_SENTENCES & set(name) or not name.isprintable():
+            raise BadData(f"a player has the name {name[:LONGEST_NAME]!r}, which cannot be told from the log's text")
+        if any(name == other.name for other in players):
+            raise BadData(f"two players are named {name}")
+        role = role_of(_field(entry, "role", str, name))
+        players.append(_Player(name, role, _flag(entry, "alive", name), _flag(entry, "imprisoned", name)))
+    reader = wording(tuple(player.name for player in players))
+    for player, entry in zip(players, listed, strict=True):
+        for number, line in enumerate(_field(entry, "memory", list, player.name), 1):
+            if not isinstance(line, str):
+                raise BadData(f"line {number} of {player.name}'s memory is not text")
+            read = reader.read(line, player.name)
+            if read is None:
+                if stranger := _STRANGER.fullmatch(line):
+                    raise BadData(f"{stranger[1][:LONGEST_NAME]} is in {player.name}'s memory and not at the table")
+                player.unread.append((number, line))
+            else:
+                player.entries.append(read)
+                player.public += [read] if isinstance(read, PUBLIC) else []
+    return players
 
 
-def _remember(name: str, lines: Sequence[Any], names: Sequence[str]) -> _Memory:
-    memory = _Memory()
-    anyone = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    for number, line in enumerate(lines, 1):
-        if not isinstance(line, str) or not _take(memory, name, line, anyone):
-            raise BadData(f"line {number} of {name}'s memory is none of a Mini-Mafia game: {str(line)[:60]!r}")
-    return memory
+def _check_own_role(player: _Player) -> None:
+    for entry in player.entries:
+        if isinstance(entry, OwnRole) and entry.role != player.role:
+            raise BadData(f"{player.name} is {player.role} in the log and {entry.role} in their own memory")
 
 
-def _take(memory: _Memory, name: str, line: str, anyone: str) -> bool:
-    """Write one line into the memory; False for a line of no known form."""
-    if line in ("Night 1 begins.", "Day 1 begins."):
-        return True
-    if spoken := re.fullmatch(rf"(You|{anyone}): (.*)", line, re.DOTALL):
-        speaker = name if spoken[1] == "You" else spoken[1]
-        memory.said.append(_said(speaker, spoken[2]))
-        return spoken[2] == SILENT or spoken[2].startswith('"')
-    if own := re.fullmatch(rf"You're {re.escape(name)}, the (\w+)\.?", line):
-        memory.role = own[1]
-    elif found := re.fullmatch(rf"({anyone}) was found dead\.", line):
-        memory.dead = found[1]
-    elif kill := re.fullmatch(rf"You killed ({anyone})\.", line):
-        memory.killed = kill[1]
-    elif look := re.fullmatch(rf"You investigated ({anyone}) and discovered that they are the mafioso\.", line):
-        memory.investigated = look[1]
-    elif arrest := re.fullmatch(rf"({anyone}) was arrested\.?", line):
-        memory.arrested = arrest[1]
-    elif line.startswith("Votes: "):
-        memory.cast = _votes(line.removeprefix("Votes: "), anyone)
-        return bool(memory.cast)
-    else:
-        return False
-    return True
+def _check_role(name: str, role: str, roles: Mapping[str, str], what: str) -> None:
+    if role == NOT_MAFIOSO and roles.get(name) != MAFIOSO:
+        return
+    if roles.get(name) != role:
+        raise BadData(f"{name} {what} {role}; the log has {roles.get(name)}")
 
 
-def _said(speaker: str, words: str) -> LogMessage:
-    if words == SILENT:
-        return LogMessage(speaker, None)
-    text = words[1:-1] if len(words) > 1 and words.endswith('"') else words[1:]
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    before, escaped, _ = whole.rpartition("\\") if whole.endswith("\\") else (whole, "", "")
-    lost = bool(escaped) and re.fullmatch(_leads_to_a_quote(speaker), before) is not None
-    facts = {
-        LOST_TEXT: lost,
-        CUT_TEXT: bool(escaped) and not lost,
-        UNCLOSED: len(words) < 2 or not words.endswith('"'),
-        MAYBE_CUT: text.endswith("..."),
-        BROKEN: whole != text,
-    }
-    return LogMessage(speaker, whole, tuple(note for note, holds in facts.items() if holds))
+def _check_agreement(witness: _Player, players: Sequence[_Player]) -> None:
+    """Every player remembers what the witness does, up to some point."""
+    for player in players:
+        for mine, other in zip(player.public, witness.public, strict=False):
+            if mine != other:
+                what = _REMEMBERED[type(mine)]
+                raise BadData(f"{witness.name} and {player.name} remember {what} differently")
+        if len(player.public) > len(witness.public):
+            what = _REMEMBERED[type(player.public[len(witness.public)])]
+            raise BadData(f"{witness.name} and {player.name} remember {what} differently")
+        stayed = player.alive and player.jailed is False
+        if stayed and len(player.public) < len(witness.public):
+            what = _REMEMBERED[type(witness.public[len(player.public)])]
+            raise BadData(f"{witness.name} and {player.name} remember {what} differently")
 
 
-def _leads_to_a_quote(speaker: str) -> str:
-    """A pattern of what may stand before a quotation and says nothing by itself: "", "[", "Alice: "."""
-    name = re.escape(speaker)
-    return rf"\s*(?:\[|{name}(?:'s \w+|, as {name})?:)?\s*"
+def _days(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """A player's memory, parted where a night begins."""
+    day: list[Entry] = []
+    started = False  # whether the day of this part has begun, so that the next death is of another night
+    for entry in entries:
+        if started and (isinstance(entry, Death | Kill) or (isinstance(entry, Begins) and entry.night)):
+            yield day
+            day, started = [], False
+        day.append(entry)
+        started = started or isinstance(entry, LogMessage | Votes | Arrest)
+    if day:
+        yield day
 
 
-def _votes(words: str, anyone: str) -> tuple[Cast, ...]:
-    one = rf"({anyone}) voted for ({anyone})({re.escape(DRAWN_VOTE)})?"
-    if not re.fullmatch(rf"{one}(?:, {one})*", words):
-        return ()
-    return tuple(Cast(voter, target, bool(drawn)) for voter, target, drawn in re.findall(one, words))
+def _day(number: int, entries: Sequence[Entry], players: Sequence[_Player]) -> LogDay:
+    """One night and day: the public part from the witness, the rest from those whom it happened to."""
+    own = {player.name: (list(_days(player.entries)) + [[]] * (number + 1))[number] for player in players}
+    killed = _only([entry.name for entry in entries if isinstance(entry, Death)], "deaths in one night")
+    victims = {entry.victim for mine in own.values() for entry in mine if isinstance(entry, Kill)}
+    if victims - {killed} and (killed or len(victims) > 1):
+        raise BadData(f"the players remember that {killed or 'nobody'} was killed; the mafioso says otherwise")
+    return LogDay(
+        killed or next(iter(victims), ""),
+        {
+            player.name: entry.name
+            for player in players
+            if player.role == DETECTIVE
+            for entry in own[player.name]
+            if isinstance(entry, Finding)
+        },
+        _exposed(own, players),
+        tuple(entry for entry in entries if isinstance(entry, LogMessage)),
+        _only([entry.votes for entry in entries if isinstance(entry, Votes)], "votes in one day", ()),
+        _only([entry.name for entry in entries if isinstance(entry, Arrest)], "arrests in one day"),
+    )
+
+
+def _exposed(own: Mapping[str, Sequence[Entry]], players: Sequence[_Player]) -> frozenset[str]:
+    """Who is warned: who knows that another one knows their role, and a mafioso who knows the detective."""
+    roles = {player.name: player.role for player in players}
+    warned = set()
+    for name, entries in own.items():
+        for entry in entries:
+            if isinstance(entry, Exposure) or (isinstance(entry, Finding) and roles[name] == MAFIOSO):
+                if {roles[name], roles.get(entry.name)} != {MAFIOSO, DETECTIVE}:
+                    raise BadData(f"{name}, a {roles[name]}, is warned of {entry.name}, a {roles.get(entry.name)}")
+                warned.add(name)
+    return frozenset(warned)
+
+
+def _only(found: Sequence[Any], what: str, default: Any = "") -> Any:
+    if len(found) > 1:
+        raise BadData(f"the log has {len(found)} {what}")
+    return found[0] if found else default
+
+
+def _check_flags(players: Sequence[_Player], notes: list[str]) -> None:
+    """The flags beside the memories say what the lines do, where both speak."""
+    for kind, what in ((Death, "killed"), (Arrest, "arrested")):
+        stated = {entry.name for player in players for entry in player.public if isinstance(entry, kind)} - {""}
+        flagged = _flagged(players, what)
+        if flagged is None:
+            notes.append(f"the log does not flag who was {what}")
+        elif stated and stated != flagged:
+            names, others = ", ".join(sorted(stated)), ", ".join(sorted(flagged)) or "nobody"
+            raise BadData(f"the players remember that {names} was {what}; the log has {others}")
+
+
+def _with_flags(days: list[LogDay], players: Sequence[_Player], notes: list[str]) -> list[LogDay]:
+    """The days, with what no line says filled in from the flags."""
+    for what in ("killed", "arrested"):
+        flagged = _flagged(players, what)
+        if not flagged or any(getattr(day, what) for day in days):
+            continue
+        if len(flagged) > 1:
+            raise BadData(f"{len(flagged)} players are {what} and no line says when")
+        (name,) = flagged
+        notes.append(f"no line says that {name} was {what}; the flag beside the memory does")
+        last = replace(days[-1], killed=name) if what == "killed" else replace(days[-1], arrested=name)
+        days = [*days[:-1], last]
+    return days
+
+
+def _flagged(players: Sequence[_Player], what: str) -> set[str] | None:
+    """Who was killed or arrested by the flags; None where the log has no such flag."""
+    flags = {player.name: player.jailed if what == "arrested" else _not(player.alive) for player in players}
+    return None if None in flags.values() else {name for name, flag in flags.items() if flag}
+
+
+def _not(flag: bool | None) -> bool | None:
+    return None if flag is None else not flag
+
+
+def _winner(game: Mapping[str, Any], notes: list[str]) -> str:
+    if "winner" not in game:
+        return ""
+    winner = _WINNERS.get(str(game["winner"]).casefold(), "")
+    if not winner:
+        notes.append(f"the log names the winner {str(game['winner'])[:40]!r}")
+    return winner
+
+
+def _flag(entry: Mapping[str, Any], key: str, name: str) -> bool | None:
+    return _field(entry, key, bool, name) if key in entry else None
 
 
 def _field(thing: Mapping[str, Any], key: str, kind: type, whose: str) -> Any:
     value = thing.get(key)
     if not isinstance(value, kind):
-        raise BadData(f"{whose} has no {key!r} that is {'an' if kind is int else 'a'} {kind.__name__}")
+        raise BadData(f"{whose} has no {key!r} that is a {kind.__name__}")
     return value

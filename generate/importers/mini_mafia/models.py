@@ -14,6 +14,7 @@ PAPER_NAMES = {
     "gpt-4.1-mini": "GPT-4.1 Mini",
     "gpt-5-mini": "GPT-5 Mini",
     "grok-3-mini": "Grok 3 Mini",
+    "mistral.gguf": "Mistral 7B Instruct",  # in the earliest batches
     # The backgrounds of the people's games
     "deepseek": "DeepSeek V3.1",
     "mistral": "Mistral 7B Instruct",

@@ -13,7 +13,7 @@ import typer
 
 from liescope.common.errors import BadData, PlanChanged, UnknownName
 from liescope.games.record import GameRecord
-from liescope.generate.importers import read_mini_mafia
+from liescope.generate.importers import read_games
 from liescope.generate.importers.commands import app
 from liescope.generate.runs.journal import Journal
 
@@ -37,12 +37,13 @@ def test_the_run_folder_holds_every_game_in_the_order_of_the_log(
     run("mini-mafia", path, "--batches", batches, "--out", tmp_path / "run", "--json")
     facts = json.loads(capsys.readouterr().out)
     games = contents(tmp_path / "run")
-    assert games == list(read_mini_mafia(path, batches))
+    assert games == list(read_games("mini-mafia", path, batches=batches))
     assert facts["games"] == facts["new"] == sum(facts["winners"].values()) == 12
     assert facts["rejected"] == 0
     won = sum(game.outcome is not None and game.outcome.winner == "mafia" for game in games)
     assert facts["models"] == {
-        role: {f"{role[0]}-model": {"games": 12, "mafia_wins": won}} for role in ("detective", "mafioso", "villager")
+        role: {f"{role[0]}-model": {"games": 12, "winners": {"mafia": won, "town": 12 - won}}}
+        for role in ("detective", "mafioso", "villager")
     }
     assert (tmp_path / "run" / "rejected.jsonl").read_text() == ""
 
@@ -92,7 +93,7 @@ def test_another_import_or_run_in_the_folder_is_refused_with_the_difference(
         "names": [path, "--batches", batches, "--paper-names"],
         "played": [path, "--batches", batches],
     }
-    shown = {"file": "sha256", "batches": "batches_sha256", "names": "paper_names", "played": "import"}
+    shown = {"file": "sources", "batches": "options.batches", "names": "options.paper_names", "played": "import"}
     with pytest.raises(PlanChanged, match=shown[change]):
         run("mini-mafia", *words[change], "--out", out)
     if change != "played":

@@ -12,7 +12,7 @@ import pytest
 
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
-from liescope.generate.importers import Rejected, read_mini_mafia
+from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.mini_mafia.models import PAPER_NAMES
 from liescope.labeling.reading_notes import text_is_lost
 
@@ -35,7 +35,7 @@ def batches(shared_data: Path) -> dict[str, dict[str, str]]:
 @pytest.fixture(scope="module")
 def read(shared_data: Path) -> list[GameRecord | Rejected]:
     folder = shared_data / "mini_mafia"
-    return list(read_mini_mafia(folder / "games.jsonl.gz", folder / "batches.jsonl.gz"))
+    return list(read_games("mini-mafia", folder / "games.jsonl.gz", batches=folder / "batches.jsonl.gz"))
 
 
 @pytest.fixture(scope="module")
