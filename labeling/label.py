@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from liescope.games.core import Event, EventKind, Phase
+from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Seat
 from liescope.games.suspicion import START, smooth
+from liescope.labeling.acts import FATES, vote_rows
 from liescope.labeling.claims import find_claims
-from liescope.labeling.rows import Claim, LabelledGame, RatingRow, StatementRow, VoteRow
+from liescope.labeling.rows import Claim, LabelledGame, RatingRow, StatementRow
 from liescope.labeling.taxonomy import DeceptionType, parse_type
 from liescope.labeling.truth import check
 
@@ -27,11 +29,11 @@ UNREADABLE = "could not be read"
 NO_RATING = "no usable rating"
 TIE = "as many observers flag it as do not"
 
-_LEAVES = (EventKind.DEATH, EventKind.ARREST, EventKind.EXILE)
 
-
-def label_game(record: GameRecord) -> LabelledGame:
-    """The rows of a game, finished or failed, played or imported."""
+def label_game(record: GameRecord, transcript: bool = False) -> LabelledGame:
+    """The rows of a game, finished or failed, played or imported. transcript: with what was said before each statement,
+    in the column of that name.
+    """
     seats = {seat.name: seat for seat in record.seats}
     said = {event.index: event for event in record.events if event.kind is EventKind.STATEMENT}
     ratings = _ratings(record, seats, said)
@@ -43,7 +45,10 @@ def label_game(record: GameRecord) -> LabelledGame:
         _statement(record, event, position, seats, reports.get(event.index), by_statement[event.index])
         for position, event in enumerate(said.values(), 1)
     )
-    return LabelledGame(statements, tuple(rating for _, rating in ratings), _votes(record, seats))
+    if transcript:
+        statements = tuple(_with_transcripts(statements))
+    rows = tuple(rating for _, rating in ratings)
+    return LabelledGame(statements, rows, tuple(vote_rows(record, rows)))
 
 
 def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
@@ -93,11 +98,20 @@ def _statement(
         **_own_view(report),
         **_peers_view(ratings),
         planted_type=None if planted is None else planted.value,
+        transcript=None,
     )
 
 
+def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementRow]:
+    """The statements, each with those before it, one a line."""
+    lines: list[str] = []
+    for row in statements:
+        yield replace(row, transcript="\n".join(lines))
+        lines.append(f"{row.speaker}: {' '.join(row.text.split())}")
+
+
 def _alive(record: GameRecord, index: int) -> tuple[str, ...]:
-    gone = {event.target for event in record.events[:index] if event.kind in _LEAVES}
+    gone = {event.target for event in record.events[:index] if event.kind in FATES}
     return tuple(seat.name for seat in record.seats if seat.name not in gone)
 
 
@@ -113,12 +127,15 @@ def _own_view(report: Event | None) -> dict[str, Any]:
     said = _assessment(report)
     flag = _flag(said)
     kind = parse_type(_text(said, "type"))
-    null = "" if flag is not None else NOT_ASKED if report is None else report.fallback or UNREADABLE
+    confidence = _share(said, "confidence")
+    why = NOT_ASKED if report is None else report.fallback or UNREADABLE
     return {
         "label_self": flag,
-        "label_self_null": null,
+        "label_self_null": "" if flag is not None else why,
         "self_type": None if kind is None else kind.value,
-        "self_confidence": _share(said, "confidence"),
+        "self_type_null": "" if kind is not None else why,
+        "self_confidence": confidence,
+        "self_confidence_null": "" if confidence is not None else why,
         "self_reason": _text(said, "reason") or "",
     }
 
@@ -183,26 +200,6 @@ def _ratings(record: GameRecord, seats: dict[str, Seat], said: dict[int, Event])
         )
         rows.append((event.about, row))
     return rows
-
-
-def _votes(record: GameRecord, seats: dict[str, Seat]) -> tuple[VoteRow, ...]:
-    return tuple(
-        VoteRow(
-            game_id=record.game_id,
-            day=event.day,
-            ballot=2 if event.phase is Phase.REVOTE else 1,
-            voter=voter.name,
-            voter_role=voter.role,
-            voter_model=voter.model,
-            voter_source=voter.source.value,
-            target=target.name,
-            target_role=target.role,
-            fallback=event.fallback,
-        )
-        for event in record.events
-        if event.kind is EventKind.VOTE
-        for voter, target in [(seats[event.actor or ""], seats[event.target or ""])]
-    )
 
 
 # Reading an assessment: an event with a fallback has none, and a field of the wrong shape counts as unread.

@@ -1,0 +1,46 @@
+"""Every table of a corpus, declared once: its columns' names, types, meanings and nulls.
+
+The Arrow and polars schemas, the column tables of cards and docs, and the fields of croissant.json are made of these.
+"""
+
+from liescope.data_cards.tables.acts import BidRow, CallRow, NightActRow, VoteRow
+from liescope.data_cards.tables.afterwards import LessonRow, LessonTagRow, RoleGuessRow
+from liescope.data_cards.tables.declare import SPLITS, Column, Field, Table, by_name
+from liescope.data_cards.tables.games import GameRow, SeatRow
+from liescope.data_cards.tables.statements import Claim, RatingRow, StatementRow
+
+TABLES = by_name(
+    (
+        Table("statements", StatementRow, "one row for each public statement of a finished game, with its four labels"),
+        Table("games", GameRow, "one row for each game, those that broke off included"),
+        Table("votes", VoteRow, "one row for each vote of a finished game"),
+        Table("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
+        Table("night_acts", NightActRow, "one row for each act of a night of a finished game"),
+        Table("bids", BidRow, "one row for each bid for the floor"),
+        Table("lessons", LessonRow, "one row for each lesson that a player drew from a game, to play the next one better"),
+        Table("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
+        Table("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
+        Table("calls", CallRow, "one row for each request to a player, retries and unusable replies included"),
+    )
+)
+"""Name to table, in the order of the card."""
+
+__all__ = [
+    "SPLITS",
+    "TABLES",
+    "BidRow",
+    "CallRow",
+    "Claim",
+    "Column",
+    "Field",
+    "GameRow",
+    "LessonRow",
+    "LessonTagRow",
+    "NightActRow",
+    "RatingRow",
+    "RoleGuessRow",
+    "SeatRow",
+    "StatementRow",
+    "Table",
+    "VoteRow",
+]

@@ -1,0 +1,90 @@
+"""The tables about what was done: votes, night acts, bids for the floor, requests to players."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from liescope.data_cards.tables.declare import Column
+from liescope.data_cards.tables.words import DAY, GAME_ID
+
+_NOT_REPORTED = "where the endpoint reports none"
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRow:
+    """One vote."""
+
+    game_id: Annotated[str, GAME_ID]
+    day: Annotated[int, DAY]
+    ballot: Annotated[int, Column("1 for the first or only vote of the day, 2 for the revote")]
+    voter: Annotated[str, Column("the voter's name in the game")]
+    voter_role: Annotated[str, Column("the voter's hidden role")]
+    voter_model: Annotated[str, Column("the model or script that plays the voter")]
+    voter_source: Annotated[
+        str, Column("where the voter's choices come from: scripted, model, human or imported")
+    ]
+    target: Annotated[str, Column("who was voted for")]
+    target_role: Annotated[str, Column("the target's hidden role")]
+    fallback: Annotated[str, Column("why the rules drew this vote at random, empty for a vote of the player's own")]
+    suspicion_rank: Annotated[
+        float | None,
+        Column(
+            "the target's rank among the other living players in the voter's own running suspicion when the vote "
+            "opened: 1 for the most suspected, ties averaged",
+            "where the voter had rated none of them",
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class NightActRow:
+    """One act of a night."""
+
+    game_id: Annotated[str, GAME_ID]
+    day: Annotated[int, Column("the day that follows the night, from 1")]
+    act: Annotated[str, Column("proposal (of a victim, among werewolves), kill, protection or investigation")]
+    round: Annotated[int, Column("the round of proposals; 0 for other acts")]
+    actor: Annotated[str | None, Column("who acted", "where no single player did")]
+    actor_role: Annotated[str | None, Column("the actor's hidden role", "where no single player acted")]
+    target: Annotated[str | None, Column("whom the act is aimed at", "where it names nobody")]
+    target_role: Annotated[str | None, Column("the target's hidden role", "where it names nobody")]
+    died: Annotated[bool | None, Column("the target of a kill was found dead", "for other acts")]
+    fallback: Annotated[str, Column("why the rules drew this act at random, empty for an act of the player's own")]
+
+
+@dataclass(frozen=True, slots=True)
+class BidRow:
+    """One bid for the floor."""
+
+    game_id: Annotated[str, GAME_ID]
+    day: Annotated[int, DAY]
+    phase: Annotated[str, Column("discussion or defence")]
+    turn: Annotated[int, Column("the turn that was bid for, from 1 in each phase of a day")]
+    bidder: Annotated[str, Column("who bids")]
+    role: Annotated[str, Column("the bidder's hidden role")]
+    bid: Annotated[int, Column("the bid, 0 to 10")]
+    floor: Annotated[bool, Column("the bidder got the floor")]
+    fallback: Annotated[str, Column("why the rules made this bid 0, empty for a bid of the player's own")]
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One request to a player, retries included."""
+
+    game_id: Annotated[str, GAME_ID]
+    step: Annotated[int, Column("the step of the game, from 0")]
+    seat: Annotated[str, Column("who was asked")]
+    attempt: Annotated[int, Column("1 for the first request, 2 for the first retry")]
+    kind: Annotated[str | None, Column("what was asked for", "where the request led to no reply")]
+    model: Annotated[str | None, Column("the model or script that was asked", "where the request led to no reply")]
+    problem: Annotated[str, Column("why the request gave no usable reply, else empty")]
+    notes: Annotated[tuple[str, ...], Column("leniencies that reading the reply needed")]
+    raw: Annotated[str, Column("the response as it came")]
+    prompt_tokens: Annotated[int | None, Column("tokens of the prompt", _NOT_REPORTED)]
+    cached_tokens: Annotated[int | None, Column("tokens of the prompt that were cached", _NOT_REPORTED)]
+    completion_tokens: Annotated[int | None, Column("tokens of the response", _NOT_REPORTED)]
+    cost: Annotated[float | None, Column("money at the prices given", "without prices")]
+    latency_ms: Annotated[
+        float | None, Column("milliseconds until the response", "for players that are not asked over a network")
+    ]

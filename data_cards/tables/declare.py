@@ -1,0 +1,119 @@
+"""How a table is declared: a frozen dataclass whose fields say what they mean.
+
+    @dataclass(frozen=True, slots=True)
+    class VoteRow:
+        game_id: Annotated[str, Column("the game")]
+        fallback: Annotated[str, Column("why the rules drew the vote, empty for a vote of the player's own")]
+
+A field's type is the column's type: str, bool, int, float, a tuple of texts, or a tuple of rows of another such class.
+`| None` means that the column can be null. Schemas, cards, croissant.json and docs are all made of `Table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, is_dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+TEXT, BOOLEAN, INTEGER, NUMBER, RECORDS = "text", "boolean", "integer", "number", "records"
+SPLITS = ("train", "validation", "test")
+_TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a field's annotation says. meaning: one sentence; null: when the value is null; reason: the column that says
+    why it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true).
+    """
+
+    meaning: str
+    null: str = ""
+    reason: str = ""
+    classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A declared column. type: text, boolean, integer, number or records; repeated: a list of these; fields: those of
+    a record; nullable: the value can be null; the rest as in `Column`.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    repeated: bool = False
+    nullable: bool = False
+    null: str = ""
+    reason: str = ""
+    classes: tuple[str, ...] = ()
+    fields: tuple[Field, ...] = ()
+
+    @property
+    def type_words(self) -> str:
+        """The type in words: "text", "list of records"."""
+        return f"list of {self.type}" if self.repeated else self.type
+
+    @property
+    def words(self) -> str:
+        """The meaning, with when and why the value is null."""
+        if self.reason:
+            return f"{self.meaning}; null with the reason in `{self.reason}`"
+        return f"{self.meaning}; null {self.null}" if self.null else self.meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the corpus: a config of the dataset. row: the class of its rows; meaning: what a row is."""
+
+    name: str
+    row: type
+    meaning: str
+    fields: tuple[Field, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        split = Field("split", TEXT, "train, validation or test; the same for all rows of a game")
+        object.__setattr__(self, "fields", (*fields_of(self.row), split))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order; `split` is the last."""
+        return tuple(column.name for column in self.fields)
+
+
+def fields_of(row: type) -> tuple[Field, ...]:
+    """The columns that a row class declares. Raises TypeError for a field without a `Column` or of another type."""
+    hints = get_type_hints(row, include_extras=True)
+    found = tuple(_field(row, name, hint) for name, hint in hints.items())
+    names = {column.name for column in found}
+    for column in found:
+        if column.reason and column.reason not in names:
+            raise TypeError(f"{row.__name__}.{column.name} names the reason {column.reason!r}, which is no column")
+    return found
+
+
+def _field(row: type, name: str, hint: Any) -> Field:
+    if get_origin(hint) is not Annotated:
+        raise TypeError(f"{row.__name__}.{name} has no Column")
+    kind, *notes = get_args(hint)
+    said = next((note for note in notes if isinstance(note, Column)), None)
+    if said is None:
+        raise TypeError(f"{row.__name__}.{name} has no Column")
+    nullable = get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind)
+    if nullable:
+        (kind,) = (part for part in get_args(kind) if part is not NoneType)
+    if nullable != bool(said.null or said.reason):
+        raise TypeError(f"{row.__name__}.{name}: a column that can be null says when or names its reason, others do not")
+    repeated = get_origin(kind) is tuple
+    if repeated:
+        kind = get_args(kind)[0]
+    inner = fields_of(kind) if is_dataclass(kind) else ()
+    if not inner and kind not in _TYPES:
+        raise TypeError(f"{row.__name__}.{name} has the type {kind}, which no column has")
+    type_ = RECORDS if inner else _TYPES[kind]
+    return Field(name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, inner)
+
+
+def by_name(tables: tuple[Table, ...]) -> Mapping[str, Table]:
+    """The tables by name, in their order."""
+    return {table.name: table for table in tables}

@@ -1,0 +1,76 @@
+"""The table of games, with their seats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from liescope.data_cards.tables.declare import Column
+from liescope.data_cards.tables.words import GAME_ID
+
+
+@dataclass(frozen=True, slots=True)
+class SeatRow:
+    """One player of a game."""
+
+    name: Annotated[str, Column("the player's name in the game")]
+    role: Annotated[str, Column("the hidden role")]
+    team: Annotated[str, Column("the team that the role wins with")]
+    deceives: Annotated[bool, Column("the role wants the others deceived")]
+    model: Annotated[str, Column("the model or script that plays the seat")]
+    source: Annotated[str, Column("where the seat's words come from: scripted, model, human or imported")]
+    won: Annotated[bool | None, Column("the player won", "in failed games")]
+    fate: Annotated[str, Column("alive, killed (at night) or exiled (arrested or exiled by vote)")]
+    day_out: Annotated[int | None, Column("the day on which the player left the game", "for those alive at its end")]
+
+
+@dataclass(frozen=True, slots=True)
+class GameRow:
+    """One game, failed ones included."""
+
+    game_id: Annotated[str, GAME_ID]
+    run: Annotated[str, Column("the run that the game comes from")]
+    game: Annotated[str, Column("the name of the game's rules")]
+    cell: Annotated[str, Column("the cell of the tournament's design, empty if there is none")]
+    model: Annotated[
+        str,
+        Column(
+            "who plays the game, in one name: the one model in every seat, or the model of each role, roles in "
+            'alphabetical order, as in "A | B | A"; several models of one role are joined by +'
+        ),
+    ]
+    condition: Annotated[
+        str,
+        Column(
+            "how the game differs from the defaults of its rules, players and learning aside: options and prompts as "
+            'in "message_limit=500 rounds=8"; empty for the defaults'
+        ),
+    ]
+    prompt_version: Annotated[
+        str | None, Column("the prompts that the players read: a hash, or the publisher's name", "where it is not known")
+    ]
+    learning: Annotated[bool, Column("the learning role's model learns from game to game of its cell")]
+    turn: Annotated[int | None, Column("the game's number within its cell, from 0", "where it is not known")]
+    seating: Annotated[
+        str | None, Column("how roles were dealt to names: balanced, shuffled or fixed", "where it is not known")
+    ]
+    seed: Annotated[int | None, Column("the seed of the game's random numbers", "for imported games")]
+    source: Annotated[str, Column("the sources of the seats, joined by + where they differ")]
+    status: Annotated[str, Column("done, or failed where the game broke off")]
+    failure: Annotated[str, Column("why a failed game broke off, else empty")]
+    winner: Annotated[str | None, Column("the winning team", "for failed games")]
+    reason: Annotated[str | None, Column("the rule that ended the game", "for failed games")]
+    days: Annotated[int, Column("days played")]
+    seats: Annotated[tuple[SeatRow, ...], Column("the players, with their roles, models and fates")]
+    judge: Annotated[
+        str | None,
+        Column("who gave the self-reports and ratings after the game", "where the players did, or nobody"),
+    ]
+    killed: Annotated[tuple[str, ...], Column("who was found dead, in order")]
+    voted_out: Annotated[tuple[str, ...], Column("who was arrested or exiled, in order")]
+    last_speaker: Annotated[
+        str | None, Column("who had the last turn to speak, used or not", "where nobody had one")
+    ]
+    statements: Annotated[int, Column("statements made")]
+    silences: Annotated[int, Column("turns to speak that passed in silence, chosen or not")]
+    fallbacks: Annotated[int, Column("decisions that the rules made because a reply could not be used")]

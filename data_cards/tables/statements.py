@@ -1,0 +1,140 @@
+"""The tables about what was said: statements with their four labels, and what each observer thought of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from liescope.data_cards.tables.declare import Column
+from liescope.data_cards.tables.words import DAY, DECEPTION_TYPES, GAME_ID, HONESTY, STATEMENT_ID
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A checkable claim found in a statement."""
+
+    kind: Annotated[str, Column("role, investigation, protection, innocence, guilt or vote")]
+    subject: Annotated[str, Column("the player that the claim is about")]
+    value: Annotated[str, Column('the claimed role, team or vote target; "not " stands before what is denied')]
+    quote: Annotated[str, Column("the words that the claim was read from")]
+    verdict: Annotated[str, Column("what the log says: false, true or unverifiable")]
+    known: Annotated[bool, Column("the speaker could know the verdict")]
+    lie: Annotated[bool, Column("the verdict is false and the speaker could know it")]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementRow:
+    """One public statement with its four labels, which are never merged."""
+
+    statement_id: Annotated[str, STATEMENT_ID]
+    game_id: Annotated[str, GAME_ID]
+    game: Annotated[str, Column("the name of the game's rules")]
+    source: Annotated[str, Column("where the speaker's words come from: scripted, model, human or imported")]
+    day: Annotated[int, DAY]
+    phase: Annotated[str, Column("discussion, voting (the spoken reason of a vote) or defence")]
+    round: Annotated[
+        int, Column("the round of discussion, or the turn where players bid for the floor, from 1; 0 for a vote's reason")
+    ]
+    position: Annotated[int, Column("1 for the first statement of the game, 2 for the next")]
+    speaker: Annotated[str, Column("the speaker's name in the game")]
+    speaker_role: Annotated[str, Column("the speaker's hidden role")]
+    speaker_team: Annotated[str, Column("the team that the role wins with")]
+    speaker_model: Annotated[str, Column("the model or script that plays the speaker")]
+    text: Annotated[str, Column("what was said, as the other players heard it")]
+    truncated: Annotated[bool, Column("the rules cut the message at their limit")]
+    alive: Annotated[tuple[str, ...], Column("the players in the game when it was said")]
+    read_notes: Annotated[tuple[str, ...], Column("leniencies that reading the player's reply needed")]
+    label_role: Annotated[bool, Column("the speaker's role wants the others deceived", classes=HONESTY)]
+    label_claim: Annotated[
+        bool | None,
+        Column(
+            "a checkable claim in the statement is false and the speaker could know it",
+            reason="label_claim_null",
+            classes=HONESTY,
+        ),
+    ]
+    label_claim_null: Annotated[str, Column("why label_claim is null, else empty")]
+    claims: Annotated[tuple[Claim, ...], Column("the checkable claims found in the statement, with their verdicts")]
+    label_self: Annotated[
+        bool | None,
+        Column(
+            "the speaker's own report, right after speaking: it was deceptive",
+            reason="label_self_null",
+            classes=HONESTY,
+        ),
+    ]
+    label_self_null: Annotated[str, Column("why label_self is null, else empty")]
+    self_type: Annotated[
+        str | None,
+        Column(
+            "the type of deception that the speaker reports", reason="self_type_null", classes=DECEPTION_TYPES
+        ),
+    ]
+    self_type_null: Annotated[str, Column("why self_type is null, else empty")]
+    self_confidence: Annotated[
+        float | None, Column("the speaker's confidence in the report, 0 to 1", reason="self_confidence_null")
+    ]
+    self_confidence_null: Annotated[str, Column("why self_confidence is null, else empty")]
+    self_reason: Annotated[str, Column("the speaker's reason, empty if none was given")]
+    label_peer: Annotated[
+        bool | None,
+        Column(
+            "more than half of the usable ratings by the other players flag it as deceptive",
+            reason="label_peer_null",
+            classes=HONESTY,
+        ),
+    ]
+    label_peer_null: Annotated[str, Column("why label_peer is null, else empty")]
+    peer_rate: Annotated[float | None, Column("the share of usable ratings that flag it", "without a usable rating")]
+    peer_ratings: Annotated[int, Column("how many ratings were usable")]
+    peer_type: Annotated[
+        str | None,
+        Column(
+            "the commonest type of deception among the ratings that flag it",
+            "where no rating flags it and names a type",
+            classes=DECEPTION_TYPES,
+        ),
+    ]
+    peer_confidence: Annotated[
+        float | None, Column("the mean confidence of the ratings, 0 to 1", "where no usable rating gives one")
+    ]
+    peer_suspicion: Annotated[
+        float | None, Column("the mean suspicion of the speaker, 0 to 1", "where no rating gives one")
+    ]
+    planted_type: Annotated[
+        str | None,
+        Column("the type of deception that a scripted speaker meant", "for all others", classes=DECEPTION_TYPES),
+    ]
+    transcript: Annotated[
+        str | None,
+        Column(
+            'the public statements before this one, oldest first, one a line as "NAME: TEXT"',
+            "in a corpus built without --transcript",
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRow:
+    """What one observer thought of one statement."""
+
+    statement_id: Annotated[str, STATEMENT_ID]
+    game_id: Annotated[str, GAME_ID]
+    speaker: Annotated[str, Column("the speaker of the statement")]
+    speaker_role: Annotated[str, Column("the speaker's hidden role")]
+    observer: Annotated[str, Column("who rates it")]
+    observer_role: Annotated[str, Column("the observer's hidden role")]
+    observer_model: Annotated[
+        str, Column("the model or script that plays the observer, or the judge that rated from its seat")
+    ]
+    flag: Annotated[bool | None, Column("the observer takes it for deceptive", reason="null", classes=HONESTY)]
+    type: Annotated[
+        str | None, Column("the type of deception that the observer sees", reason="null", classes=DECEPTION_TYPES)
+    ]
+    confidence: Annotated[float | None, Column("the observer's confidence in the flag, 0 to 1", reason="null")]
+    suspicion: Annotated[float | None, Column("the observer's suspicion of the speaker, 0 to 1", reason="null")]
+    running_suspicion: Annotated[
+        float, Column("the observer's suspicion smoothed over the game: 0.7 new + 0.3 old, from 0.5")
+    ]
+    reason: Annotated[str, Column("the observer's reason, empty if none was given")]
+    null: Annotated[str, Column("which of flag, type, confidence and suspicion are null, and why; else empty")]

@@ -1,0 +1,115 @@
+"""What was done in a recorded game, as rows: votes, acts of the night, bids for the floor."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from liescope.data_cards.tables import BidRow, NightActRow, RatingRow, VoteRow
+from liescope.games.core import EventKind, Phase
+from liescope.games.record import GameRecord
+from liescope.games.suspicion import START
+
+FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}
+TURNS = frozenset({EventKind.STATEMENT, EventKind.SILENCE})
+_ACTS = {
+    EventKind.PROPOSAL: "proposal",
+    EventKind.KILL: "kill",
+    EventKind.PROTECTION: "protection",
+    EventKind.INVESTIGATION: "investigation",
+}
+
+
+def vote_rows(record: GameRecord, ratings: Sequence[RatingRow]) -> Iterator[VoteRow]:
+    """One row a vote. ratings: of the same game, for the rank of each target in its voter's suspicion."""
+    seats = {seat.name: seat for seat in record.seats}
+    suspicion = _Suspicion(ratings)
+    alive = list(seats)
+    opened: dict[tuple[int, Phase], int] = {}
+    for event in record.events:
+        if event.kind in FATES and event.target in alive:
+            alive.remove(event.target)
+        if event.kind is not EventKind.VOTE:
+            continue
+        voter, target = seats[event.actor or ""], seats[event.target or ""]
+        before = opened.setdefault((event.day, event.phase), event.index)
+        yield VoteRow(
+            game_id=record.game_id,
+            day=event.day,
+            ballot=2 if event.phase is Phase.REVOTE else 1,
+            voter=voter.name,
+            voter_role=voter.role,
+            voter_model=voter.model,
+            voter_source=voter.source.value,
+            target=target.name,
+            target_role=target.role,
+            fallback=event.fallback,
+            suspicion_rank=suspicion.rank(voter.name, target.name, alive, before),
+        )
+
+
+class _Suspicion:
+    """How each observer's running suspicion of each speaker stood at any moment of a game."""
+
+    def __init__(self, ratings: Iterable[RatingRow]) -> None:
+        self._after: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+        for rating in ratings:
+            index = int(rating.statement_id.rpartition(":")[2])
+            self._after[rating.observer, rating.speaker].append((index, rating.running_suspicion))
+
+    def rank(self, observer: str, target: str, alive: Iterable[str], before: int) -> float | None:
+        """The target's rank among the living others, by ratings of statements before an event; None without any."""
+        if not self._after:
+            return None
+        rated = {name: self._at(observer, name, before) for name in alive if name != observer}
+        if target not in rated or all(value is None for value in rated.values()):
+            return None
+        values = {name: START if value is None else value for name, value in rated.items()}
+        above = sum(value > values[target] for value in values.values())
+        tied = sum(value == values[target] for value in values.values())
+        return above + (tied + 1) / 2
+
+    def _at(self, observer: str, speaker: str, before: int) -> float | None:
+        after = self._after.get((observer, speaker), [])
+        return next((value for index, value in reversed(after) if index < before), None)
+
+
+def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
+    """One row an act of a night, in the order of play."""
+    roles = {seat.name: seat.role for seat in record.seats}
+    ends = [event for event in record.events if event.kind in (EventKind.DEATH, EventKind.QUIET)]
+    for event in record.events:
+        if event.kind in _ACTS:
+            died = next((end.kind is EventKind.DEATH for end in ends if end.index > event.index), None)
+            yield NightActRow(
+                game_id=record.game_id,
+                day=event.day,
+                act=_ACTS[event.kind],
+                round=event.round,
+                actor=event.actor,
+                actor_role=roles.get(event.actor or ""),
+                target=event.target,
+                target_role=roles.get(event.target or ""),
+                died=died if event.kind is EventKind.KILL else None,
+                fallback=event.fallback,
+            )
+
+
+def bid_rows(record: GameRecord) -> Iterator[BidRow]:
+    """One row a bid, in the order of play."""
+    roles = {seat.name: seat.role for seat in record.seats}
+    floor = {(e.day, e.phase, e.round): e.actor for e in record.events if e.kind in TURNS}
+    for event in record.events:
+        if event.kind is EventKind.BID:
+            bidder = event.actor or ""
+            yield BidRow(
+                game_id=record.game_id,
+                day=event.day,
+                phase=event.phase.value,
+                turn=event.round,
+                bidder=bidder,
+                role=roles[bidder],
+                bid=event.data["bid"],
+                floor=floor.get((event.day, event.phase, event.round)) == bidder,
+                fallback=event.fallback,
+            )

@@ -1,0 +1,118 @@
+"""The one derivation from a recorded game to the rows of every table; corpora and analyses are both made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from liescope.common.addresses import without_addresses
+from liescope.data_cards.tables import GameRow, SeatRow
+from liescope.games.core import EventKind
+from liescope.games.record import GameRecord, Status
+from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows
+from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
+from liescope.labeling.label import label_game
+
+_VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a game's record does not say itself. run: the run's name; condition, prompt_version: the columns of the
+    games table.
+    """
+
+    run: str = ""
+    condition: str = ""
+    prompt_version: str | None = None
+
+
+def game_tables(record: GameRecord, setting: Setting, transcript: bool = False) -> Iterator[tuple[str, Any]]:
+    """The (table, row) pairs of one game: its games row and, for a finished game, the rows of every other table but
+    calls, which only a journal has. A failed game broke off somewhere, so its statements are left out.
+
+    transcript: fill the statements' column of that name.
+    """
+    yield "games", game_row(record, setting)
+    if record.status is not Status.DONE or record.outcome is None:
+        return
+    labelled = label_game(record, transcript)
+    for table, rows in (
+        ("statements", labelled.statements),
+        ("ratings", labelled.ratings),
+        ("votes", labelled.votes),
+        ("night_acts", night_act_rows(record)),
+        ("bids", bid_rows(record)),
+        ("lessons", lesson_rows(record)),
+        ("lesson_tags", lesson_tag_rows(record)),
+        ("role_guesses", role_guess_rows(record)),
+    ):
+        for row in rows:
+            yield table, row
+
+
+def game_row(record: GameRecord, setting: Setting) -> GameRow:
+    """The row of one game, failed ones included."""
+    outcome, meta = record.outcome, record.meta
+    kinds = [event.kind for event in record.events]
+    turns = [event.actor for event in record.events if event.kind in TURNS]
+    return GameRow(
+        game_id=record.game_id,
+        run=setting.run,
+        game=record.game,
+        cell=without_addresses(record.cell),
+        model=model_of(record),
+        condition=setting.condition,
+        prompt_version=setting.prompt_version,
+        learning=bool(meta.get("learning", False)),
+        turn=meta.get("turn"),
+        seating=meta.get("seating"),
+        seed=record.seed,
+        source="+".join(sorted({seat.source.value for seat in record.seats})),
+        status=record.status.value,
+        failure=without_addresses(record.failure),
+        winner=outcome.winner if outcome else None,
+        reason=outcome.reason if outcome else None,
+        days=outcome.days if outcome else max((event.day for event in record.events), default=0),
+        seats=tuple(_seat_rows(record)),
+        judge=meta.get("judge"),
+        killed=_targets(record, {EventKind.DEATH}),
+        voted_out=_targets(record, _VOTED_OUT),
+        last_speaker=turns[-1] if turns else None,
+        statements=kinds.count(EventKind.STATEMENT),
+        silences=kinds.count(EventKind.SILENCE),
+        fallbacks=sum(1 for event in record.events if event.fallback),
+    )
+
+
+def model_of(record: GameRecord) -> str:
+    """Who plays a game, in one name: the one model in every seat, or else the model of each role, roles in alphabetical
+    order, as in "A | B | A"; several models of one role are joined by +.
+    """
+    models = {seat.model for seat in record.seats}
+    if len(models) == 1:
+        return models.pop()
+    roles = sorted({seat.role for seat in record.seats})
+    return " | ".join("+".join(sorted({seat.model for seat in record.by_role(role)})) for role in roles)
+
+
+def _seat_rows(record: GameRecord) -> Iterator[SeatRow]:
+    out = {event.target: (FATES[event.kind], event.day) for event in record.events if event.kind in FATES}
+    for seat in record.seats:
+        fate, day = out.get(seat.name, ("alive", None))
+        yield SeatRow(
+            name=seat.name,
+            role=seat.role,
+            team=seat.team,
+            deceives=seat.deceives,
+            model=seat.model,
+            source=seat.source.value,
+            won=seat.name in record.outcome.winners if record.outcome else None,
+            fate=fate,
+            day_out=day,
+        )
+
+
+def _targets(record: GameRecord, kinds: Collection[EventKind]) -> tuple[str, ...]:
+    return tuple(event.target for event in record.events if event.kind in kinds and event.target is not None)
