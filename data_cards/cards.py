@@ -6,13 +6,17 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
 
-from liescope.data_cards.columns import COLUMNS, CONFIGS
+from liescope.common.errors import CardError
 from liescope.data_cards.games import GAME_TEXTS
+from liescope.data_cards.tables import TABLES
+from liescope.data_cards.tables.markdown import columns_markdown
+from liescope.data_cards.tables.schemas import hub_features
 from liescope.data_cards.words import SOURCES, citation, licence
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
@@ -27,18 +31,13 @@ _SIZES = [(10**power, f"{low}<n<{high}") for power, low, high in (
 )]  # fmt: skip
 
 
-class CardError(ValueError):
-    """A card that cannot be filled from the facts given."""
-
-
-def render_dataset_card(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def render_dataset_card(facts: Mapping[str, Any]) -> str:
     """README.md of a corpus: YAML metadata that the Hub and `datasets` read, then the card in Markdown.
 
-    facts: what corpus.json keeps; columns: config to its columns, each with name, type, repeated and fields, in order.
-    Raises CardError where a fact is missing or empty, or a column has no meaning in `liescope.data_cards.columns`.
+    facts: what corpus.json keeps. Raises CardError where a fact is missing or empty.
     """
     try:
-        derived = _derive(facts, columns)
+        derived = _derive(facts)
     except KeyError as error:
         raise CardError(f"the facts of the corpus lack {error}") from error
     return _render("dataset.md.jinja", {**facts, **derived})
@@ -55,22 +54,16 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     return _render("model.md.jinja", {**facts, "source_words": SOURCES})
 
 
-def type_words(column: Mapping[str, Any]) -> str:
-    """A column's type in words: "text", "list of integers", "list of records"."""
-    return f"list of {column['type']}" if column["repeated"] else str(column["type"])
-
-
-def _derive(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
     """What the dataset card says beside the facts themselves."""
     statements = sum(facts["rows"]["statements"].values())
     licence_id, licence_name, licence_words = licence(facts["seat_sources"])
     return {
-        "tables": {
-            config: [(column["name"], type_words(column), _meaning(config, column["name"])) for column in described]
-            for config, described in columns.items()
-        },
-        "filled": [config for config in columns if any(facts["rows"][config].values())],
-        "config_words": CONFIGS,
+        "tables": TABLES,
+        "columns": {config: columns_markdown(config) for config in TABLES},
+        "features": {config: [_flow(feature) for feature in hub_features(config)] for config in TABLES},
+        "versions": {config: _content_version(facts, config) for config in TABLES},
+        "filled": [config for config in TABLES if any(facts["rows"][config].values())],
         "statements": statements,
         "size": "n<1K" if statements < 1000 else next((words for top, words in _SIZES if statements < top), "n>100M"),
         "licence_id": licence_id,
@@ -82,10 +75,18 @@ def _derive(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str
     }
 
 
-def _meaning(config: str, column: str) -> str:
-    if column not in COLUMNS.get(config, {}):
-        raise CardError(f"column {column!r} of config {config!r} has no meaning in data_cards/columns.py")
-    return COLUMNS[config][column]
+def _flow(data: Mapping[str, Any]) -> str:
+    """JSON data as YAML on one line; spaced, so that no brace of it looks like a placeholder that was left."""
+    return json.dumps(data).replace("{", "{ ").replace("}", " }")
+
+
+def _content_version(facts: Mapping[str, Any], config: str) -> str:
+    """A version made of a config's content. `datasets` keeps what it has loaded by a folder's name, the config and its
+    version, so that without one it would serve the rows of an earlier corpus of the same name.
+    """
+    content = "".join(str(file["sha256"]) for file in facts["files"] if file["config"] == config)
+    digest = sha256(content.encode()).digest()
+    return f"0.{int.from_bytes(digest[:4])}.{int.from_bytes(digest[4:8])}"
 
 
 def _render(template: str, facts: Mapping[str, Any]) -> str:

@@ -5,10 +5,10 @@ Written as plain JSON-LD, so that a build needs no package for it; the tests rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from liescope.data_cards.columns import COLUMNS, CONFIGS
+from liescope.data_cards.tables import TABLES, Field, Table
 from liescope.data_cards.words import SOURCES, citation, licence
 
 _TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
@@ -37,8 +37,8 @@ _CONTEXT = {
 _LICENCES = {"apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0"}
 
 
-def croissant(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    """The JSON-LD of a corpus, for a file beside its configs. facts and columns as for `render_dataset_card`."""
+def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON-LD of a corpus, for a file beside its configs. facts as for `render_dataset_card`."""
     licence_id, _, licence_words = licence(facts["seat_sources"])
     return {
         "@context": _CONTEXT,
@@ -54,8 +54,8 @@ def croissant(facts: Mapping[str, Any], columns: Mapping[str, Sequence[Mapping[s
         "inLanguage": "en",
         "keywords": ["deception", "lie detection", "social deduction games", *facts["kinds"]],
         **_responsible(facts),
-        "distribution": [_file(file) for file in facts["files"]] + [_file_set(name) for name in columns],
-        "recordSet": [_record_set(config, described) for config, described in columns.items()],
+        "distribution": [_file(file) for file in facts["files"]] + [_file_set(name) for name in TABLES],
+        "recordSet": [_record_set(table) for table in TABLES.values()],
     }
 
 
@@ -135,37 +135,37 @@ def _file_set(config: str) -> dict[str, Any]:
     }
 
 
-def _record_set(config: str, columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _record_set(table: Table) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
-        "@id": config,
-        "name": config,
-        "description": CONFIGS[config],
-        "field": [_field(config, column) for column in columns],
+        "@id": table.name,
+        "name": table.name,
+        "description": table.meaning,
+        "field": [_field(table.name, column) for column in table.fields],
     }
 
 
-def _field(config: str, column: Mapping[str, Any]) -> dict[str, Any]:
-    name = column["name"]
+def _field(config: str, column: Field) -> dict[str, Any]:
+    name = column.name
     field: dict[str, Any] = {
         "@type": "cr:Field",
         "@id": f"{config}/{name}",
         "name": f"{config}/{name}",
-        "description": COLUMNS[config][name],
-        **({"repeated": True} if column["repeated"] else {}),
+        "description": column.words,
+        **({"repeated": True} if column.repeated else {}),
     }
-    if not column["fields"]:
-        return {**field, "dataType": _TYPES[column["type"]], "source": _source(config, name)}
+    if not column.fields:
+        return {**field, "dataType": _TYPES[column.type], "source": _source(config, name)}
     inner = [
         {
             "@type": "cr:Field",
-            "@id": f"{config}/{name}/{part['name']}",
-            "name": f"{config}/{name}/{part['name']}",
-            "description": f"{part['name']} of each of {name}",
-            "dataType": _TYPES[part["type"]],
-            "source": {**_source(config, name), "transform": {"jsonPath": part["name"]}},
+            "@id": f"{config}/{name}/{part.name}",
+            "name": f"{config}/{name}/{part.name}",
+            "description": part.words,
+            "dataType": _TYPES[part.type],
+            "source": {**_source(config, name), "transform": {"jsonPath": part.name}},
         }
-        for part in column["fields"]
+        for part in column.fields
     ]
     return {**field, "subField": inner}
 

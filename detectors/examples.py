@@ -14,8 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.data_cards.tables import SPLITS
 from liescope.generate.corpus import read
-from liescope.generate.corpus.schema import SPLITS
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = ("role", "claim", "self", "peer")

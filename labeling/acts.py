@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from liescope.data_cards.tables import BidRow, NightActRow, RatingRow, VoteRow
 from liescope.games.core import EventKind, Phase
+from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord
 from liescope.games.suspicion import START
 
 FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}
 TURNS = frozenset({EventKind.STATEMENT, EventKind.SILENCE})
+_DIGITS = 9  # of a suspicion: values that differ only by rounding tie
 _ACTS = {
     EventKind.PROPOSAL: "proposal",
     EventKind.KILL: "kill",
@@ -64,7 +66,7 @@ class _Suspicion:
         rated = {name: self._at(observer, name, before) for name in alive if name != observer}
         if target not in rated or all(value is None for value in rated.values()):
             return None
-        values = {name: START if value is None else value for name, value in rated.items()}
+        values = {name: round(START if value is None else value, _DIGITS) for name, value in rated.items()}
         above = sum(value > values[target] for value in values.values())
         tied = sum(value == values[target] for value in values.values())
         return above + (tied + 1) / 2
@@ -77,6 +79,7 @@ class _Suspicion:
 def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
     """One row an act of a night, in the order of play."""
     roles = {seat.name: seat.role for seat in record.seats}
+    drawn = not_chosen(record.events)
     ends = [event for event in record.events if event.kind in (EventKind.DEATH, EventKind.QUIET)]
     for event in record.events:
         if event.kind in _ACTS:
@@ -91,7 +94,7 @@ def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
                 target=event.target,
                 target_role=roles.get(event.target or ""),
                 died=died if event.kind is EventKind.KILL else None,
-                fallback=event.fallback,
+                fallback=drawn.get(event.index, ""),
             )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from liescope.common.addresses import without_addresses
@@ -12,29 +12,19 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows
 from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
+from liescope.labeling.conditions import condition_of, prompt_version_of, settings_of
 from liescope.labeling.label import label_game
 
 _VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What a game's record does not say itself. run: the run's name; condition, prompt_version: the columns of the
-    games table.
-    """
-
-    run: str = ""
-    condition: str = ""
-    prompt_version: str | None = None
-
-
-def game_tables(record: GameRecord, setting: Setting, transcript: bool = False) -> Iterator[tuple[str, Any]]:
+def game_tables(record: GameRecord, run: str = "", transcript: bool = False) -> Iterator[tuple[str, Any]]:
     """The (table, row) pairs of one game: its games row and, for a finished game, the rows of every other table but
     calls, which only a journal has. A failed game broke off somewhere, so its statements are left out.
 
-    transcript: fill the statements' column of that name.
+    run: the name of the game's run; transcript: fill the statements' column of that name.
     """
-    yield "games", game_row(record, setting)
+    yield "games", game_row(record, run)
     if record.status is not Status.DONE or record.outcome is None:
         return
     labelled = label_game(record, transcript)
@@ -52,19 +42,20 @@ def game_tables(record: GameRecord, setting: Setting, transcript: bool = False) 
             yield table, row
 
 
-def game_row(record: GameRecord, setting: Setting) -> GameRow:
+def game_row(record: GameRecord, run: str) -> GameRow:
     """The row of one game, failed ones included."""
     outcome, meta = record.outcome, record.meta
     kinds = [event.kind for event in record.events]
     turns = [event.actor for event in record.events if event.kind in TURNS]
     return GameRow(
         game_id=record.game_id,
-        run=setting.run,
+        run=run,
         game=record.game,
         cell=without_addresses(record.cell),
         model=model_of(record),
-        condition=setting.condition,
-        prompt_version=setting.prompt_version,
+        condition=condition_of(record),
+        settings=json.dumps(settings_of(record), ensure_ascii=False, sort_keys=True),
+        prompt_version=prompt_version_of(record),
         learning=bool(meta.get("learning", False)),
         turn=meta.get("turn"),
         seating=meta.get("seating"),

@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_cells_are_the_players_with_learning_off_and_on(made: Path) -> None:
     games = read(made / "corpus", "games").collect().filter(pl.col("game") == "werewolf")
     assert set(games["status"]) == {"done"}
-    assert games.group_by("werewolf_model", "learning").len()["len"].to_list() == [GAMES] * 4
+    assert games.group_by("model", "learning").len()["len"].to_list() == [GAMES] * 4
     assert set(games["winner"]) <= {"villagers", "werewolves", "jester", "nobody"}
 
 

@@ -17,7 +17,7 @@ TABLES = by_name(
         Table("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
         Table("night_acts", NightActRow, "one row for each act of a night of a finished game"),
         Table("bids", BidRow, "one row for each bid for the floor"),
-        Table("lessons", LessonRow, "one row for each lesson that a player drew from a game, to play the next one better"),
+        Table("lessons", LessonRow, "one row for each lesson that a player drew from a game for the next ones"),
         Table("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
         Table("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
         Table("calls", CallRow, "one row for each request to a player, retries and unusable replies included"),

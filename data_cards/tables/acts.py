@@ -21,9 +21,7 @@ class VoteRow:
     voter: Annotated[str, Column("the voter's name in the game")]
     voter_role: Annotated[str, Column("the voter's hidden role")]
     voter_model: Annotated[str, Column("the model or script that plays the voter")]
-    voter_source: Annotated[
-        str, Column("where the voter's choices come from: scripted, model, human or imported")
-    ]
+    voter_source: Annotated[str, Column("where the voter's choices come from: scripted, model, human or imported")]
     target: Annotated[str, Column("who was voted for")]
     target_role: Annotated[str, Column("the target's hidden role")]
     fallback: Annotated[str, Column("why the rules drew this vote at random, empty for a vote of the player's own")]
@@ -50,7 +48,7 @@ class NightActRow:
     target: Annotated[str | None, Column("whom the act is aimed at", "where it names nobody")]
     target_role: Annotated[str | None, Column("the target's hidden role", "where it names nobody")]
     died: Annotated[bool | None, Column("the target of a kill was found dead", "for other acts")]
-    fallback: Annotated[str, Column("why the rules drew this act at random, empty for an act of the player's own")]
+    fallback: Annotated[str, Column("why the rules chose in the actor's place, empty for an act of the player's own")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,11 +103,11 @@ def _field(row: type, name: str, hint: Any) -> Field:
     if nullable:
         (kind,) = (part for part in get_args(kind) if part is not NoneType)
     if nullable != bool(said.null or said.reason):
-        raise TypeError(f"{row.__name__}.{name}: a column that can be null says when or names its reason, others do not")
+        raise TypeError(f"{row.__name__}.{name}: a column that can be null says when, and no other does")
     repeated = get_origin(kind) is tuple
     if repeated:
         kind = get_args(kind)[0]
-    inner = fields_of(kind) if is_dataclass(kind) else ()
+    inner = fields_of(kind) if isinstance(kind, type) and is_dataclass(kind) else ()
     if not inner and kind not in _TYPES:
         raise TypeError(f"{row.__name__}.{name} has the type {kind}, which no column has")
     type_ = RECORDS if inner else _TYPES[kind]

@@ -42,12 +42,16 @@ class GameRow:
     condition: Annotated[
         str,
         Column(
-            "how the game differs from the defaults of its rules, players and learning aside: options and prompts as "
-            'in "message_limit=500 rounds=8"; empty for the defaults'
+            "how the game's settings differ from the defaults of its rules, as in "
+            '"message_limit=500 rounds=8"; players, learning and the text of prompts aside; empty for the defaults'
         ),
     ]
+    settings: Annotated[
+        str, Column("all settings that can change what players do, as a JSON object of texts; {} where not known")
+    ]
     prompt_version: Annotated[
-        str | None, Column("the prompts that the players read: a hash, or the publisher's name", "where it is not known")
+        str | None,
+        Column("the prompts that the players read: a hash, or the publisher's name", "where it is not known"),
     ]
     learning: Annotated[bool, Column("the learning role's model learns from game to game of its cell")]
     turn: Annotated[int | None, Column("the game's number within its cell, from 0", "where it is not known")]
@@ -68,9 +72,7 @@ class GameRow:
     ]
     killed: Annotated[tuple[str, ...], Column("who was found dead, in order")]
     voted_out: Annotated[tuple[str, ...], Column("who was arrested or exiled, in order")]
-    last_speaker: Annotated[
-        str | None, Column("who had the last turn to speak, used or not", "where nobody had one")
-    ]
+    last_speaker: Annotated[str | None, Column("who had the last turn to speak, used or not", "where nobody had one")]
     statements: Annotated[int, Column("statements made")]
     silences: Annotated[int, Column("turns to speak that passed in silence, chosen or not")]
     fallbacks: Annotated[int, Column("decisions that the rules made because a reply could not be used")]

@@ -33,7 +33,8 @@ class StatementRow:
     day: Annotated[int, DAY]
     phase: Annotated[str, Column("discussion, voting (the spoken reason of a vote) or defence")]
     round: Annotated[
-        int, Column("the round of discussion, or the turn where players bid for the floor, from 1; 0 for a vote's reason")
+        int,
+        Column("the round of discussion, or the turn where players bid for the floor, from 1; 0 for reasons of votes"),
     ]
     position: Annotated[int, Column("1 for the first statement of the game, 2 for the next")]
     speaker: Annotated[str, Column("the speaker's name in the game")]
@@ -66,9 +67,7 @@ class StatementRow:
     label_self_null: Annotated[str, Column("why label_self is null, else empty")]
     self_type: Annotated[
         str | None,
-        Column(
-            "the type of deception that the speaker reports", reason="self_type_null", classes=DECEPTION_TYPES
-        ),
+        Column("the type of deception that the speaker reports", reason="self_type_null", classes=DECEPTION_TYPES),
     ]
     self_type_null: Annotated[str, Column("why self_type is null, else empty")]
     self_confidence: Annotated[

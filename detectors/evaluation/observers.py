@@ -88,7 +88,10 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
     A tie of the detector counts as the share of mafiosos among the tied; a player who said nothing gets the mean of the
     others. `prevalence` of a row is the share that naming at random would have.
     """
-    mini = tables.games.filter(pl.col("game") == MiniMafia.name).select("game_id", "mafioso_model")
+    mafiosos = pl.col("seats").list.eval(pl.element().filter(pl.element().struct.field("role") == MAFIOSO))
+    mini = tables.games.filter(pl.col("game") == MiniMafia.name).select(
+        "game_id", mafioso_model=mafiosos.list.first().struct.field("model")
+    )
     votes = tables.votes.filter(pl.col("voter_role") == VILLAGER).join(mini, on="game_id")
     if votes.is_empty():
         return [], [f"observers: no villager's vote in a Mini-Mafia game of {plan.split}"]

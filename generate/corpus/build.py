@@ -2,60 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from liescope.common.addresses import all_without_addresses, without_addresses
+from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
+from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.facts import CorpusFacts, count_facts
+from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
+from liescope.generate.corpus.leaks import key_variables
 from liescope.generate.corpus.papers import write_papers
-from liescope.generate.corpus.read import is_corpus
-from liescope.generate.corpus.rows import game_rows
+from liescope.generate.corpus.read import is_corpus, read
 from liescope.generate.corpus.splits import split_game
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
+from liescope.labeling.tables import game_tables
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
+Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
+_CALL = TABLES["calls"].columns[:-1]
+
+
+@dataclass(frozen=True, repr=False)
+class CorpusResult:
+    """A corpus that was built. folder: where it is; facts: what it holds."""
+
+    folder: Path
+    facts: CorpusFacts
+
+    @cached_property
+    def statements(self) -> pl.DataFrame:
+        """The table of statements, all splits."""
+        return self.read("statements")
+
+    @cached_property
+    def games(self) -> pl.DataFrame:
+        """The table of games, all splits."""
+        return self.read("games")
+
+    def read(self, config: str, split: str | None = None) -> pl.DataFrame:
+        """One table, of one split or of all. Raises as `liescope.read` does."""
+        return read(self.folder, config, split).collect()
+
+    def to_json(self) -> dict[str, Any]:
+        """The folder and the facts as plain JSON data, as `--json` prints them."""
+        return {"corpus": str(self.folder), **self.facts.to_json()}
+
+    def __repr__(self) -> str:
+        return f"<CorpusResult {self.folder}: {self.facts.statements:,} statements of {self.facts.games:,} games>"
 
 
 def build(
-    runs: Sequence[Path],
-    out: Path,
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    out: str | os.PathLike[str],
     hold_out: Sequence[str] = (),
-    progress: Callable[[int], None] = lambda _: None,
-) -> CorpusFacts:
-    """Build the corpus folder `out` from run folders and return its facts.
+    transcript: bool = False,
+    progress: bool = False,
+) -> CorpusResult:
+    """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
-    hold_out: models all of whose games go to the test split. progress is told the games packed so far. The folder
-    appears when it is complete; a corpus that stands there already is replaced then. Memory does not grow with the
-    runs but for the ids of the games. The same runs in the same order give the same Parquet, byte for byte.
+    sources: run folders, one or several. hold_out: models all of whose games go to the test split. transcript: each
+    statement carries what was said before it, in the column `transcript`. progress: show a bar on standard error.
 
-    Raises UsageError where a game id occurs twice or `out` holds something else or cannot be written, UnknownName for
-    a held-out model that plays nowhere in the runs, BadData for a run that cannot be read.
+    The folder appears when it is complete; a corpus at `out` is replaced then. Memory does not grow with the runs but
+    for ids and hashes. The same runs in the same order give the same Parquet, byte for byte.
+
+    Raises UsageError where a game id occurs twice, `out` holds something else or cannot be written, or another process
+    is building there; UnknownName for a held-out model that plays nowhere in the runs; BadData for a run that cannot
+    be read.
     """
+    runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
-    if hold_out:
-        _check_models(runs, hold_out)
-    return pack(read_runs(runs), out, hold_out, progress)
+    heads: dict[str, Head] = {}
+    models: set[str] = set()
+    total = 0
+    for run in runs:
+        with Journal.open(run) as journal:
+            heads[journal.name] = journal.plan, journal.versions
+            total += sum(journal.counts().values())
+            if hold_out:
+                models.update(seat.model for game in journal.records() for seat in game.seats)
+    for name in hold_out:
+        if name not in models:
+            raise UnknownName("model", name, models)
+    with ExitStack() as shown:
+        watch = shown.enter_context(_bar(total)) if progress else _unwatched
+        return CorpusResult(Path(out), pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads))
 
 
 def pack(
     games: Games,
     out: Path,
     hold_out: Sequence[str] = (),
-    progress: Callable[[int], None] = lambda _: None,
+    watch: Callable[[int], None] = lambda _: None,
+    transcript: bool = False,
+    heads: Mapping[str, Head] | None = None,
 ) -> CorpusFacts:
-    """`build` from any stream of (run name, game, calls)."""
+    """`build` from any stream of (run name, game, calls). watch: called with the number of games packed so far; heads:
+    the plan and the versions of each run, by its name.
+    """
     built = datetime.now(UTC).date().isoformat()
     try:
         with replacing(out, "corpus", is_corpus) as folder:
-            runs = _write(games, folder, frozenset(hold_out), progress)
-            facts = count_facts(folder, out.resolve().name, version("liescope"), built, runs, sorted(set(hold_out)))
+            names = _write(games, folder, frozenset(hold_out), watch, transcript)
+            origin = _origin(names, heads or {}, hold_out, transcript)
+            facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
     except OSError as error:
         why = error.strerror or error
@@ -63,7 +128,19 @@ def pack(
     return facts
 
 
-def _write(games: Games, folder: Path, hold_out: frozenset[str], progress: Callable[[int], None]) -> tuple[str, ...]:
+def _origin(names: Sequence[str], heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
+    runs = []
+    variables: set[str] = set()
+    for name in names:
+        plan, versions = heads.get(name, ({}, {}))
+        variables |= key_variables(plan)
+        runs.append(RunFacts(name, all_without_addresses(dict(plan)), dict(versions)))
+    return Origin(tuple(runs), tuple(sorted(variables)), tuple(sorted(set(hold_out))), transcript)
+
+
+def _write(
+    games: Games, folder: Path, hold_out: frozenset[str], watch: Callable[[int], None], transcript: bool
+) -> tuple[str, ...]:
     """Write every row of every game; returns the names of the runs, in order."""
     seen: dict[str, str] = {}
     runs: dict[str, None] = {}
@@ -77,23 +154,30 @@ def _write(games: Games, folder: Path, hold_out: frozenset[str], progress: Calla
                 )
             seen[game.game_id] = run
             split = split_game(game, hold_out)
-            for config, row in game_rows(run, game, calls):
-                writer.add(config, split, row)
-            progress(len(seen))
+            for table, row in game_tables(game, run, transcript):
+                writer.add(table, split, row)
+            for call in calls:
+                writer.add("calls", split, _call_row(call))
+            watch(len(seen))
     if not seen:
         raise UsageError("the runs hold no game that has ended; play some first, then build again")
     return tuple(runs)
+
+
+def _call_row(call: Mapping[str, Any]) -> CallRow:
+    row = {name: call[name] for name in _CALL}
+    return CallRow(**{**row, "problem": without_addresses(row["problem"])})
 
 
 def _both(first: str, second: str) -> str:
     return f"run {first!r} twice" if first == second else f"the runs {first!r} and {second!r}"
 
 
-def _check_models(runs: Sequence[Path], hold_out: Sequence[str]) -> None:
-    models: set[str] = set()
-    for path in runs:
-        with Journal.open(path) as journal:
-            models.update(seat.model for game in journal.records() for seat in game.seats)
-    for name in hold_out:
-        if name not in models:
-            raise UnknownName("model", name, models)
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[int], None]]:
+    with bar() as display:
+        task = display.add_task("building", total=total, note="games")
+        yield lambda done: display.update(task, completed=done)
+
+
+def _unwatched(_: int) -> None: ...

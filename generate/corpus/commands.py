@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from liescope.common.console import emit, progress
+from liescope.common.console import emit
+from liescope.data_cards.tables import SPLITS
 from liescope.data_cards.words import licence
-from liescope.generate.corpus import CorpusFacts
-from liescope.generate.corpus import build as build_corpus
+from liescope.generate.corpus.build import CorpusResult
+from liescope.generate.corpus.build import build as build_corpus
 from liescope.generate.corpus.publish import publish as publish_corpus
-from liescope.generate.corpus.schema import SPLITS
-from liescope.generate.runs.journal import Journal
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -23,28 +21,27 @@ _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on st
 
 @app.command()
 def build(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders, as `play` and `import` make them.", metavar="RUN…")],
-    out: Annotated[Path, typer.Option(help="The corpus folder; a corpus that stands there is replaced.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders, as `play`, `label` and `import` make them.", metavar="RUN…")
+    ],
+    out: Annotated[Path, typer.Option(help="The corpus folder; a corpus that is there is replaced.")],
     hold_out_model: Annotated[
         list[str] | None, typer.Option(help="A model whose games all go to the test split; may be repeated.")
     ] = None,
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="Put what was said before a statement into its row.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Label the games of runs and package them as a dataset that `datasets.load_dataset` opens.
 
     Example: liescope build runs/first runs/second --out corpus/both --hold-out-model gpt-4.1-mini
     """
-    total = 0
-    for run in runs:
-        with Journal.open(run) as journal:
-            total += sum(journal.counts().values())
-    with progress() as display:
-        task = display.add_task("building", total=total, note="games")
-        facts = build_corpus(runs, out, hold_out_model or [], lambda done: display.update(task, completed=done))
+    result = build_corpus(runs, out=out, hold_out=hold_out_model or (), transcript=transcript, progress=True)
     if as_json:
-        emit({"corpus": str(out), **facts.to_json()})
+        emit(result.to_json())
     else:
-        _tell(facts, out)
+        _tell(result)
 
 
 @app.command()
@@ -52,24 +49,25 @@ def publish(
     corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `build` makes it.")],
     repo: Annotated[str, typer.Option(help="The dataset on the Hub, as USER/NAME.")],
     public: Annotated[bool, typer.Option("--public", help="Let everyone see it; without this it is private.")] = False,
-    gated: Annotated[bool, typer.Option("--gated", help="Who wants the data asks you for access.")] = False,
+    gated: Annotated[bool, typer.Option("--gated", help="Whoever wants the data asks you for access.")] = False,
     as_json: _Json = False,
 ) -> None:
     """Push a corpus to the Hugging Face Hub, private unless asked; the token comes from HF_TOKEN or the saved login.
 
     Example: liescope publish corpus/both --repo me/my-games --gated
     """
-    done = publish_corpus(corpus, repo, public, gated, lambda step: typer.echo(f"{step} …", err=True))
+    done = publish_corpus(corpus, repo, public=public, gated=gated, progress=True)
     for notice in done.notices:
         typer.echo(f"note: {notice}", err=True)
     if as_json:
-        emit(asdict(done))
+        emit(done.to_json())
     else:
         access = f"{'private' if done.private else 'public'}{', gated' if done.gated else ''}"
         typer.echo(f"{done.files} data files ({done.bytes / 1e6:.1f} MB) and their card are at {done.url} ({access})")
 
 
-def _tell(facts: CorpusFacts, out: Path) -> None:
+def _tell(result: CorpusResult) -> None:
+    facts, out = result.facts, result.folder
     sizes = ", ".join(f"{facts.rows['statements'][split]:,} {split}" for split in SPLITS)
     typer.echo(f"{facts.statements:,} statements of {facts.games:,} games ({sizes})")
     if facts.failed:

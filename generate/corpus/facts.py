@@ -1,8 +1,8 @@
-"""The facts of a corpus, counted by scanning its Parquet: what the card, croissant.json and corpus.json tell."""
+"""The facts of a corpus, counted by scanning its Parquet: what the card, croissant.json and corpus.json say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from liescope.generate.corpus.read import FORMAT
-from liescope.generate.corpus.schema import CONFIGS, SPLITS
-from liescope.generate.corpus.write import data_file
+from liescope.data_cards.tables import SPLITS, TABLES
+from liescope.generate.corpus.files import FORMAT, data_file
+from liescope.labeling.reading_notes import LOST_TEXT
 
 TARGETS = ("role", "claim", "self", "peer")
 
@@ -51,21 +51,46 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusFacts:
-    """What is so of one corpus.
+class RunFacts:
+    """One run that a corpus was built from. plan, versions: of its run.json, without addresses of endpoints."""
 
-    liescope: the version that built it; built: the day, in UTC; rows: config to split to count; games, failed: games
-    played to the end and games that broke off (failures: reason to count);
-    kinds: game to count; judges: who gave the assessments in the players' place, to count of games; sources: source to
-    statements; seat_sources: the sources of all seats; role_by_split: split to statements whose speaker's role
-    deceives; silences, fallbacks, truncated: how often, over all games.
+    name: str
+    plan: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a corpus is built from. key_variables: those that the runs' players name with key_env; hold_out: models
+    whose games all go to the test split; transcript: statements carry what was said before them.
+    """
+
+    runs: tuple[RunFacts, ...]
+    key_variables: tuple[str, ...] = ()
+    hold_out: tuple[str, ...] = ()
+    transcript: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFacts:
+    """Facts of one corpus.
+
+    liescope: the version that built it; built: the day, in UTC; runs, key_variables, hold_out, transcript: see
+    `Origin`; rows: config to split to count; games, failed: games played to the end and games that broke off
+    (failures: reason to count); kinds: game to count; judges: who gave the assessments in the players' place, to count
+    of games; sources: source to statements; seat_sources: the sources of all seats; role_by_split: split to statements
+    whose speaker's role deceives; silences, fallbacks, truncated: how often, over all games; repeated: statements
+    whose text occurs more than once, word for word; test_in_train: statements of the test split whose text also occurs
+    in the train split; lost: statements of which only a backslash is left.
     """
 
     name: str
     liescope: str
     built: str
-    runs: tuple[str, ...]
+    runs: tuple[RunFacts, ...]
+    key_variables: tuple[str, ...]
     hold_out: tuple[str, ...]
+    transcript: bool
     rows: Mapping[str, Mapping[str, int]]
     games: int
     failed: int
@@ -80,6 +105,9 @@ class CorpusFacts:
     silences: int
     fallbacks: int
     truncated: int
+    repeated: int
+    test_in_train: int
+    lost: int
     files: tuple[DataFile, ...]
 
     @property
@@ -91,22 +119,23 @@ class CorpusFacts:
         return {"format": FORMAT, **asdict(self)}
 
 
-def count_facts(
-    folder: Path, name: str, version: str, built: str, runs: Sequence[str], hold_out: Sequence[str]
-) -> CorpusFacts:
+def count_facts(folder: Path, name: str, version: str, built: str, origin: Origin) -> CorpusFacts:
     """Count the facts of the Parquet files in a folder."""
-    files = tuple(_file(folder, config, split) for config in CONFIGS for split in SPLITS)
-    rows = {config: {file.split: file.rows for file in files if file.config == config} for config in CONFIGS}
+    files = tuple(_file(folder, config, split) for config in TABLES for split in SPLITS)
+    rows = {config: {file.split: file.rows for file in files if file.config == config} for config in TABLES}
     games = _scan(folder, "games")
     statements = _scan(folder, "statements")
     status = _counts(games, "status")
     seats = _seats(games)
+    repeated, test_in_train = _repeated(statements)
     return CorpusFacts(
         name=name,
         liescope=version,
         built=built,
-        runs=tuple(runs),
-        hold_out=tuple(hold_out),
+        runs=origin.runs,
+        key_variables=origin.key_variables,
+        hold_out=origin.hold_out,
+        transcript=origin.transcript,
         rows=rows,
         games=status.get("done", 0),
         failed=status.get("failed", 0),
@@ -121,6 +150,9 @@ def count_facts(
         silences=_sum(games, "silences"),
         fallbacks=_sum(games, "fallbacks"),
         truncated=_sum(statements, "truncated"),
+        repeated=repeated,
+        test_in_train=test_in_train,
+        lost=_sum(statements.select(lost=pl.col("read_notes").list.contains(LOST_TEXT)), "lost"),
         files=files,
     )
 
@@ -152,6 +184,20 @@ def _seats(games: pl.LazyFrame) -> pl.LazyFrame:
     """One row a seat: game_id, model, source."""
     seat = pl.col("seats").struct
     return games.select("game_id", "seats").explode("seats").select("game_id", seat.field("model", "source"))
+
+
+def _repeated(statements: pl.LazyFrame) -> tuple[int, int]:
+    """Statements whose text occurs more than once, and those of the test split whose text is in train. Texts are
+    counted by a 64-bit hash, so that memory holds no words.
+    """
+    in_split = [(pl.col("split") == name).sum().alias(name) for name in ("train", "test")]
+    texts = statements.group_by(pl.col("text").hash()).agg(pl.len().alias("times"), *in_split)
+    counts = texts.select(
+        pl.col("times").filter(pl.col("times") > 1).sum().alias("repeated"),
+        pl.col("test").filter(pl.col("train") > 0).sum().alias("test_in_train"),
+    ).collect(engine="streaming")
+    repeated, test_in_train = counts.row(0)
+    return int(repeated), int(test_in_train)
 
 
 def _models(seats: pl.LazyFrame, statements: pl.LazyFrame) -> tuple[ModelFacts, ...]:

@@ -1,47 +1,102 @@
-"""No secret of this machine may stand in what is published: a scan of every text that leaves."""
+"""No secret may be in what is published: a scan of every text that leaves.
+
+Two scans: for the values of this machine's secrets (variables named like one, and those that the runs' players name
+with key_env), and for anything that has the shape of a key. Both see through JSON escapes and percent-encoding.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from liescope.common.errors import UsageError
 
 _SECRET = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 _SHORTEST = 8
+_SHAPES = {
+    "an API key (sk-…)": re.compile(r"(?<![A-Za-z0-9])sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}"),
+    "a Hugging Face token (hf_…)": re.compile(r"(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{30,}"),
+    "a Google API key (AIza…)": re.compile(r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}"),
+    "a GitHub token (gh…_…)": re.compile(r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{50,})"),
+    "an AWS access key (AKIA…)": re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    "a Groq or xAI key (gsk_…, xai-…)": re.compile(r"(?<![A-Za-z0-9])(?:gsk_|xai-)[A-Za-z0-9]{32,}"),
+    "a private key (PEM)": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+}
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"]))")
+_KEY_ENV = re.compile(r"[?&]key_env=([A-Za-z_][A-Za-z0-9_]*)")
+_ANSWER = "change that secret, remove it from the runs and build the corpus again"
 
 
-def secrets_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that hold a secret by their name (OPENAI_API_KEY, HF_TOKEN …), if long enough to be one."""
-    named = {name: value.strip() for name, value in environment.items() if _SECRET.search(name)}
-    return {name: value for name, value in named.items() if len(value) >= _SHORTEST}
+def secrets_of(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
+    """The variables that hold a secret by their name (OPENAI_API_KEY, HF_TOKEN …) or are named here, if they are long
+    enough to be one.
+    """
+    also = frozenset(named)
+    found = {name: value.strip() for name, value in environment.items() if name in also or _SECRET.search(name)}
+    return {name: value for name, value in found.items() if len(value) >= _SHORTEST}
+
+
+def key_variables(plan: Any) -> set[str]:
+    """The variables that a run's plan names as keys of its players."""
+    return set(_KEY_ENV.findall(json.dumps(plan)))
 
 
 def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str]) -> None:
-    """Raises UsageError where a Parquet or text file holds the value of a secret; names the variable, not the value."""
+    """Raises UsageError where a Parquet or text file holds a secret's value or what has the shape of a key. The message
+    names the variable or the shape, never the value.
+    """
     for path in paths:
+        for text in _texts(path):
+            if what := find_secret(text, secrets):
+                raise UsageError(f"{path} holds {what}, so nothing was published; {_ANSWER}")
+
+
+def find_secret(text: str, secrets: Mapping[str, str]) -> str:
+    """What secret a text holds, in words, or "" for none."""
+    for form in _forms(text):
         for name, value in secrets.items():
-            if any(value in text for text in _texts(path, value)):
-                raise UsageError(
-                    f"{path} holds the value of {name}, so nothing was published; "
-                    "change that secret, remove it from the runs and build the corpus again"
-                )
+            if value in form:
+                return f"the value of {name}"
+        for what, shape in _SHAPES.items():
+            if shape.search(form):
+                return f"what looks like {what}"
+    return ""
 
 
-def _texts(path: Path, value: str) -> Iterator[str]:
-    """Texts of a file that may hold the value."""
+def _forms(text: str) -> Iterator[str]:
+    """The text, and what it says once escapes are undone, as often as some can be."""
+    yield text
+    for _ in range(3):
+        if "\\" not in text and "%" not in text:
+            return
+        undone = unquote(_ESCAPE.sub(_undone, text))
+        if undone == text:
+            return
+        text = undone
+        yield text
+
+
+def _undone(found: re.Match[str]) -> str:
+    number = found[1] or found[2]
+    return chr(int(number, 16)) if number else found[3]
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Every text of a file; the texts of a Parquet column come many in one."""
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8")
         return
-    for batch in pq.ParquetFile(path).iter_batches():
+    for batch in pq.ParquetFile(path).iter_batches(batch_size=4096):
         for column in batch.columns:
             for array in _strings(column):
-                yield from array.filter(pc.match_substring(array, value)).to_pylist()
+                yield "\n".join(array.unique().to_pylist())
 
 
 def _strings(array: pa.Array) -> Iterator[pa.Array]:

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Any, Literal
 
-from liescope.common.errors import MissingExtra, MissingKey, UsageError
+from liescope.common.errors import UsageError
+from liescope.data_cards.tables import SPLITS, TABLES
+from liescope.generate.corpus.files import CARD_FILE, CROISSANT_FILE, FACTS_FILE, data_file
+from liescope.generate.corpus.hub import check_repo, plain_errors, writer
 from liescope.generate.corpus.leaks import check_no_secret, secrets_of
-from liescope.generate.corpus.papers import CARD_FILE, CROISSANT_FILE
-from liescope.generate.corpus.read import FACTS_FILE, check, read_facts
-
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
-
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
-_AGAIN = "run the same command again: what has arrived is not sent twice"
-_ANSWERS = {
-    401: "the Hub does not accept the token (401); set HF_TOKEN to a valid one, or log in again with: hf auth login",
-    403: "the token may not do this (403); use one with write permission for {repo}",
-    404: "the Hub has no {repo} that this token may see (404); check the name of the user or organisation",
-}
+from liescope.generate.corpus.read import check, read_facts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Published:
     """What was published: the dataset's address, its settings, data files and their bytes, and what to mind."""
 
@@ -39,50 +29,55 @@ class Published:
     bytes: int
     notices: tuple[str, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data, as `--json` prints it."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return f"<Published {self.url}: {self.files} data files, {self.bytes / 1e6:.1f} MB>"
+
 
 def publish(
-    corpus: Path,
-    repo: str,
-    public: bool = False,
-    gated: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    corpus: str | os.PathLike[str], repo: str, *, public: bool = False, gated: bool = False, progress: bool = False
 ) -> Published:
     """Push a corpus folder to the dataset `repo` ("USER/NAME"): settings, then data, then the card.
 
-    The repository is made if it is not there, and is private unless `public`; with `gated`, who wants the data asks
-    its owner. Its files are those of the corpus, byte for byte; Parquet of an earlier push that the corpus no longer
-    has is removed. A push that broke off goes on where it was. progress is told each step.
+    The repository is made if it does not exist, and is private unless `public`; with `gated`, whoever wants the data
+    asks its owner. Its files are those of the corpus, byte for byte; Parquet of an earlier push that the corpus no
+    longer has is removed. A push that broke off goes on where it was. progress: name each step on standard error.
 
     The token comes from HF_TOKEN or from the saved login. Raises MissingExtra, MissingKey, BadData for a corpus that is
-    not whole, and UsageError where a file holds a secret of the environment or the Hub refuses or cannot be reached.
+    not whole or was changed after it was built, and UsageError where a file is a link, holds a secret or what looks
+    like one, or the Hub refuses or cannot be reached.
     """
-    if not _REPO.fullmatch(repo):
-        raise UsageError(f"{repo!r} does not name a dataset on the Hub; write it as USER/NAME")
-    facts = read_facts(corpus)
-    api, token = _client()
-    progress("checking the corpus")
-    check(corpus)
-    data = [file["path"] for file in facts["files"]]
+    check_repo(repo)
+    folder = Path(corpus)
+    facts = read_facts(folder)
+    api, token = writer()
+    _say("checking the corpus", progress)
+    data = [data_file(config, split) for config in TABLES for split in SPLITS]
     papers = [FACTS_FILE, CROISSANT_FILE]
-    secrets = {**secrets_of(os.environ), "the Hub's token": token}
-    check_no_secret([corpus / name for name in (*data, *papers, CARD_FILE)], secrets)
-    with _plain_errors(repo, api.endpoint):
-        progress("preparing the repository")
+    _check_no_links(folder, [*data, *papers, CARD_FILE])
+    check(folder)
+    secrets = {**secrets_of(os.environ, _key_variables(facts)), "the Hub's token": token}
+    check_no_secret([folder / name for name in (*data, *papers, CARD_FILE)], secrets)
+    with plain_errors(repo):
+        _say("preparing the repository", progress)
         api.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
         wish: Literal["manual"] | None = "manual" if gated else None
         api.update_repo_settings(repo, repo_type="dataset", private=not public, gated=wish)
-        progress(f"uploading {len(data)} data files")
+        _say(f"uploading {len(data)} data files", progress)
         api.upload_folder(
             repo_id=repo,
             repo_type="dataset",
-            folder_path=corpus,
+            folder_path=folder,
             allow_patterns=[*data, *papers],
             delete_patterns="*/*.parquet",
             commit_message=f"Data of {facts['name']}, Liescope {facts['liescope']}",
         )
-        progress("uploading the card")
+        _say("uploading the card", progress)
         api.upload_file(
-            path_or_fileobj=corpus / CARD_FILE,
+            path_or_fileobj=folder / CARD_FILE,
             path_in_repo=CARD_FILE,
             repo_id=repo,
             repo_type="dataset",
@@ -94,12 +89,32 @@ def publish(
         not public,
         gated,
         len(data),
-        sum(file["bytes"] for file in facts["files"]),
+        sum((folder / name).stat().st_size for name in data),
         notices(facts["seat_sources"], public),
     )
 
 
-def notices(sources: list[str], public: bool) -> tuple[str, ...]:
+def _check_no_links(folder: Path, names: Iterable[str]) -> None:
+    """Raises UsageError where a file, or a folder on the way to it, is a symbolic link: what it leads to was not built
+    here and is not published.
+    """
+    for name in names:
+        for path in (folder / name, (folder / name).parent):
+            if path != folder and path.is_symlink():
+                raise UsageError(f"{path} is a symbolic link, which is not published; build the corpus again")
+
+
+def _key_variables(facts: Mapping[str, Any]) -> set[str]:
+    named = facts.get("key_variables", ())
+    return {str(name) for name in named} if isinstance(named, list) else set()
+
+
+def _say(step: str, progress: bool) -> None:
+    if progress:
+        sys.stderr.write(f"{step} …\n")
+
+
+def notices(sources: Sequence[str], public: bool) -> tuple[str, ...]:
     """What someone who publishes words of these sources should mind."""
     found = []
     if "imported" in sources:
@@ -112,47 +127,3 @@ def notices(sources: list[str], public: bool) -> tuple[str, ...]:
     if "scripted" in sources:
         found.append("this corpus holds scripted games: nothing computed on them is a finding about models or people")
     return tuple(found)
-
-
-def _client() -> tuple[HfApi, str]:
-    try:
-        from huggingface_hub import HfApi, get_token
-    except ImportError as error:
-        raise MissingExtra("huggingface_hub", "hub") from error
-    token = get_token()
-    if not token:
-        raise MissingKey("HF_TOKEN", "publishing to the Hub without a saved login (hf auth login)")
-    return HfApi(token=token, library_name="liescope"), token
-
-
-@contextmanager
-def _plain_errors(repo: str, endpoint: str) -> Iterator[None]:
-    """Turns what the Hub's client raises into one line that says what to do."""
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
-
-    # The root of the HTTP library's own errors; which library that is depends on the client's version.
-    http_error = cast(type[Exception], HfHubHTTPError.__bases__[0])
-    try:
-        yield
-    except HfHubHTTPError as error:
-        raise _refused(error.response.status_code, error.server_message, repo) from error
-    except OfflineModeIsEnabled as error:
-        raise UsageError("HF_HUB_OFFLINE is set, so the Hub cannot be reached; unset it to publish") from error
-    except HFValidationError as error:
-        raise UsageError(f"the Hub's client does not accept {repo!r}: {error}") from error
-    except (http_error, ConnectionError, TimeoutError) as error:
-        raise UsageError(f"{endpoint} cannot be reached ({error}); {_AGAIN}") from error
-    except RuntimeError as error:
-        # What a file's upload raised comes wrapped in one of these.
-        if isinstance(error.__cause__, HfHubHTTPError):
-            cause = error.__cause__
-            raise _refused(cause.response.status_code, cause.server_message, repo) from error
-        if isinstance(error.__cause__, http_error):
-            raise UsageError(f"the upload broke off ({error.__cause__}); {_AGAIN}") from error
-        raise
-
-
-def _refused(code: int, message: str | None, repo: str) -> UsageError:
-    if code in _ANSWERS:
-        return UsageError(_ANSWERS[code].format(repo=repo))
-    return UsageError(f"the Hub answered {code} ({message or 'no message'}); {_AGAIN}")

@@ -1,9 +1,12 @@
-"""Reading a corpus, lazily, and checking that it is whole."""
+"""Reading a corpus, from a folder or from the Hub: lazily, and only if its files are those that `build` wrote."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -12,58 +15,94 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UnknownName
-from liescope.generate.corpus.schema import CONFIGS, SPLITS
-from liescope.generate.corpus.write import data_file
+from liescope.data_cards.tables import SPLITS, TABLES
+from liescope.data_cards.tables.schemas import arrow_schema
+from liescope.generate.corpus.files import FACTS_FILE, FORMAT, data_file
+from liescope.generate.corpus.hub import download, hub_repo
 
-FACTS_FILE = "corpus.json"
-FORMAT = 2
+Source = str | os.PathLike[str]
 
 
-def read(out: Path, config: str, split: str | None = None) -> pl.LazyFrame:
+def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
     """The rows of one config, of one split or of all; nothing is loaded before the frame is collected.
 
-    Raises UnknownName for a config or split, and BadData where the folder is no corpus or a file is missing, cut off,
-    or of another layout.
+    source: a corpus folder, or a dataset on the Hub as "USER/NAME" or "hf://datasets/USER/NAME". Before a file is
+    read, its SHA-256 is compared with the one in corpus.json.
+
+    Raises UnknownName for a config or split, and BadData where the folder is no corpus or a file is missing, damaged,
+    changed since `build` wrote it, or of another layout.
     """
-    if config not in CONFIGS:
-        raise UnknownName("config", config, CONFIGS)
+    if config not in TABLES:
+        raise UnknownName("config", config, TABLES)
     if split is not None and split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    rows = read_facts(out)["rows"][config]
+    folder = corpus_folder(source, config)
+    facts = read_facts(folder)
     return pl.scan_parquet(
-        [_whole(out, config, name, rows[name]) for name in ([split] if split else SPLITS)],
+        [_whole(folder, config, name, facts) for name in ([split] if split else SPLITS)],
         glob=False,
     )
 
 
-def read_facts(out: Path) -> dict[str, Any]:
+def corpus_folder(source: Source, *configs: str) -> Path:
+    """The folder of a corpus, which for one on the Hub is a copy in the Hub's cache that holds these configs."""
+    folder = Path(source)
+    if folder.exists() or (repo := hub_repo(source)) is None:
+        return folder
+    return download(repo, [FACTS_FILE, *(f"{config}/*.parquet" for config in configs)])
+
+
+def read_facts(source: Source) -> dict[str, Any]:
     """What corpus.json says of a corpus. Raises BadData where it is missing or is not what `build` wrote."""
-    path = out / FACTS_FILE
+    folder = corpus_folder(source)
+    path = folder / FACTS_FILE
     if not path.is_file():
-        raise BadData(f"{out} is not a corpus: it has no {FACTS_FILE}; make one with: liescope build runs/NAME --out …")
+        raise BadData(
+            f"{folder} is not a corpus: it has no {FACTS_FILE}; make one with: liescope build runs/NAME --out …"
+        )
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadData(f"{path} is damaged ({error}); build the corpus again") from error
+    except OSError as error:
+        raise BadData(f"{path} cannot be read ({error.strerror})") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise BadData(f"{path} is not of format {FORMAT}, which this version reads; build the corpus again")
-    if set(facts.get("rows", ())) != set(CONFIGS) or any(set(facts["rows"][name]) != set(SPLITS) for name in CONFIGS):
-        raise BadData(f"{path} does not count the rows of every config and split; build the corpus again")
+        number = facts.get("format") if isinstance(facts, dict) else None
+        found = f"has format {number}" if isinstance(number, int) else "names no format"
+        raise BadData(f"{path} {found}, and this version reads format {FORMAT}; build the corpus again from its runs")
+    if problem := _lacks(facts):
+        raise BadData(f"{path} {problem}; build the corpus again")
     return facts
+
+
+def _lacks(facts: Mapping[str, Any]) -> str:
+    """What is wrong with the files that corpus.json lists, or "" where each config has each of its splits once."""
+    rows, files = facts.get("rows"), facts.get("files")
+    if not isinstance(rows, Mapping) or not isinstance(files, list):
+        return "does not list its rows and files"
+    counted = {(config, split) for config, counts in rows.items() if isinstance(counts, Mapping) for split in counts}
+    expected = {(config, split) for config in TABLES for split in SPLITS}
+    if counted != expected or len(rows) != len(TABLES):
+        return "does not count the rows of every config and split"
+    listed = [file.get("path") for file in files if isinstance(file, Mapping) and isinstance(file.get("sha256"), str)]
+    if sorted(map(str, listed)) != sorted(data_file(*pair) for pair in expected):
+        return "does not give the SHA-256 of every file"
+    return ""
 
 
 def is_corpus(folder: Path) -> bool:
     """Whether a folder holds a corpus that `build` made, of any version."""
     try:
         facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(facts, Mapping) and "liescope" in facts
 
 
-def check(out: Path) -> None:
+def check(source: Source) -> None:
     """Raises BadData where a file of the corpus is not whole or a game has rows in two splits."""
-    ids = [read(out, config).select("game_id", "split") for config in CONFIGS]
+    folder = corpus_folder(source, *TABLES)
+    ids = [read(folder, config).select("game_id", "split") for config in TABLES]
     leaked = (
         pl.concat(ids)
         .unique()
@@ -75,23 +114,40 @@ def check(out: Path) -> None:
     )
     if leaked.height:
         raise BadData(
-            f"{out}: game {leaked.item(0, 0)!r} has rows in more than one split ({leaked.height} such games), "
+            f"{source}: game {leaked.item(0, 0)!r} has rows in more than one split ({leaked.height} such games), "
             "so a detector would be tested on games that it was trained on; build the corpus again"
         )
 
 
-def _whole(out: Path, config: str, split: str, rows: int) -> Path:
-    path = out / data_file(config, split)
+def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> Path:
+    name = data_file(config, split)
+    path, rows = folder / name, facts["rows"][config][split]
+    (expected,) = (file["sha256"] for file in facts["files"] if file["path"] == name)
     try:
+        state = path.stat()
+        digest = sha256_of(path, state.st_size, state.st_mtime_ns)
         head = pq.read_metadata(path)
         schema = head.schema.to_arrow_schema()
     except FileNotFoundError as error:
         raise BadData(f"{path} is missing; build the corpus again") from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise BadData(f"{path} is cut off or damaged; build the corpus again") from error
-    if not schema.equals(CONFIGS[config]):
-        odd = sorted({str(field) for field in schema} ^ {str(field) for field in CONFIGS[config]})
+    if not schema.equals(arrow_schema(config)):
+        odd = sorted({str(field) for field in schema} ^ {str(field) for field in arrow_schema(config)})
         raise BadData(f"{path} has other columns than this version writes ({', '.join(odd)}); build the corpus again")
     if head.num_rows != rows:
         raise BadData(f"{path} has {head.num_rows} rows where {FACTS_FILE} counts {rows}; build the corpus again")
+    if digest != expected:
+        raise BadData(
+            f"{path} was changed after it was built: its SHA-256 is not the one in {FACTS_FILE}; build the corpus again"
+        )
     return path
+
+
+@lru_cache(maxsize=1024)
+def sha256_of(path: Path, size: int, changed: int) -> str:  # noqa: ARG001
+    """The SHA-256 of a file in hexadecimal. size, changed: its bytes and time of change, so that a file that has
+    changed since is read again.
+    """
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()

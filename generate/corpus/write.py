@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,31 +13,31 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData
-from liescope.generate.corpus.schema import CONFIGS, SPLITS
+from liescope.data_cards.tables import SPLITS, TABLES, Field, Table
+from liescope.data_cards.tables.schemas import arrow_schema
+from liescope.generate.corpus.files import data_file
 
 # A row group ends at whichever bound it meets first; texts of 100 kB must not pile up to gigabytes.
 GROUP_ROWS = 8192
 GROUP_CHARS = 8 * 2**20
 
 
-def data_file(config: str, split: str) -> str:
-    """The path of a split's file within a corpus."""
-    return f"{config}/{split}-00000.parquet"
-
-
 class _File:
-    """One Parquet file under way, with the rows of its next row group."""
+    """One Parquet file being written, with the rows of its next row group."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._schema = schema
-        self._rows: list[Mapping[str, Any]] = []
+    def __init__(self, path: Path, table: Table, split: str) -> None:
+        self._table = table
+        self._split = split
+        self._schema = arrow_schema(table.name)
+        self._texts: Callable[[Any], tuple[str | None, ...]] = attrgetter(*_texts(table))
+        self._rows: list[Any] = []
         self._chars = 0
         path.parent.mkdir(exist_ok=True)
-        self._writer = pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True)
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)
 
-    def add(self, row: Mapping[str, Any]) -> None:
+    def add(self, row: Any) -> None:
         self._rows.append(row)
-        self._chars += sum(len(value) for value in row.values() if isinstance(value, str))
+        self._chars += sum(len(text) for text in self._texts(row) if text)
         if len(self._rows) >= GROUP_ROWS or self._chars >= GROUP_CHARS:
             self._flush()
 
@@ -46,34 +47,49 @@ class _File:
         self._writer.close()
 
     def abandon(self) -> None:
-        """Give the file up; what writing its end may run into no longer matters."""
+        """Give the file up; an error while writing its end no longer matters."""
         self._rows.clear()
         with suppress(OSError):
             self._writer.close()
 
     def _flush(self) -> None:
-        columns = [_array([row[field.name] for row in self._rows], field) for field in self._schema]
+        *declared, _ = self._table.fields
+        columns = [_array(column_values(self._rows, field), self._schema.field(field.name)) for field in declared]
+        columns.append(pa.repeat(pa.scalar(self._split, pa.string()), len(self._rows)))
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
         self._rows.clear()
         self._chars = 0
 
 
-class CorpusWriter:
-    """All files of a corpus under way, one for each config and split; a context manager.
+def _texts(table: Table) -> list[str]:
+    return [field.name for field in table.fields[:-1] if field.type == "text" and not field.repeated]
 
-    A file is there even where no row came for it, with its schema and no rows.
+
+def column_values(rows: list[Any], field: Field) -> list[Any]:
+    """The values of one column of rows; records as dictionaries."""
+    values = list(map(attrgetter(field.name), rows))
+    if not field.fields:
+        return values
+    names = [part.name for part in field.fields]
+    return [[{name: getattr(record, name) for name in names} for record in records] for records in values]
+
+
+class CorpusWriter:
+    """All files of a corpus being written, one for each config and split; a context manager.
+
+    A file exists even if no row came for it, with its schema and no rows.
     """
 
     def __init__(self, folder: Path) -> None:
         self._files = {
-            (config, split): _File(folder / data_file(config, split), schema)
-            for config, schema in CONFIGS.items()
+            (name, split): _File(folder / data_file(name, split), table, split)
+            for name, table in TABLES.items()
             for split in SPLITS
         }
 
-    def add(self, config: str, split: str, row: Mapping[str, Any]) -> None:
-        """Add one row, a mapping of the config's columns but `split`."""
-        self._files[config, split].add({**row, "split": split})
+    def add(self, config: str, split: str, row: Any) -> None:
+        """Add one row, of the table's row class."""
+        self._files[config, split].add(row)
 
     def __enter__(self) -> CorpusWriter:
         return self

@@ -377,7 +377,7 @@ class Journal:
         return [tuple(batch) for batch in batches.values()]
 
     def calls(self, game_id: str) -> list[dict[str, Any]]:
-        """Every request of a game, with the columns of `liescope.generate.corpus.schema.CALLS` but `split`.
+        """Every request of a game, with the columns of `liescope.data_cards.tables.CallRow`.
 
         A reply that no endpoint was asked for has no attempt, and stands for itself.
         """

@@ -7,7 +7,8 @@ LiescopeError
 │   ├── MissingExtra      a package that an extra installs; names the pip command
 │   ├── MissingKey        a secret that must come from the environment; names the variable
 │   ├── PlanChanged       a run folder that holds another plan; shows the difference
-│   └── BadData           a file, log line, journal or corpus that cannot be read or used
+│   ├── BadData           a file, log line, journal or corpus that cannot be read or used
+│   └── CardError         a card of a corpus or model with a gap; names the fact that is missing
 ├── RuleViolation         a program drove a game wrongly (a reply too few, a send after the end)
 ├── PlayerFailed          a player could not answer at all; the game is recorded as failed with this reason
 ├── BudgetSpent           the run's budget of tokens or money is used up; the run pauses and can be resumed
@@ -66,6 +67,10 @@ class PlanChanged(UsageError):
 
 class BadData(UsageError):
     """A file that cannot be read or used as asked."""
+
+
+class CardError(UsageError):
+    """A card that cannot be filled from the facts given."""
 
 
 class RuleViolation(LiescopeError):

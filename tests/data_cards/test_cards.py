@@ -11,17 +11,14 @@ from huggingface_hub import DatasetCard, ModelCard
 
 from liescope.data_cards import CardError, render_dataset_card, render_model_card
 from liescope.data_cards.cards import markdown
-from liescope.data_cards.columns import COLUMNS
-from liescope.data_cards.columns import CONFIGS as CONFIG_WORDS
-from liescope.generate.corpus.papers import describe_columns
-from liescope.generate.corpus.schema import CONFIGS, SPLITS
+from liescope.data_cards.tables import SPLITS, TABLES
 
 SCRIPTED = "Scripted text is not model text"
 
 
 def corpus_facts(**changes: Any) -> dict[str, Any]:
     """Facts of a small scripted corpus, as corpus.json keeps them."""
-    rows = {config: {"train": 7, "validation": 2, "test": 1} for config in CONFIGS}
+    rows = {config: {"train": 7, "validation": 2, "test": 1} for config in TABLES}
     files = [
         {
             "path": f"{config}/{split}-00000.parquet",
@@ -31,7 +28,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
             "bytes": 9,
             "sha256": "0" * 64,
         }
-        for config in CONFIGS
+        for config in TABLES
         for split in SPLITS
     ]
     labels = [
@@ -41,11 +38,11 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         {"target": "peer", "labelled": 0, "positive": 0, "nulls": {"not asked": 10}},
     ]
     return {
-        "format": 2,
+        "format": 3,
         "name": "small",
         "liescope": "0.1.0",
         "built": "2026-11-20",
-        "runs": ["one"],
+        "runs": [{"name": "one", "plan": {}, "versions": {}}],
         "hold_out": [],
         "rows": rows,
         "games": 10,
@@ -61,6 +58,11 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         "silences": 1,
         "fallbacks": 0,
         "truncated": 0,
+        "repeated": 3,
+        "test_in_train": 1,
+        "lost": 0,
+        "key_variables": [],
+        "transcript": False,
         "files": files,
         **changes,
     }
@@ -82,23 +84,21 @@ def model_facts(**changes: Any) -> dict[str, Any]:
 
 
 def dataset_card(**changes: Any) -> str:
-    return render_dataset_card(corpus_facts(**changes), describe_columns())
+    return render_dataset_card(corpus_facts(**changes))
 
 
-def test_every_column_of_the_corpus_has_a_meaning_on_the_card_and_no_other_has() -> None:
-    assert {config: list(words) for config, words in COLUMNS.items()} == {
-        config: schema.names for config, schema in CONFIGS.items()
-    }
-    assert set(CONFIG_WORDS) == set(CONFIGS)
+def test_every_column_stands_on_the_card_with_its_meaning() -> None:
     card = dataset_card()
-    assert [name for words in COLUMNS.values() for name in words if f"| `{name}` |" not in card] == []
+    for table in TABLES.values():
+        for field in table.fields:
+            assert f"| `{field.name}` | {field.type_words} | {field.words.replace('|', '&#124;')} |\n" in card
 
 
 def test_the_hubs_own_reader_reads_the_metadata() -> None:
     data = DatasetCard(dataset_card()).data.to_dict()
     assert data["pretty_name"] == "small"
     assert data["size_categories"] == ["n<1K"]
-    assert [config["config_name"] for config in data["configs"]] == list(CONFIGS)
+    assert [config["config_name"] for config in data["configs"]] == list(TABLES)
     assert data["configs"][0]["data_files"][2] == {"split": "test", "path": "statements/test-00000.parquet"}
 
 
@@ -109,9 +109,9 @@ def test_only_splits_with_rows_are_named_to_the_loader() -> None:
             file["rows"] = 0
     facts["rows"] = {
         config: {"train": 7, "validation": 0, "test": 1} if config != "ratings" else dict.fromkeys(SPLITS, 0)
-        for config in CONFIGS
+        for config in TABLES
     }
-    configs = DatasetCard(render_dataset_card(facts, describe_columns())).data.to_dict()["configs"]
+    configs = DatasetCard(render_dataset_card(facts)).data.to_dict()["configs"]
     assert "ratings" not in {config["config_name"] for config in configs}
     assert {file["split"] for config in configs for file in config["data_files"]} == {"train", "test"}
 
@@ -147,15 +147,15 @@ def test_held_out_models_failed_games_and_nulls_are_told() -> None:
     assert "--hold-out-model gpt-x" in card
 
 
-@pytest.mark.parametrize("fact", [key for key in corpus_facts() if key != "format"])
+@pytest.mark.parametrize("fact", [key for key in corpus_facts() if key not in ("format", "key_variables")])
 def test_a_missing_fact_stops_the_card(fact: str) -> None:
     facts = corpus_facts()
     del facts[fact]
     with pytest.raises(CardError):
-        render_dataset_card(facts, describe_columns())
+        render_dataset_card(facts)
 
 
-@pytest.mark.parametrize("changes", [{"name": ""}, {"name": "\u202e"}, {"liescope": None}, {"runs": [""]}])
+@pytest.mark.parametrize("changes", [{"name": ""}, {"name": "\u202e"}, {"liescope": None}, {"runs": [{"name": ""}]}])
 def test_an_empty_fact_stops_the_card(changes: Mapping[str, Any]) -> None:
     with pytest.raises(CardError):
         dataset_card(**changes)
@@ -175,11 +175,23 @@ def test_a_figure_that_is_not_a_number_stops_the_model_card() -> None:
         render_model_card(model_facts(metrics=[row]))
 
 
-def test_a_column_without_a_meaning_stops_the_card() -> None:
-    columns = describe_columns()
-    columns["votes"].append({"name": "mood", "type": "text", "repeated": False, "fields": []})
-    with pytest.raises(CardError, match="mood"):
-        render_dataset_card(corpus_facts(), columns)
+def test_the_card_counts_repeated_and_lost_statements() -> None:
+    card = " ".join(dataset_card(repeated=7, test_in_train=2, lost=3).split())
+    assert "Word for word, 7 of the 10 statements occur more than once, and 2 of the 1 test statements" in card
+    assert "Of 3 statements nothing but a backslash is left" in card
+    assert "backslash" not in dataset_card()
+
+
+def test_the_version_of_a_config_changes_with_its_content_alone() -> None:
+    def versions(**changes: Any) -> dict[str, str]:
+        configs = DatasetCard(dataset_card(**changes)).data.to_dict()["configs"]
+        return {config["config_name"]: config["version"] for config in configs}
+
+    files = corpus_facts()["files"]
+    files[0] = {**files[0], "sha256": "1" * 64}
+    before, after = versions(name="other"), versions(files=files)
+    assert versions() == before
+    assert {name for name in before if before[name] != after[name]} == {files[0]["config"]}
 
 
 def test_a_model_card_shows_its_figures_with_their_intervals() -> None:

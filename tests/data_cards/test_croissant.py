@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from liescope.data_cards.tables import TABLES
 from liescope.games.core import Ask, AskKind, Reply
 from liescope.games.mafia import MiniMafia
 from liescope.games.record import Source, record
 from liescope.games.session import drive, start
 from liescope.generate.corpus import pack, read
-from liescope.generate.corpus.schema import CONFIGS
 
 # mlcroissant calls rdflib and pandas in ways that these two have deprecated.
 pytestmark = [
@@ -72,7 +72,7 @@ def test_every_file_is_listed_with_its_checksum(corpus: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("config", [config for config in CONFIGS if config not in ("ratings", "calls")])
+@pytest.mark.parametrize("config", [config for config in TABLES if config not in ("ratings", "calls")])
 def test_the_records_are_the_rows(config: str, corpus: Path, dataset: Any) -> None:
     records = [_plain(record, config) for record in dataset.records(config)]
     rows = read(corpus, config).collect().to_dicts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -12,9 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from liescope.data_cards.tables import SPLITS, TABLES
+from liescope.data_cards.tables.schemas import arrow_schema
 from liescope.generate.corpus import split_of
-from liescope.generate.corpus.read import FORMAT
-from liescope.generate.corpus.schema import CONFIGS, SPLITS
+from liescope.generate.corpus.files import FORMAT, data_file
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 ROLES = ("mafioso", "detective", "villager", "villager")
@@ -52,7 +54,7 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
             position += 1
             lie = role[speaker] == "mafioso"
             key = f"{game_id}:{position + 10}"
-            row = dict.fromkeys(field.name for field in CONFIGS["statements"])
+            row = dict.fromkeys(TABLES["statements"].columns)
             row |= {
                 **{"statement_id": key, "game_id": game_id, "game": "mini-mafia", "source": source, "split": split},
                 **{
@@ -74,7 +76,7 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
                 if observer == speaker:
                     continue
                 suspicion = min(1.0, max(0.0, 0.45 + 0.1 * lie + draw.gauss(0, 0.2)))
-                rating = dict.fromkeys(field.name for field in CONFIGS["ratings"])
+                rating = dict.fromkeys(TABLES["ratings"].columns)
                 rating |= {
                     **{"statement_id": key, "game_id": game_id, "speaker": speaker, "speaker_role": role[speaker]},
                     **{"observer": observer, "observer_role": role[observer], "observer_model": model[observer]},
@@ -97,10 +99,10 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
         }
         for name in names
     ]
-    game = dict.fromkeys(field.name for field in CONFIGS["games"])
+    game = dict.fromkeys(TABLES["games"].columns)
     game |= {
         **{"game_id": game_id, "game": "mini-mafia", "source": source, "status": "done", "seats": seats},
-        **{"mafioso_model": model[order[0]], "killed": [dead], "statements": 6, "split": split},
+        **{"killed": [dead], "statements": 6, "split": split},
     }
     rows["games"].append(game)
 
@@ -108,14 +110,18 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
 def write(folder: Path, rows: Rows, hold_out: Sequence[str] = ()) -> Path:
     """The rows as a corpus folder."""
     counts: dict[str, dict[str, int]] = {}
-    for config, schema in CONFIGS.items():
+    files: list[dict[str, str]] = []
+    for config in TABLES:
         (folder / config).mkdir(parents=True, exist_ok=True)
         counts[config] = {}
         for split in SPLITS:
             mine = [row for row in rows[config] if row["split"] == split]
-            pq.write_table(pa.Table.from_pylist(mine, schema=schema), folder / config / f"{split}-00000.parquet")
+            path = folder / data_file(config, split)
+            pq.write_table(pa.Table.from_pylist(mine, schema=arrow_schema(config)), path)
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            files.append({"path": data_file(config, split), "sha256": digest})
             counts[config][split] = len(mine)
-    facts = {"format": FORMAT, "liescope": "test", "rows": counts, "hold_out": list(hold_out)}
+    facts = {"format": FORMAT, "liescope": "test", "rows": counts, "files": files, "hold_out": list(hold_out)}
     (folder / "corpus.json").write_text(json.dumps(facts), encoding="utf-8")
     return folder
 
@@ -133,7 +139,7 @@ def make_corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         hold_out: Sequence[str] = (),
         change: Callable[[Rows], None] = lambda rows: None,
     ) -> Path:
-        rows: Rows = {config: [] for config in CONFIGS}
+        rows: Rows = {config: [] for config in TABLES}
         for number in range(games):
             game_rows(number, rows, tell, models, source, names)
         change(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
@@ -77,8 +79,8 @@ def play_game(number: int, assess: bool = True, models: Sequence[str] = MODELS, 
     return replace(game, events=tuple(replace(e, text=said) if e.text else e for e in game.events))
 
 
-def play_wolves(number: int, models: Sequence[str] = MODELS) -> GameRecord:
-    """One finished game of Werewolf, fully assessed, by a jester that learns."""
+def play_wolves(number: int, models: Sequence[str] = MODELS, judged: bool = False) -> GameRecord:
+    """One finished game of Werewolf, fully assessed, by a jester that learns. judged: and rated again by a judge."""
     spec = replace(WEREWOLF_TABLE, assess=True, learning=True, days=3)
     session = start(lambda: Werewolf(spec, number, f"wolves-{number:05}"))
     drive(session, _answer)
@@ -89,7 +91,24 @@ def play_wolves(number: int, models: Sequence[str] = MODELS) -> GameRecord:
         for place, event in enumerate(event for event in session.events if event.kind is EventKind.LESSON)
     ]
     meta = {"learning": True, "turn": number, "seating": "balanced", "lessons": lessons}
-    return record(session.game, session.outcome, players, cell="self", meta=meta)
+    game = record(session.game, session.outcome, players, cell="self", meta=meta)
+    return judge(game) if judged else game
+
+
+def judge(game: GameRecord) -> GameRecord:
+    """The game with a judge's ratings, roles and tags of lessons in the place of the players' own."""
+    session = start(lambda: Judging(game, JudgeSpec(roles=True, lessons=True), "a judge"))
+    drive(session, _judgement)
+    assert isinstance(session.game, Judging)
+    return session.game.record()
+
+
+def _judgement(ask: Ask, view: Sequence[Event]) -> Reply:
+    if ask.kind is AskKind.NAME_ROLES:
+        return Reply(form=dict.fromkeys(ask.options, ("villager",)))
+    if ask.kind is AskKind.TAG_LESSON:
+        return Reply(form={"categories": ("wolf_mimicry",), "order": ("2",)})
+    return _answer(ask, view)
 
 
 def break_off(game: GameRecord, reason: str) -> GameRecord:
@@ -171,5 +190,9 @@ def leak() -> Callable[[Path], None]:
         position = table.schema.get_field_index("split")
         odd = table.slice(0, 1).set_column(position, table.schema.field("split"), pa.array(["test"]))
         pq.write_table(pa.concat_tables([odd, pq.read_table(test).slice(1)]), test)
+        facts = json.loads((corpus / "corpus.json").read_text("utf-8"))
+        for file in facts["files"]:
+            file["sha256"] = sha256((corpus / file["path"]).read_bytes()).hexdigest()
+        (corpus / "corpus.json").write_text(json.dumps(facts), encoding="utf-8")
 
     return move

@@ -14,32 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.games.record import Source
 from liescope.generate.corpus import build, check, pack, read, split_of
-from liescope.generate.corpus.schema import CONFIGS, SPLITS
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.labeling.label import label_game
-from liescope.labeling.rows import Claim, RatingRow, StatementRow, VoteRow
+from liescope.labeling.rows import Claim
 
 Play = Callable[..., Any]
 Stream = Callable[..., Any]
 MakeRun = Callable[..., Path]
 
 
-@pytest.mark.parametrize(("config", "row"), [("statements", StatementRow), ("ratings", RatingRow), ("votes", VoteRow)])
-def test_the_columns_of_a_config_are_the_fields_of_its_rows_and_the_split(config: str, row: type) -> None:
-    assert CONFIGS[config].names == [*(field.name for field in fields(row)), "split"]
-
-
-def test_the_claims_column_has_the_fields_of_a_claim() -> None:
-    claim = CONFIGS["statements"].field("claims").type.value_type
-    assert [field.name for field in claim] == [field.name for field in fields(Claim)]
-
-
 def test_a_run_comes_back_as_its_labels_say(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
     games = [play(number) for number in range(20)]
-    build([make_run("one", games)], tmp_path / "corpus")
-    rows = {config: read(tmp_path / "corpus", config).collect() for config in CONFIGS}
+    build([make_run("one", games)], out=tmp_path / "corpus")
+    rows = {config: read(tmp_path / "corpus", config).collect() for config in TABLES}
     labelled = {game.game_id: label_game(game) for game in games}
     statements = {row.statement_id: row for game in labelled.values() for row in game.statements}
     assert rows["statements"].height == len(statements)
@@ -64,25 +54,28 @@ def test_a_games_row_tells_how_the_game_went(play: Play, stream: Stream, tmp_pat
     assert {seat["name"]: seat["won"] for seat in row["seats"]} == {
         seat.name: seat.name in game.outcome.winners for seat in game.seats
     }
-    assert [row[f"{role}_model"] for role in ("mafioso", "detective", "villager")] == [
-        game.by_role(role)[0].model for role in ("mafioso", "detective", "villager")
-    ]
+    assert [(seat["role"], seat["model"]) for seat in row["seats"]] == [(seat.role, seat.model) for seat in game.seats]
     assert row["statements"] + row["silences"] == 6
     assert len(row["killed"]) == len(row["voted_out"]) == 1
 
 
-def test_a_role_that_two_models_play_has_no_model_of_its_own(play: Play, stream: Stream, tmp_path: Path) -> None:
+def test_who_plays_is_one_name_by_roles_where_the_models_differ(play: Play, stream: Stream, tmp_path: Path) -> None:
     game = play(1)
     villagers = [seat.name for seat in game.by_role("villager")]
     seats = tuple(replace(seat, model="other") if seat.name == villagers[0] else seat for seat in game.seats)
-    pack(stream([replace(game, seats=seats)]), tmp_path / "corpus")
-    assert read(tmp_path / "corpus", "games").collect()["villager_model"].to_list() == [None]
+    alone = tuple(replace(seat, model="one") for seat in game.seats)
+    games = [replace(game, seats=seats), replace(game, seats=alone, game_id="alone")]
+    pack(stream(games), tmp_path / "corpus")
+    names = dict(read(tmp_path / "corpus", "games").select("game_id", "model").collect().iter_rows())
+    models = {role: game.by_role(role)[0].model for role in ("detective", "mafioso")}
+    shared = "+".join(sorted({"other", game.by_role("villager")[1].model}))
+    assert names == {game.game_id: f"{models['detective']} | {models['mafioso']} | {shared}", "alone": "one"}
 
 
 def test_no_game_is_in_two_splits_in_any_config(play: Play, stream: Stream, tmp_path: Path) -> None:
     pack(stream([play(number) for number in range(80)]), tmp_path / "corpus", ["model-a"])
     seen: dict[str, set[str]] = {}
-    for config in CONFIGS:
+    for config in TABLES:
         for game, split in read(tmp_path / "corpus", config).select("game_id", "split").collect().iter_rows():
             seen.setdefault(game, set()).add(split)
     assert {len(splits) for splits in seen.values()} == {1}
@@ -100,7 +93,7 @@ def test_the_check_finds_a_game_that_was_moved_by_hand(
 
 def test_every_file_holds_only_the_split_of_its_name(play: Play, stream: Stream, tmp_path: Path) -> None:
     pack(stream([play(number) for number in range(40)]), tmp_path / "corpus")
-    for config in CONFIGS:
+    for config in TABLES:
         for split in SPLITS:
             assert set(read(tmp_path / "corpus", config, split).collect()["split"]) <= {split}
 
@@ -140,16 +133,16 @@ def test_games_of_a_held_out_model_are_all_in_the_test_split(play: Play, stream:
 def test_an_unknown_held_out_model_names_those_that_play(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
     run = make_run("one", [play(1)])
     with pytest.raises(UnknownName, match="model-a, model-b, model-c"):
-        build([run], tmp_path / "corpus", ["model-d"])
+        build([run], out=tmp_path / "corpus", hold_out=["model-d"])
     assert not (tmp_path / "corpus").exists()
 
 
 def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
     runs = [make_run("one", [play(n) for n in range(30)]), make_run("two", [play(n) for n in range(30, 50)])]
     for name in ("first", "second"):
-        build(runs, tmp_path / name / "corpus", ["model-a"])
+        build(runs, out=tmp_path / name / "corpus", hold_out=["model-a"])
     written = sorted(path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*.parquet"))
-    assert len(written) == len(CONFIGS) * len(SPLITS)
+    assert len(written) == len(TABLES) * len(SPLITS)
     for path in written:
         assert (tmp_path / "first" / path).read_bytes() == (tmp_path / "second" / path).read_bytes()
 
@@ -157,9 +150,9 @@ def test_the_same_runs_give_the_same_bytes(make_run: MakeRun, play: Play, tmp_pa
 def test_a_game_that_two_runs_share_is_refused(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
     runs = [make_run("one", [play(1), play(2)]), make_run("two", [play(2), play(3)])]
     with pytest.raises(UsageError, match=r"game-00002.*'one' and 'two'"):
-        build(runs, tmp_path / "corpus")
+        build(runs, out=tmp_path / "corpus")
     with pytest.raises(UsageError, match="'one' twice"):
-        build([runs[0], runs[0]], tmp_path / "corpus")
+        build([runs[0], runs[0]], out=tmp_path / "corpus")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
 
 
@@ -218,7 +211,7 @@ HARD = {
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
 def test_any_text_survives_the_way_through(text: str, make_run: MakeRun, play: Play, tmp_path: Path) -> None:
-    build([make_run("one", [play(1, said=text)])], tmp_path / "corpus")
+    build([make_run("one", [play(1, said=text)])], out=tmp_path / "corpus")
     said = read(tmp_path / "corpus", "statements").collect()["text"]
     assert set(said) == {text}
 
@@ -253,7 +246,7 @@ def test_a_build_that_ends_early_leaves_the_old_corpus_as_it_was(play: Play, str
             raise Halt
 
     with pytest.raises(Halt):
-        pack(stream([play(number) for number in range(9)]), out, progress=halt)
+        pack(stream([play(number) for number in range(9)]), out, watch=halt)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 
@@ -278,9 +271,9 @@ def test_a_corpus_is_replaced_and_nothing_else_is(play: Play, stream: Stream, tm
 
 def test_runs_without_a_finished_game_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no game that has ended"):
-        build([make_run("empty", [])], tmp_path / "corpus")
+        build([make_run("empty", [])], out=tmp_path / "corpus")
     with pytest.raises(UsageError, match="at least one run"):
-        build([], tmp_path / "corpus")
+        build([], out=tmp_path / "corpus")
 
 
 def test_calls_of_the_journal_reach_the_corpus(make_run: MakeRun, play: Play, stream: Stream, tmp_path: Path) -> None:

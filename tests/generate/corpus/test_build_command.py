@@ -41,7 +41,7 @@ def test_json_is_one_object_with_the_facts(make_run: MakeRun, play: Play, tmp_pa
     runs = [make_run("one", [play(1)]), make_run("two", [play(2)])]
     done = liescope("build", *runs, "--out", tmp_path / "corpus", "--hold-out-model", "model-a", "--json")
     told = json.loads(done.stdout)
-    assert (told["games"], told["runs"], told["hold_out"]) == (2, ["one", "two"], ["model-a"])
+    assert (told["games"], [run["name"] for run in told["runs"]], told["hold_out"]) == (2, ["one", "two"], ["model-a"])
     assert told["rows"]["games"] == {"train": 0, "validation": 0, "test": 2}
 
 

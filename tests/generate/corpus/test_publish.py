@@ -14,9 +14,10 @@ from urllib.request import urlopen
 import pytest
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.data_cards.tables import TABLES
 from liescope.generate.corpus import pack, read
 from liescope.generate.corpus.publish import publish
-from liescope.generate.corpus.schema import CONFIGS
+from tests.generate.corpus.classes import as_classes
 
 ROOT = Path(__file__).parents[3]
 COMMAND = (
@@ -81,7 +82,7 @@ def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
 
 @pytest.fixture
 def corpus(tmp_path: Path, play: Callable[..., Any], wolves: Callable[..., Any], stream: Callable[..., Any]) -> Path:
-    games = [*(play(number) for number in range(24)), *(wolves(number) for number in range(3))]
+    games = [*(play(number) for number in range(24)), *(wolves(number, judged=True) for number in range(3))]
     pack(stream(games), tmp_path / "corpus")
     return tmp_path / "corpus"
 
@@ -91,12 +92,12 @@ def test_what_is_pushed_loads_again_row_for_row(corpus: Path, start_hub: Callabl
     done = hub.publish(str(corpus), "--repo", "me/games", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["url"] == f"{hub.url}/datasets/me/games"
-    loaded = hub.run("-c", LOAD, "me/games", *CONFIGS)
+    loaded = hub.run("-c", LOAD, "me/games", *TABLES)
     assert loaded.returncode == 0, loaded.stderr
     for config, splits in json.loads(loaded.stdout).items():
         for split, rows in splits.items():
             expected = read(corpus, config, split).collect().to_dicts()
-            assert rows == expected
+            assert rows == [as_classes(row, config) for row in expected]
         assert sum(map(len, splits.values())) == read(corpus, config).collect().height
 
 
@@ -117,7 +118,7 @@ def test_only_the_corpus_leaves(corpus: Path, start_hub: Callable[..., Hub]) -> 
     (corpus / "games" / "notes.parquet").write_bytes(b"private")
     hub = start_hub()
     assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
-    data = {f"{config}/{split}-00000.parquet" for config in CONFIGS for split in ("train", "validation", "test")}
+    data = {f"{config}/{split}-00000.parquet" for config in TABLES for split in ("train", "validation", "test")}
     assert set(hub.state()["repos"]["me/games"]["files"]) == data | {"README.md", "croissant.json", "corpus.json"}
 
 

@@ -52,21 +52,16 @@ def test_spoken_reasons_and_defences_are_statements_like_others(corpus: Path) ->
     assert set(read(corpus, "statements").filter(pl.col("game") == "mini-mafia").collect()["phase"]) == {"discussion"}
 
 
-def test_a_games_row_names_the_exiled_and_the_model_of_each_role(
-    corpus: Path, wolves: Play, tmp_path: Path, stream: Play
-) -> None:
+def test_a_games_row_names_the_exiled_and_who_plays(corpus: Path, wolves: Play, tmp_path: Path, stream: Play) -> None:
     rows = {row["game_id"]: row for row in read(corpus, "games").collect().iter_rows(named=True)}
     for number in range(12):
         game = wolves(number)
         row = rows[game.game_id]
         assert row["voted_out"] == [event.target for event in game.events if event.kind is EventKind.EXILE]
-        assert (row["jester_model"], row["werewolf_model"]) == (
-            game.by_role("jester")[0].model,
-            game.by_role("werewolf")[0].model,
-        )
-        assert (row["mafioso_model"], row["learning"], row["turn"], row["judge"]) == (None, True, number, None)
+        assert {(seat["role"], seat["model"]) for seat in row["seats"]} == {(s.role, s.model) for s in game.seats}
+        assert (row["learning"], row["turn"], row["seating"], row["judge"]) == (True, number, "balanced", None)
     mafia = rows["game-00000"]
-    assert (mafia["jester_model"], mafia["learning"], mafia["turn"]) == (None, False, None)
+    assert (mafia["learning"], mafia["turn"], mafia["seating"]) == (False, None, None)
     assert any(row["voted_out"] for row in rows.values() if row["game"] == "werewolf")
 
 

@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.data_cards.tables import TABLES
 from liescope.games import MiniMafia, drive, replay, start
 from liescope.games.core import Ask, AskKind, Assessment, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status, record
-from liescope.generate.corpus.schema import CALLS
 from liescope.generate.players.protocol import Attempt, EndpointFacts
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.generate.runs.tables import checksum
@@ -111,7 +111,7 @@ def test_a_call_is_a_row_of_the_corpus_for_requests_and_for_players_without_a_wi
         journal.log_reply(replace(ASK, step=1), "scripted:bold", Reply(choice="Diana", raw="Diana"))
         calls = journal.calls("g")
         assert journal.spent() == (30, 1.0)
-    assert all(list(call) == CALLS.names[:-1] for call in calls)
+    assert all(list(call) == list(TABLES["calls"].columns[:-1]) for call in calls)
     told = [(c["step"], c["attempt"], c["kind"], c["model"], c["problem"], c["notes"], c["raw"]) for c in calls]
     assert told == [
         (0, 1, "vote", "m", "429", [], "slow down"),

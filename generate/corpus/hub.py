@@ -1,0 +1,123 @@
+"""The Hugging Face Hub, with errors that say what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from liescope.common.errors import BadData, MissingExtra, MissingKey, UsageError
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_SCHEMES = (
+    "hf://datasets/",
+    "hf:/datasets/",
+    "https://huggingface.co/datasets/",
+)  # the second: a path made of the first
+_AGAIN = "run the same command again: what has arrived is not sent twice"
+_ANSWERS = {
+    401: "the Hub does not accept the token (401); set HF_TOKEN to a valid one, or log in again with: hf auth login",
+    403: "the token may not do this (403); use one with the permission for {repo}",
+    404: "the Hub has no {repo} that this token may see (404); check the name of the user or organisation",
+}
+
+
+def hub_repo(source: str | os.PathLike[str]) -> str | None:
+    """The dataset on the Hub that a source names, as "USER/NAME"; None where it can only be a path."""
+    text = os.fspath(source)
+    for scheme in _SCHEMES:
+        text = text.removeprefix(scheme)
+    return text.rstrip("/") if _REPO.fullmatch(text.rstrip("/")) else None
+
+
+def check_repo(repo: str) -> None:
+    """Raises UsageError for a name that no dataset on the Hub can have."""
+    if not _REPO.fullmatch(repo):
+        raise UsageError(f"{repo!r} does not name a dataset on the Hub; write it as USER/NAME")
+
+
+def download(repo: str, patterns: Sequence[str]) -> Path:
+    """The folder in the Hub's cache that holds these files of a dataset, downloaded where they are not there yet.
+
+    Raises BadData where there is no such folder here and no such dataset on the Hub, MissingExtra, UsageError.
+    """
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import LocalEntryNotFoundError, OfflineModeIsEnabled, RepositoryNotFoundError
+    except ImportError as error:
+        raise BadData(
+            f"there is no folder {repo}, and a dataset on the Hub needs the package 'huggingface_hub'"
+        ) from error
+    try:
+        with plain_errors(repo):
+            return Path(snapshot_download(repo, repo_type="dataset", allow_patterns=list(patterns)))
+    except UsageError as error:
+        if isinstance(error.__cause__, LocalEntryNotFoundError | OfflineModeIsEnabled):
+            raise BadData(
+                f"there is no folder {repo}, and the Hub cannot be reached for a dataset of that name"
+            ) from error
+        if isinstance(error.__cause__, RepositoryNotFoundError):
+            raise BadData(
+                f"there is no folder {repo}, and no dataset of that name that you may see on the Hub"
+            ) from error
+        raise
+
+
+def writer() -> tuple[HfApi, str]:
+    """A client that can write, and its token. Raises MissingExtra, MissingKey."""
+    try:
+        from huggingface_hub import HfApi, get_token
+    except ImportError as error:
+        raise MissingExtra("huggingface_hub", "hub") from error
+    token = get_token()
+    if not token:
+        raise MissingKey("HF_TOKEN", "publishing to the Hub without a saved login (hf auth login)")
+    return HfApi(token=token, library_name="liescope"), token
+
+
+@contextmanager
+def plain_errors(repo: str) -> Iterator[None]:
+    """Turn what the Hub's client raises into one line that says what to do."""
+    import httpx2
+    from huggingface_hub.constants import ENDPOINT
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+    )
+
+    try:
+        yield
+    except HfHubHTTPError as error:
+        raise _refused(error.response.status_code, error.server_message, repo) from error
+    except OfflineModeIsEnabled as error:
+        raise UsageError("HF_HUB_OFFLINE is set, so the Hub cannot be reached; unset it") from error
+    except HFValidationError as error:
+        raise UsageError(f"the Hub's client does not accept {repo!r}: {error}") from error
+    except (httpx2.HTTPError, ConnectionError, TimeoutError, LocalEntryNotFoundError) as error:
+        raise UsageError(f"{ENDPOINT} cannot be reached ({_first_line(error)}); {_AGAIN}") from error
+    except RuntimeError as error:
+        # What a file's upload raised comes wrapped in one of these.
+        if isinstance(error.__cause__, HfHubHTTPError):
+            cause = error.__cause__
+            raise _refused(cause.response.status_code, cause.server_message, repo) from error
+        if isinstance(error.__cause__, httpx2.HTTPError):
+            raise UsageError(f"the upload broke off ({error.__cause__}); {_AGAIN}") from error
+        raise
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _refused(code: int, message: str | None, repo: str) -> UsageError:
+    if code in _ANSWERS:
+        return UsageError(_ANSWERS[code].format(repo=repo))
+    return UsageError(f"the Hub answered {code} ({message or 'no message'}); {_AGAIN}")

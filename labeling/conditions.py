@@ -1,0 +1,61 @@
+"""The settings that a recorded game was played with, and how they differ from the defaults of its rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from liescope.common.addresses import all_without_addresses
+from liescope.games.record import GameRecord
+from liescope.games.registry import find_game
+
+SETTINGS = "settings"
+"""Where a record's `meta` keeps its settings, a mapping of texts; reading a run fills it in from the run's plan."""
+PROMPTS = "templates"
+"""The setting that holds the version of the prompts."""
+_DEFAULTS = {"prompts": "full", "seating": "balanced"}
+_ELSEWHERE = frozenset({PROMPTS, "imported from"})  # what other columns tell
+
+
+def settings_of(record: GameRecord) -> dict[str, str]:
+    """The settings of a game by name, without addresses of endpoints; empty where they are not known."""
+    found = record.meta.get(SETTINGS) or {}
+    return {str(name): str(value) for name, value in all_without_addresses(dict(found)).items()}
+
+
+def prompt_version_of(record: GameRecord) -> str | None:
+    """The version of the prompts that the players read; None where it is not known."""
+    return settings_of(record).get(PROMPTS) or record.meta.get("prompt_version")
+
+
+def condition_of(record: GameRecord) -> str:
+    """What differs from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" where nothing does."""
+    found = settings_of(record)
+    defaults = {**_defaults(record.game), **_DEFAULTS} if found else {}
+    return " ".join(
+        f"{name}={value}"
+        for name, value in sorted(found.items())
+        if name not in _ELSEWHERE and value != defaults.get(name)
+    )
+
+
+def _defaults(game: str) -> dict[str, str]:
+    spec = find_game(game).spec
+    values: dict[str, Any] = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    return {name: setting_words(value) for name, value in {**values, "names": spec.seats()}.items()}
+
+
+def setting_words(value: Any) -> str:
+    """A setting's value as text: "on" and "off" for switches, lists with commas."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(setting_words, value))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def is_settings(data: object) -> bool:
+    """Whether plain data can be a record's settings."""
+    return isinstance(data, Mapping) and all(isinstance(text, str) for pair in data.items() for text in pair)
