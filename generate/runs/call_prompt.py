@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.text import Text
 
-from liescope.common.errors import BadData
+from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
 from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.render import Prompts, load_prompts
+from liescope.generate.players.prompts.render import (
+    Prompts,
+    hash_templates,
+    load_prompts,
+    prompts_of_sources,
+    version_of,
+)
 from liescope.generate.runs.journal import Journal, KeptRequest
-from liescope.generate.runs.plan import hash_templates
 from liescope.generate.runs.rebuild import ask_at
 
 SENT, RENDERED = "as it was sent", "rendered again"
@@ -109,13 +112,14 @@ def templates_of(journal: Journal, digest: str, game: str) -> Prompts:
     """
     sources = journal.templates(digest)
     if sources:
-        with TemporaryDirectory() as folder:
-            for name, source in sources.items():
-                (Path(folder) / name).write_text(source, encoding="utf-8")
-            return load_prompts(folder, game)
+        try:
+            return prompts_of_sources(sources, game, journal.path)
+        except UsageError as error:
+            raise BadData(f"the templates that {journal.path} kept do not work: {error}") from error
     for name in FAMILIES[game].sets:
-        if hash_templates(name, game) == digest:
-            return load_prompts(name, game)
+        where = version_of(name, game, digest)
+        if hash_templates(where, game) == digest:
+            return load_prompts(where, game)
     raise BadData(
         f"{journal.path} was played with prompt templates ({plain(digest)}) that it does not hold and that are not "
         "those of this version of Liescope"

@@ -18,9 +18,9 @@ from liescope.common.errors import BadData, UsageError
 from liescope.games.core import Game, Outcome
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Status
+from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import hash_templates
 
 KEY = "judged"  # what a plan of this kind has and no other
 
@@ -57,6 +57,10 @@ class JudgingJob:
                 raise UsageError(f"{source} holds no finished game to judge")
             self._origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
             self.game = journal.record(self._games[0].game_id).game
+        self.use_prompts(prompts)
+
+    def use_prompts(self, prompts: str) -> None:
+        """The set of prompts, or the folder, that the judge's questions come from."""
         self._templates = hash_templates(prompts, self.game)
 
     def __len__(self) -> int:

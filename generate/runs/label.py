@@ -11,6 +11,7 @@ from liescope.common.errors import UsageError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.judging import JudgingJob
+from liescope.generate.runs.kept_prompts import kept_prompts
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.summary import limits_of, run_job
 
@@ -46,8 +47,10 @@ def label(
     folder = Path(out) if out is not None else default_folder(source, judge)
     if folder.resolve() == source.resolve():
         raise UsageError("the judged games need a folder of their own; choose another --out")
-    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, prompts)
     job = JudgingJob(source, judge, JudgeSpec(share, roles, lessons), prompts)
+    kept = kept_prompts(prompts, job.game, folder)
+    job.use_prompts(kept)
+    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, kept)
     config = RunConfig(
         "label",
         {

@@ -25,7 +25,7 @@ from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.games.table import TableSpec, planned_options
 from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.render import template_folder
+from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
 
@@ -181,10 +181,16 @@ def make_plan(
         games=games,
         seed=seed,
         seating=seating,
-        prompts=prompts if prompts in FAMILIES[game].sets else "own",
+        prompts=_set_name(prompts, game),
         templates=hash_templates(prompts, game),
         learning=tuple(learning) if any(learning) else (),
     )
+
+
+def _set_name(prompts: str, game: str) -> str:
+    """The name of a set without its version, "own" for a folder."""
+    name = prompts.partition("@")[0]
+    return name if name in FAMILIES[game].sets else "own"
 
 
 def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
@@ -197,20 +203,3 @@ def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
         raise BadData(
             f"{where} holds no plan of played games ({place}: {first['msg']}); choose another --out"
         ) from None
-
-
-def template_sources(prompts: str, game: str) -> dict[str, str]:
-    """A game's prompt templates whole, by file name. Raises UsageError for a missing folder."""
-    folder = template_folder(prompts, game)
-    files = sorted(folder.rglob("*.jinja"))
-    return {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in files}
-
-
-def hash_templates(prompts: str, game: str) -> str:
-    """A hash over the names and bytes of a game's prompt templates. Raises UsageError for a missing folder."""
-    folder = template_folder(prompts, game)
-    digest = sha256()
-    for file in sorted(folder.rglob("*.jinja")):
-        digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
-        digest.update(sha256(file.read_bytes()).digest())
-    return digest.hexdigest()[:16]

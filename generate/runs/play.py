@@ -11,6 +11,7 @@ from liescope.common.errors import UsageError
 from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.runs.config import RunConfig
+from liescope.generate.runs.kept_prompts import kept_prompts
 from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.playing import Playing
 from liescope.generate.runs.result import RunResult
@@ -50,7 +51,8 @@ def play(
     "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: how many in each cell. design,
     background, cells (a CSV file in place of a design), roles: who plays what, see
     `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design
-    and else off. prompts: the name of a set, or a folder of templates. concurrency: games, and requests, under way at
+    and else off. prompts: the name of a set, or a folder of templates; a run goes on with the version of
+    a set that it began with. concurrency: games, and requests, under way at
     once. timeout: seconds for one request. max_tokens, max_cost: the budget of the whole run; a cost needs prices,
     given as "MODEL=PROMPT,COMPLETION[,CACHED]" for a million tokens. retry_failed: try failed games again. table: the
     game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
@@ -58,9 +60,10 @@ def play(
     Raises UsageError for options that do not fit together, PlanChanged where the folder holds a run with another plan.
     Whatever stops a run early (a spent budget, a row of failures) is in the result's `tally.stop`.
     """
-    played = find_game(game)
-    plan = _plan(played, table, players, games, seed, design, background, cells, learning, prompts, roles)
-    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, prompts)
+    played, folder = find_game(game), Path(out)
+    kept = kept_prompts(prompts, game, folder)
+    plan = _plan(played, table, players, games, seed, design, background, cells, learning, kept, roles)
+    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, kept)
     config = RunConfig(
         "play",
         {
@@ -82,7 +85,6 @@ def play(
             "price": price,
         },
     )
-    folder = Path(out)
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
     return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress)
 

@@ -19,13 +19,14 @@ from liescope.common.errors import BadData, BudgetSpent, LiescopeError, PlayerFa
 from liescope.games.core import Ask, Event, EventKind, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
+from liescope.generate.players.prompts.render import template_sources
 from liescope.generate.players.protocol import Attempt, Player, PlayerContext, Price
 from liescope.generate.players.registry import open_player
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.journal import Journal, KindSpent
-from liescope.generate.runs.plan import Plan, template_sources
+from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
 
 FRUITLESS = 20  # so many failed games in a row, and the run stops to have the cause mended

@@ -1,4 +1,4 @@
-"""What a model is told: rules, what happened, what it alone knows and the question, from template files."""
+"""What a model reads: rules, what happened, what it alone knows and the question, from template files."""
 
 from liescope.generate.players.prompts.render import Prompt, Prompts, load_prompts, template_folder
 

@@ -12,6 +12,7 @@ from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 from liescope.labeling.taxonomy import DeceptionType
 
 RULES = "rules"
+STRATEGY = "strategy"  # advice for a role; it stands in the private part, where only its seat reads it
 TYPES = tuple((kind.value, kind.definition) for kind in DeceptionType)
 FIXED: dict[str, Any] = {
     "types": TYPES,
@@ -26,7 +27,8 @@ class Family:
 
     name: of their folder; sets: the sets there; variables: of each template, which is the file of that name with
     ".jinja"; judges: templates that only judging needs; facts: the rules' variables from the SETUP event and the seat;
-    tell: what a seat's view becomes; example: a value for each of the rules' variables, to try templates with.
+    narrate: turns a seat's view into text; example: a value for each of the rules' variables, to try templates with;
+    optional: templates that a set may lack.
     """
 
     name: str
@@ -34,8 +36,9 @@ class Family:
     variables: Mapping[str, frozenset[str]]
     judges: frozenset[str]
     facts: Callable[[Event, str], dict[str, Any]]
-    tell: Callable[[Sequence[Event], str], Narration]
+    narrate: Callable[[Sequence[Event], str], Narration]
     example: Mapping[str, Any]
+    optional: frozenset[str] = frozenset()
 
 
 CHOICE = frozenset({"name", "day", "options"})

@@ -1,4 +1,4 @@
-"""Mafia's way of telling: a seat's memory, the events that it saw, one line each, as things happened.
+"""Mafia's narration: a seat's memory, the events that it saw, one line each, as things happened.
 
 Mini-Mafia paper, Appendix A.2. Assessments are left out, the seat's own too: asking for them must not change what is
 said and voted afterwards. A statement stays on its own line and inside its own quotation marks, whatever its author
@@ -13,7 +13,7 @@ from liescope.games.core import Event, EventKind
 from liescope.generate.players.prompts.narration import Narration, drawn, listing, quoted
 
 
-def tell(view: Sequence[Event], seat: str) -> Narration:
+def narrate(view: Sequence[Event], seat: str) -> Narration:
     """Everything in one memory."""
     return Narration(tuple(memory(view, seat)))
 

@@ -1,4 +1,4 @@
-"""What a seat is told of the events that it saw: the parts that every way of telling shares."""
+"""What a seat reads of the events that it saw: the parts that every narration shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Werewolf's way of telling: the public log in the third person, the same for every seat, and apart from it what only
+"""Werewolf's narration: the public log in the third person, the same for every seat, and apart from it what only
 this seat knows.
 
 Since nothing of a seat's own stands within the log, the prompts of all seats about one statement have one beginning,
@@ -27,7 +27,7 @@ _LISTS = {
 }
 
 
-def tell(view: Sequence[Event], seat: str) -> Narration:
+def narrate(view: Sequence[Event], seat: str) -> Narration:
     """Lessons and the public log; then what the seat alone knows."""
     return Narration((*_lessons(view), "", "# What has happened", *_public(view)), (*_private(view, seat), ""))
 

@@ -2,32 +2,36 @@
 
 Everything before the question is the beginning of the same seat's next prompt, so that an endpoint that keeps prefixes
 reads each line of a game once. Templates are jinja2 in a sandbox. Each family of games has its own sets, and any folder
-with the same file names replaces them.
+with the same file names replaces them. Earlier versions of the sets lie in the archive, so that a run that began with
+one goes on with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, meta
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Template, meta
 
-from liescope.common.errors import BadData, UsageError
-from liescope.games.core import Ask, Event, EventKind
+from liescope.common.errors import BadData, PlayerFailed, UsageError
+from liescope.games.core import FORMS, Ask, Event, EventKind
 from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.family import EXAMPLE, FIXED, RULES, Family
+from liescope.generate.players.prompts.family import EXAMPLE, FIXED, RULES, STRATEGY, Family
 from liescope.generate.players.prompts.narration import quoted
+from liescope.generate.players.prompts.sample import sample_asks
+from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
 
 HERE = Path(__file__).parent
+ARCHIVE = "archive"  # in a family's folder: earlier versions of its sets, by name and hash
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """stem: the beginning of the seat's next stem; question: what only now is told and asked."""
+    """stem: the beginning of the seat's next stem; question: what is private or asked only now."""
 
     stem: str
     question: str
@@ -40,28 +44,44 @@ class Prompt:
 class Prompts:
     """A family's templates, compiled and checked."""
 
-    def __init__(self, family: Family, templates: Mapping[str, Template]) -> None:
+    def __init__(self, family: Family, templates: Mapping[str, tuple[GuardedTemplates, Template]]) -> None:
         self._family = family
         self._templates = templates
         self._rules = lru_cache(maxsize=4096)(self._render_rules)
 
     def render(self, ask: Ask, view: Sequence[Event]) -> Prompt:
-        """The prompt for an ask from what its seat has seen. Raises BadData for a view without a SETUP event, and for
-        a kind of ask that this family of games has not.
+        """The prompt for an ask from what its seat has seen.
+
+        Raises BadData for a view without a SETUP event, and for a kind of ask that this family of games has not;
+        PlayerFailed where a template fails on this ask.
         """
         setup = next((event for event in view if event.kind is EventKind.SETUP), None)
         if setup is None:
             raise BadData(f"game {ask.game} shows {ask.seat} no setup; a prompt needs the names and the composition")
         if ask.kind not in self._templates:
             raise BadData(f"the prompts of {self._family.name} have no question for {ask.kind.value}")
-        rules = self._rules(tuple(self._family.facts(setup, ask.seat).items()))
-        told = self._family.tell(view, ask.seat)
-        question = self._templates[ask.kind].render(_facts(ask, view)).strip()
-        stem = "\n".join([rules, *told.growing]) + "\n"
-        return Prompt(stem, "\n".join([*told.private, question]))
+        facts = self._family.facts(setup, ask.seat)
+        narration = self._family.narrate(view, ask.seat)
+        question = self._render(ask.kind, _facts(ask, view))
+        stem = "\n".join([self._rules(tuple(facts.items())), *narration.growing]) + "\n"
+        return Prompt(stem, "\n".join([*narration.private, *self._strategy(ask, view, facts), question]))
 
     def _render_rules(self, facts: tuple[tuple[str, Any], ...]) -> str:
-        return self._templates[RULES].render(dict(facts)).strip()
+        return self._render(RULES, dict(facts))
+
+    def _strategy(self, ask: Ask, view: Sequence[Event], facts: Mapping[str, Any]) -> Sequence[str]:
+        """A role's advice while the game is on, in its seat's private part."""
+        role = next((event.data["role"] for event in view if event.kind is EventKind.ROLE), None)
+        if STRATEGY not in self._templates or role is None or ask.kind in FORMS:
+            return ()
+        return self._render(STRATEGY, {**facts, "name": ask.seat, "role": role}), ""
+
+    def _render(self, name: str, facts: Mapping[str, Any]) -> str:
+        environment, template = self._templates[name]
+        try:
+            return environment.render_guarded(template, facts).strip()
+        except (*FAILURES, UsageError) as error:
+            raise PlayerFailed(f"the prompt template {name}.jinja fails in this game: {error}") from error
 
 
 def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
@@ -83,50 +103,106 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
 
 
 def template_folder(where: str | Path, game: str) -> Path:
-    """The folder of the set of that name for a game, or the folder given. Raises UsageError where there is none."""
+    """The folder of a set: of the name "full" (or what else the game has), of an earlier version of it as "full@HASH",
+    or the folder given. Raises UsageError where there is none.
+    """
     family = FAMILIES[game]
-    folder = HERE / family.name / where if str(where) in family.sets else Path(where)
+    name, _, version = str(where).partition("@")
+    folder = Path(where)
+    if name in family.sets and (version.isalnum() or not version):
+        folder = HERE / family.name / (Path(ARCHIVE, name, version) if version else name)
     if not folder.is_dir():
         sets = " or ".join(family.sets)
         raise UsageError(f"{game} has no prompts {str(where)!r}; use {sets}, or a folder with files like rules.jinja")
     return folder
 
 
-def load_prompts(where: str | Path, game: str) -> Prompts:
-    """The set of that name for a game, or the templates in that folder; a judge's questions that a folder lacks are
-    the game's own.
-
-    Raises UsageError for a missing folder or template file, a syntax error, or a variable that a template has not.
+def template_sources(where: str | Path, game: str) -> dict[str, str]:
+    """A set's templates whole, by file name. Raises UsageError for a folder that is missing or has templates that
+    cannot be read.
     """
-    family, folder = FAMILIES[game], template_folder(where, game)
+    folder = template_folder(where, game)
+    return {name: read_template(folder, name) or "" for name in template_files(folder)}
+
+
+def hash_templates(where: str | Path, game: str) -> str:
+    """A hash over the names and bytes of a set's templates, 16 hexadecimal digits. Raises UsageError for a folder that
+    is missing or has templates that cannot be read.
+    """
+    folder = template_folder(where, game)
+    digest = sha256()
+    for name in template_sources(where, game):
+        digest.update(f"{name}\0".encode())
+        digest.update(sha256((folder / name).read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def version_of(where: str, game: str, hashed: str) -> str:
+    """The version of a set that has this hash, for `template_folder`: the set itself, or an earlier version of it that
+    is kept here; the set itself too where neither has the hash.
+    """
+    family = FAMILIES[game]
+    earlier = where in family.sets and (HERE / family.name / ARCHIVE / where / hashed).is_dir()
+    return f"{where}@{hashed}" if earlier and hashed else where
+
+
+def load_prompts(where: str | Path, game: str) -> Prompts:
+    """The set of that name for a game (see `template_folder`), or the templates in that folder; a judge's questions
+    that a folder lacks are the game's own. A folder of one's own is tried on whole games first.
+
+    Raises UsageError for a missing folder or template file, a syntax error, a variable that a template has not, and a
+    template that fails on a question of the game.
+    """
+    folder = template_folder(where, game)
+    prompts = _compiled(lambda name: read_template(folder, name), folder, game)
+    if not folder.is_relative_to(HERE):
+        try_out(prompts, game, folder)
+    return prompts
+
+
+def prompts_of_sources(sources: Mapping[str, str], game: str, where: Path) -> Prompts:
+    """The set that `template_sources` gave, which a run kept. where: for errors. Raises UsageError as `load_prompts`."""
+    return _compiled(sources.get, where, game)
+
+
+def _compiled(read: Callable[[str], str | None], where: Path, game: str) -> Prompts:
+    family = FAMILIES[game]
+    own = GuardedTemplates(read)
+    built_in = HERE / family.name / family.sets[0]
+    standard = GuardedTemplates(lambda name: read_template(built_in, name))
     templates = {}
     for name in family.variables:
-        own = (folder / f"{name}.jinja").exists() or name not in family.judges
-        templates[name] = _load(folder if own else HERE / family.name / "full", name, family)
+        source = read(f"{name}.jinja")
+        if source is not None:
+            templates[name] = own, _load(own, where / f"{name}.jinja", source, family, name)
+        elif name in family.judges:
+            templates[name] = standard, standard.load(f"{name}.jinja")
+        elif name not in family.optional:
+            lacking = family.judges | family.optional
+            needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in lacking)
+            raise UsageError(f"the prompt template {where / name}.jinja is missing; a set needs {needed}")
     return Prompts(family, templates)
 
 
-def _load(folder: Path, name: str, family: Family) -> Template:
+def try_out(prompts: Prompts, game: str, folder: Path) -> None:
+    """Render every question of a whole sample game. Raises UsageError for the first that fails."""
+    for ask, view in sample_asks(game):
+        try:
+            prompts.render(ask, view)
+        except PlayerFailed as error:
+            raise UsageError(f"{folder}: {error}") from None
+
+
+def _load(environment: GuardedTemplates, path: Path, source: str, family: Family, name: str) -> Template:
     """One template, checked by rendering it once."""
-    path, known = folder / f"{name}.jinja", family.variables[name]
-    environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, cache_size=-1
-    )
-    try:
-        source = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in family.judges)
-        raise UsageError(f"the prompt template {path} is missing; a set needs {needed}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the prompt template {path} cannot be read: {error}") from None
+    known, example = family.variables[name], {**EXAMPLE, **family.example}
     try:
         unknown = meta.find_undeclared_variables(environment.parse(source)) - known
         if unknown:
             names = ", ".join(sorted(unknown))
             raise UsageError(f"{path} uses {names}, which it is not given; it may use {', '.join(sorted(known))}")
-        template = environment.get_template(path.name)
-        example = {**EXAMPLE, **family.example}
-        template.render({key: example[key] for key in known})
-    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        template = environment.load(path.name)
+        environment.render_guarded(template, {key: example[key] for key in known})
+    except FAILURES as error:
         raise UsageError(f"the prompt template {path} does not work: {error}") from None
     return template

@@ -9,8 +9,9 @@ import pytest
 
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.games.registry import find_game
+from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.runs.changes import check_unchanged
-from liescope.generate.runs.plan import Plan, hash_templates, make_plan, read_plan
+from liescope.generate.runs.plan import Plan, make_plan, read_plan
 
 
 def test_the_same_plan_means_the_same_games(plan: Callable[..., Plan]) -> None:

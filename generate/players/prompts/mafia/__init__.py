@@ -11,7 +11,7 @@ from liescope.generate.players.prompts.narration import counted, listing
 
 
 def _facts(setup: Event, seat: str) -> dict[str, Any]:
-    """Mafia's rules are told to each seat by name."""
+    """Mafia's rules address each seat by its name."""
     return {
         "name": seat,
         "others": listing(name for name in setup.data["names"] if name != seat),
@@ -35,6 +35,6 @@ FAMILY = Family(
     },
     frozenset({AskKind.NAME_ROLES}),
     _facts,
-    memory.tell,
+    memory.narrate,
     {"name": "Alice", "others": "Bob and Charlie", "composition": "1 mafioso and 2 villagers", "rounds": 2},
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from liescope.games.core import AskKind, Event
 from liescope.generate.players.prompts import public_log
-from liescope.generate.players.prompts.family import ABOUT, CHOICE, FORM, RULES, TYPES, Family
+from liescope.generate.players.prompts.family import ABOUT, CHOICE, FORM, RULES, STRATEGY, TYPES, Family
 from liescope.generate.players.prompts.narration import counted, listing
 
 
@@ -32,6 +32,7 @@ FAMILY = Family(
         RULES: frozenset(
             {"names", "composition", "roles", "werewolves", "debate_turns", "defence_turns", "days", "types"}
         ),
+        STRATEGY: frozenset({"name", "role", "roles", "werewolves"}),
         AskKind.KILL: CHOICE | {"round"},
         AskKind.PROTECT: CHOICE,
         AskKind.INVESTIGATE: CHOICE,
@@ -47,10 +48,11 @@ FAMILY = Family(
     },
     frozenset({AskKind.NAME_ROLES, AskKind.TAG_LESSON}),
     _facts,
-    public_log.tell,
+    public_log.narrate,
     {
         "names": "Alice, Bob and Charlie",
         "composition": "1 werewolf and 2 villagers",
+        "role": "villager",
         "roles": ("villager", "werewolf", "jester"),
         "werewolves": 2,
         "debate_turns": 12,
@@ -58,4 +60,5 @@ FAMILY = Family(
         "days": 20,
         "types": TYPES,
     },
+    frozenset({STRATEGY}),
 )

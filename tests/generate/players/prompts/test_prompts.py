@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,14 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Reply, Session, drive, start
 from liescope.games.core import EventKind
 from liescope.games.mafia import MINI_MAFIA
 from liescope.generate.players.prompts import Prompt, load_prompts
+from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.mafia import FAMILY as MAFIA
 from liescope.generate.players.prompts.memory import memory
-from liescope.generate.players.prompts.render import HERE
+from liescope.generate.players.prompts.render import HERE, hash_templates, version_of
+from liescope.generate.players.prompts.sample import sample_asks
 
 SPECS = [MafiaSpec(1, 1, 2, assess=True), MafiaSpec(2, 2, 4, assess=True), MafiaSpec(3, 0, 4, message_limit=None)]
 
@@ -180,6 +184,148 @@ def test_a_template_that_cannot_work_is_refused_at_once(folder: Path, source: st
     (folder / "speak.jinja").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
         load_prompts(folder, "mafia")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for a in [1, 2, 3, 4, 5, 6, 7, 8, 9] %}" * 9 + "{% endfor %}" * 9,
+        "{% for i in 'x' * 999999999 %}{% endfor %}",
+        "{{ 9 ** 9 ** 9 }}",
+        "{{ '%999999999d' % 1 }}",
+        "{{ 'x'.ljust(999999999) }}",
+        "{{ 'x'|center(999999999) }}",
+        "{{ '{:>999999999}'.format(1) }}",
+        "{% set a = 'x' * 9 %}" + "{% set a = a ~ a %}" * 60,
+        "{% set a = 'xxxxxxxxx' %}" + "{% set a = a ~ a %}" * 60,
+        "{% set a = 'xxxxxxxxx' %}" + "{% set a = a + a %}" * 60,
+        "{% set a = ['x', 'y'] %}" + "{% set a = a + a %}" * 60,
+        "{% set a = 'xxxxxxxxx' %}" + "{% set a = a|replace('x', 'xxxxxxxxx') %}" * 60,
+        "{% macro f() %}{{ f() }}{{ f() }}{% endmacro %}{{ f() }}",
+        "{% include 'speak.jinja' %}{% include 'speak.jinja' %}",
+        "{% for n in range(999999999) %}x{% endfor %}",
+        "{% set ns = namespace(a='x') %}",
+        "{{ " + "(" * 300 + "1" + ")" * 300 + " }}",
+        "{{ lipsum() }}",
+        "{{ ''.__class__ }}",
+        "{{ name.__class__.__mro__[1].__subclasses__() }}",
+        "{{ cycler.__init__.__globals__ }}",
+        "{% extends 'vote.jinja' %}",
+    ],
+)
+def test_a_template_that_loops_grows_or_reaches_out_is_refused_at_once(folder: Path, source: str) -> None:
+    (folder / "speak.jinja").write_text(source, encoding="utf-8")
+    start_time = time.monotonic()
+    with pytest.raises(UsageError, match=r"speak\.jinja"):
+        load_prompts(folder, "mafia")
+    assert time.monotonic() - start_time < 10
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        ("vote", "{{ options }}{% if day == 1 %}{{ name.nothing }}{% endif %}", "vote.jinja"),
+        ("speak", "{{ 1 / (round - 2) }}", "speak.jinja fails in this game: division by zero"),
+        ("speak", "{% if limit is none %}{{ limit + 1 }}{% endif %}", "speak.jinja fails in this game"),
+        ("peer_assessment", "{% if '100' in statement %}{{ 1 / 0 }}{% endif %}", "peer_assessment.jinja fails"),
+    ],
+)
+def test_a_template_that_fails_on_some_question_of_the_game_is_refused_at_once(
+    folder: Path, name: str, source: str, message: str
+) -> None:
+    (folder / f"{name}.jinja").write_text(source, encoding="utf-8")
+    with pytest.raises(UsageError, match=message):
+        load_prompts(folder, "mafia")
+
+
+def test_a_template_that_fails_in_a_game_fails_that_game_alone(folder: Path) -> None:
+    (folder / "speak.jinja").write_text("{% if name == 'Zed' %}{{ 1 / 0 }}{% endif %}Speak.", encoding="utf-8")
+    prompts = load_prompts(folder, "mafia")
+    for names in (("Amy", "Ben", "Cem", "Dee"), ("Amy", "Zed", "Cem", "Dee")):
+        session = start(lambda names=names: MiniMafia(replace(MINI_MAFIA, names=names), seed=2))
+        asks = [(ask, session.game.view(ask.seat)) for ask in session.asks]
+        while not any(ask.seat == "Zed" for ask, _ in asks) and session.asks and names[1] == "Zed":
+            session.send((Reply(text="Hm."),) * len(session.asks))
+            asks = [(ask, session.game.view(ask.seat)) for ask in session.asks]
+        for ask, view in asks:
+            if ask.seat == "Zed" and ask.kind is AskKind.SPEAK:
+                with pytest.raises(PlayerFailed, match=r"speak\.jinja fails in this game"):
+                    prompts.render(ask, view)
+            else:
+                assert "Speak." in prompts.render(ask, view).question
+
+
+def test_a_folder_with_a_link_that_leads_out_is_refused(folder: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hunter2", encoding="utf-8")
+    (folder / "speak.jinja").unlink()
+    (folder / "speak.jinja").symlink_to(secret)
+    with pytest.raises(UsageError, match="link out of its folder"):
+        load_prompts(folder, "mafia")
+    with pytest.raises(UsageError, match="link out of its folder"):
+        hash_templates(folder, "mafia")
+    (folder / "speak.jinja").unlink()
+    (folder / "speak.jinja").symlink_to("vote.jinja")
+    (folder / "vote.jinja").write_text("Well, {{ name }}?", encoding="utf-8")
+    load_prompts(folder, "mafia")
+
+
+@pytest.mark.parametrize("source", ["{% include '../secret.jinja' %}", "{% include '/etc/hostname' %}"])
+def test_nothing_outside_the_folder_can_be_included(folder: Path, tmp_path: Path, source: str) -> None:
+    (tmp_path / "secret.jinja").write_text("hunter2", encoding="utf-8")
+    (folder / "speak.jinja").write_text(source, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"link out of its folder|does not work"):
+        load_prompts(folder, "mafia")
+
+
+def test_a_file_that_is_too_large_or_no_file_is_refused(folder: Path) -> None:
+    (folder / "speak.jinja").write_text("x" * 100_000, encoding="utf-8")
+    with pytest.raises(UsageError, match="larger than"):
+        load_prompts(folder, "mafia")
+    (folder / "speak.jinja").unlink()
+    os.mkfifo(folder / "speak.jinja")
+    with pytest.raises(UsageError, match="is no file"):
+        load_prompts(folder, "mafia")
+
+
+def test_ordinary_templates_may_use_loops_filters_and_parts(folder: Path) -> None:
+    (folder / "part.jinja").write_text("{{ name|upper }}", encoding="utf-8")
+    words = "{% for kind, words in types %}{{ loop.index }}. {{ kind.title() }} ~ {{ words|trim }}{% endfor %}"
+    (folder / "self_assessment.jinja").write_text(words, encoding="utf-8")
+    (folder / "speak.jinja").write_text(
+        "{% include 'part.jinja' %}{{ ' ' ~ day ~ ', ' ~ (round + 1) }}", encoding="utf-8"
+    )
+    load_prompts(folder, "mafia")
+
+
+# Earlier versions of the sets
+
+EARLIER = [
+    (game, name, version.name)
+    for game, family in FAMILIES.items()
+    for name in family.sets
+    for version in sorted((HERE / family.name / "archive" / name).glob("*"))
+]
+
+
+@pytest.mark.parametrize(("game", "name", "version"), EARLIER)
+def test_an_earlier_version_of_a_set_is_found_by_its_hash_and_works(game: str, name: str, version: str) -> None:
+    where = version_of(name, game, version)
+    assert where == f"{name}@{version}"
+    assert hash_templates(where, game) == version
+    assert hash_templates(name, game) != version
+    prompts = load_prompts(where, game)
+    for ask, view in sample_asks(game, (1,)):
+        assert prompts.render(ask, view).text
+
+
+@pytest.mark.parametrize("where", ["full@", "full@../../werewolf/full", "full@0000000000000000"])
+def test_a_version_that_is_not_kept_is_no_version(where: str) -> None:
+    if where == "full@":
+        assert hash_templates(where, "mafia") == hash_templates("full", "mafia")
+    else:
+        with pytest.raises(UsageError, match="has no prompts"):
+            load_prompts(where, "mafia")
 
 
 def test_a_template_that_is_not_text_is_refused(folder: Path) -> None:

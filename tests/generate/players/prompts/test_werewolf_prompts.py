@@ -265,15 +265,52 @@ def rules(**table: int) -> str:
     return prompts("werewolf").render(ask, session.game.view(ask.seat)).stem
 
 
-def test_the_rules_speak_of_the_roles_that_are_dealt_and_warn_of_the_jester_where_there_is_one() -> None:
+def test_the_rules_speak_of_the_roles_that_are_dealt() -> None:
     triadic, dyadic = rules(), rules(villagers=7, jesters=0)
     assert "6 villagers, 1 doctor, 2 werewolves and 1 jester" in triadic
-    assert "may be the jester" in triadic
+    assert "jester wins only by being exiled" in triadic
     assert "jester" not in dyadic
     assert "seer" not in triadic
     assert "seer learns" in rules(seers=1)
     assert "doctor" not in rules(doctors=0)
     assert "each other" not in rules(werewolves=1).partition("# How to answer")[0]
+
+
+def private(spec: WerewolfSpec, seed: int = 1) -> dict[str, list[str]]:
+    """What each role reads in its private part, in any question while the game is on."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        found[session.game.roles[ask.seat]].append(prompts("werewolf").render(ask, view).question)
+        return Reply(choice=ask.options[-1] if ask.options else None, text="Hm.", form={})
+
+    session = start(lambda: Werewolf(spec, seed, "g"))
+    drive(session, answer)
+    return found
+
+
+def test_every_role_reads_how_to_play_it_and_no_other_role_does() -> None:
+    found = private(replace(SHORT, seers=1))
+    advice = {
+        role: {text.partition("# How to play your role\n")[2].partition("\n\n#")[0] for text in texts}
+        for role, texts in found.items()
+    }
+    assert all(len(texts) == 1 for texts in advice.values()), advice
+    assert len({next(iter(texts)) for texts in advice.values()}) == 5
+    assert all("How to play your role" not in rules(jesters=jesters) for jesters in (0, 1))
+
+
+def test_all_but_the_jester_are_warned_of_the_jester_and_nobody_where_there_is_none() -> None:
+    for role, texts in private(SHORT).items():
+        assert all(("Beware of the jester" in text) == (role != "jester") for text in texts)
+    for texts in private(replace(SHORT, villagers=7, jesters=0)).values():
+        assert not any("jester" in text for text in texts)
+
+
+def test_no_advice_is_given_when_the_game_is_over() -> None:
+    found = private(replace(SHORT, learning=True))["jester"]
+    (last,) = [text for text in found if "# Looking back" in text]
+    assert "# How to play your role" not in last
 
 
 def test_every_question_of_the_game_and_its_judges_can_be_asked() -> None:
@@ -291,7 +328,7 @@ def test_every_question_of_the_game_and_its_judges_can_be_asked() -> None:
     drive(session, answer)
     log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
     drive(start(lambda: Judging(log, JudgeSpec(roles=True, lessons=True), "judge")), answer)
-    assert kinds == FAMILIES["werewolf"].variables.keys() - {"rules"}
+    assert kinds == FAMILIES["werewolf"].variables.keys() - {"rules", "strategy"}
 
 
 def test_a_question_that_a_game_has_not_is_refused_by_name() -> None:
