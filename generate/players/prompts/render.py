@@ -161,7 +161,7 @@ def load_prompts(where: str | Path, game: str) -> Prompts:
 
 
 def prompts_of_sources(sources: Mapping[str, str], game: str, where: Path) -> Prompts:
-    """The set that `template_sources` gave, which a run kept. where: for errors. Raises UsageError as `load_prompts`."""
+    """The set that `template_sources` gave and a run kept. where: for errors. Raises UsageError as `load_prompts`."""
     return _compiled(sources.get, where, game)
 
 
