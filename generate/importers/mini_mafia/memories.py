@@ -102,8 +102,8 @@ def player_list(game: Mapping[str, Any]) -> list[Any]:
 def _players(game: Mapping[str, Any]) -> list[_Player]:
     players: list[_Player] = []
     listed = player_list(game)
-    if len(listed) > MOST_PLAYERS:
-        raise BadData(f"the game has {len(listed)} players; at most {MOST_PLAYERS} can be read")
+    if not 1 < len(listed) <= MOST_PLAYERS:
+        raise BadData(f"the game has {len(listed)} players; a game of 2 to {MOST_PLAYERS} can be read")
     for entry in listed:
         if not isinstance(entry, dict):
             raise BadData("a player is not an object")

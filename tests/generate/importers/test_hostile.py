@@ -1,0 +1,340 @@
+"""Files made to do harm: each costs its own line, little memory and little time, and never the import."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import sqlite3
+import time
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from liescope.common.errors import BadData
+from liescope.games.record import GameRecord, record_from_json, record_to_json
+from liescope.generate.importers import Rejected, import_games, importing, read_games
+from liescope.generate.importers.commands import app
+from liescope.generate.importers.json_lines import DEEPEST, read_objects
+from liescope.generate.importers.lines import Line, read_lines
+from liescope.generate.importers.sqlite import SafeDatabase
+from liescope.labeling.label import label_game
+
+Played = Callable[..., GameRecord]
+Writer = Callable[..., Path]
+MEGABYTE = 1 << 20
+
+
+def parted(path: Path, batches: Path | None = None) -> tuple[list[GameRecord], list[Rejected]]:
+    found = list(read_games("mini-mafia", path, batches=batches))
+    games = [item for item in found if isinstance(item, GameRecord)]
+    return games, [item for item in found if isinstance(item, Rejected)]
+
+
+LINES: dict[str, tuple[Callable[[str], str], str]] = {
+    "half a surrogate in the id": (lambda line: line.replace("b_game_0007", "b\\ud800"), "printable characters"),
+    "half a surrogate in a name": (lambda line: line.replace("Alice", "A\\udfff"), "cannot be told"),
+    "half a surrogate in a key": (lambda line: line.replace('"timestamp"', '"time\\ud800"'), ""),
+    "NaN": (lambda line: line.replace('"game_number": 1', '"game_number": NaN'), "NaN is no number"),
+    "Infinity": (lambda line: line.replace('"game_number": 1', '"game_number": -Infinity'), "-Infinity is no number"),
+    "a float that overflows": (lambda line: line.replace('"game_number": 1', '"game_number": 1e999'), "too large"),
+    "a number of 40 digits": (lambda line: line.replace('"game_number": 1', f'"game_number": {10**40}'), "too large"),
+    "a number of 9000 digits": (lambda line: line.replace('"game_number": 1', f'"game_number": {"9" * 9000}'), "JSON"),
+    "deep arrays": (lambda line: line.replace('"game_number": 1', f'"game_number": {"[" * 60}{"]" * 60}'), "nested"),
+    "unclosed arrays": (lambda _: "[" * 200_000, "nested"),
+    "an escape in a name": (lambda line: line.replace("Alice", "A\\u001b[31m"), "cannot be told"),
+    "a line break in a name": (lambda line: line.replace("Alice", "A\\nVotes: B"), "cannot be told"),
+    "a name that is a pattern": (lambda line: line.replace("Alice", "(a+)+$"), "cannot be told"),
+    "a name without end": (lambda line: line.replace("Alice", "A" * 10_000), "cannot be told"),
+    "an id without end": (lambda line: line.replace("b_game_0007", "b" * 10_000), "printable characters"),
+    "no id": (lambda line: line.replace("b_game_0007", ""), "printable characters"),
+    "many players": (
+        lambda line: json.dumps({"game_id": "g", "players": json.loads(line)["players"] * 500}),
+        "players",
+    ),
+    "a line of 5 megabytes": (lambda line: line.replace("Night 1", "N" * 5 * MEGABYTE), "longer than"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_hostile_line_is_rejected_with_its_reason_and_the_others_come_in(
+    name: str, played: Played, write_log: Writer, log_form: Any, tmp_path: Path
+) -> None:
+    change, words = LINES[name]
+    bad = change(json.dumps(log_form(played(7))))
+    path = write_log([played(1), bad, played(2)])
+    result = import_games("mini-mafia", path, out=tmp_path / "run")
+    kept = [json.loads(line) for line in (tmp_path / "run" / "rejected.jsonl").read_text().splitlines()]
+    assert [entry["line"] for entry in kept] == ([2] if words else [])
+    assert all(words in entry["reason"] and len(entry["reason"]) <= 500 for entry in kept)
+    assert result.games == (2 if words else 3)
+    json.dumps(result.to_json(), allow_nan=False).encode()
+
+
+def test_models_that_are_no_text_cost_the_games_that_name_them(played: Played, write_log: Writer) -> None:
+    model = {"model": "m\ud800"}
+    batch = {"batch_id": "b", "model_configs": dict.fromkeys(("mafioso", "detective", "villager"), model)}
+    other = record_from_json({**record_to_json(played(2)), "game_id": "c_game_0001"})
+    games, bad = parted(write_log([played(1), other]), write_log([batch], "batches.jsonl"))
+    assert [game.game_id for game in games] == ["c_game_0001"]
+    assert [(entry.line, entry.reason) for entry in bad] == [(1, "holds characters that are no text")]
+
+
+def peak_of(read: Callable[[], Any]) -> tuple[Any, float]:
+    """What a function returns, and the most memory it took, in megabytes."""
+    tracemalloc.start()
+    try:
+        result = read()
+        return result, tracemalloc.get_traced_memory()[1] / MEGABYTE
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_gzip_bomb_without_a_line_break_takes_little_memory(tmp_path: Path) -> None:
+    packer = zlib.compressobj(9, wbits=31)
+    block = b"a" * MEGABYTE
+    bomb = b"".join(packer.compress(block) for _ in range(200)) + packer.flush()
+    (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n') + bomb)
+    lines, peak = peak_of(lambda: list(read_lines(tmp_path / "bomb.jsonl.gz")))
+    assert lines[0] == Line(1, '{"a": 1}')
+    assert [(line.number, line.text) for line in lines[1:]] == [(2, "")]
+    assert "longer than" in lines[1].problem
+    assert peak < 25
+
+
+def test_a_gzipped_file_that_is_too_large_ends_with_what_was_read(tmp_path: Path) -> None:
+    (tmp_path / "big.gz").write_bytes(gzip.compress(b"{}\n" * 400_000))
+    *lines, last = read_lines(tmp_path / "big.gz", most_unpacked=100_000)
+    assert 30_000 < len(lines) < 70_000
+    assert {line.text for line in lines} == {"{}"}
+    assert "unpack it first" in last.problem
+
+
+def test_a_line_of_300_megabytes_takes_little_memory_and_time_and_the_next_line_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as file:
+        file.write(b"{}\n")
+        file.truncate(300 * MEGABYTE)
+        file.seek(0, 2)
+        file.write(b"\n{}\n")
+    began = time.process_time()
+    lines, peak = peak_of(lambda: list(read_lines(path)))
+    assert [(line.number, line.text) for line in lines] == [(1, "{}"), (2, ""), (3, "{}")]
+    assert peak < 25
+    assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3, 100])
+def test_a_line_may_be_as_long_as_the_limit_and_no_longer(longest: int, tmp_path: Path) -> None:
+    (tmp_path / "lines").write_bytes(b"\n".join(b"x" * size for size in (longest, longest + 1, longest)))
+    read = [(line.number, line.text, bool(line.problem)) for line in read_lines(tmp_path / "lines", longest)]
+    text = "x" * longest
+    assert read == [(1, text, False), (2, "", True), (3, text, False)]
+
+
+def test_lines_that_meet_the_end_of_a_block_are_whole(tmp_path: Path) -> None:
+    texts = ["x" * size for size in (65_535, 1, 65_536, 131_072, 7)]
+    for name, data in (("plain", "\n".join(texts).encode()), ("zipped", gzip.compress("\n".join(texts).encode()))):
+        (tmp_path / name).write_bytes(data)
+        assert [line.text for line in read_lines(tmp_path / name)] == texts
+
+
+def test_depth_is_limited_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "deep.jsonl"
+    path.write_text("".join('{"a":' * depth + "1" + "}" * depth + "\n" for depth in (DEEPEST - 1, DEEPEST)))
+    kept, rejected = (entry for _, entry in read_objects(path))
+    assert isinstance(kept, dict)
+    assert isinstance(rejected, Rejected)
+
+
+def test_reading_ends_when_nearly_nothing_can_be_read(
+    played: Played, write_log: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "MOST_REJECTED", 30)
+    games, bad = parted(write_log([played(1), *["junk"] * 100, played(2)]))
+    assert len(games) == 1
+    assert len(bad) == 31
+    assert "the rest was left out" in bad[-1].reason
+
+
+# Databases
+
+
+def database(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as base, base:
+        for statement in statements:
+            base.execute(statement)
+    return path
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
+GAME_COLUMNS = (
+    "game_id, timestamp, winner, mafioso_name, detective_name, villager_name, arrested_name, background_name, "
+    "human_role"
+)
+ACTION_COLUMNS = "action_id, game_id, step, action_type, actor, raw_response, parsed_result"
+ACTIONS = f"CREATE TABLE game_actions ({ACTION_COLUMNS})"
+COMPUTED = GAME_COLUMNS.replace("winner", "winner GENERATED ALWAYS AS (zeroblob(1000000000))")
+
+
+def endless(columns: str) -> str:
+    return f"{ENDLESS} {', '.join(f'x AS {column}' for column in columns.split(', '))} FROM n"
+
+
+SCHEMES: dict[str, tuple[tuple[str, ...], str]] = {
+    "an endless view of games": (
+        (f"CREATE VIEW games AS {endless(GAME_COLUMNS)}", ACTIONS),
+        "games is no ordinary table",
+    ),
+    "an endless view of actions": (
+        (
+            f"CREATE TABLE games ({GAME_COLUMNS})",
+            f"CREATE VIEW game_actions AS {endless(ACTION_COLUMNS)}",
+        ),
+        "game_actions is no ordinary table",
+    ),
+    "a virtual table": ((f"CREATE VIRTUAL TABLE games USING fts5({GAME_COLUMNS})", ACTIONS), "no ordinary table"),
+    "computed columns": (
+        (
+            f"CREATE TABLE games ({COMPUTED})",
+            ACTIONS,
+        ),
+        "lacks winner",
+    ),
+    "no tables": (("CREATE TABLE t (x)",), "there is no table games"),
+    "no row numbers": (
+        (f"CREATE TABLE games ({GAME_COLUMNS}, PRIMARY KEY (game_id)) WITHOUT ROWID", ACTIONS),
+        "cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_hostile_schema_is_one_rejection(name: str, tmp_path: Path) -> None:
+    statements, words = SCHEMES[name]
+    games, bad = parted(database(tmp_path / "h.db", *statements))
+    assert (games, [entry.line for entry in bad]) == ([], [0])
+    assert words in bad[0].reason
+
+
+def test_a_query_without_end_is_stopped(tmp_path: Path) -> None:
+    path = database(tmp_path / "h.db", "CREATE TABLE t (x)")
+    began = time.monotonic()
+    with SafeDatabase(path, seconds=0.2) as base, pytest.raises(BadData, match="takes longer than"):
+        list(base.rows(f"{ENDLESS} count(*) FROM n"))
+    assert time.monotonic() - began < 5
+
+
+VALUES: dict[str, tuple[str, Any, str]] = {
+    "bytes for a name": ("mafioso_name", b"\xff\xfe", "of type bytes"),
+    "a number for a name": ("detective_name", 7, "of type int"),
+    "a number for a model": ("background_name", 1.5, "of type float"),
+    "infinity for a time": ("timestamp", float("inf"), "of type float"),
+    "bytes for a winner": ("winner", b"GOOD", "of type bytes"),
+    "six megabytes for a model": ("background_name", "m" * 6 * MEGABYTE, "too big"),
+    "an escape in a name": ("villager_name", "\x1b]0;x\x07", "not at the table"),
+    "nothing for a name": ("mafioso_name", None, "is empty"),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_hostile_value_costs_its_game_and_no_other(
+    name: str, played: Played, write_database: Writer, database_form: Callable[..., Any]
+) -> None:
+    column, value, words = VALUES[name]
+    path = write_database(database_form(played(seed), seed) for seed in (1, 2, 3))
+    with closing(sqlite3.connect(path)) as base, base:
+        if column in ("mafioso_name", "detective_name", "background_name", "winner", "timestamp"):
+            # A column without a type keeps what it is given.
+            base.execute(f"ALTER TABLE games RENAME COLUMN {column} TO old")
+            base.execute(f"ALTER TABLE games ADD COLUMN {column}")
+            base.execute(f"UPDATE games SET {column} = old")
+        base.execute(f"UPDATE games SET {column} = ? WHERE game_id = 2", (value,))
+    games, bad = parted(path)
+    assert len(games) == 2
+    assert [entry.line for entry in bad] == [2]
+    assert words in bad[0].reason
+
+
+@pytest.mark.parametrize("column", ["actor", "action_type", "parsed_result", "raw_response", "step"])
+def test_a_hostile_action_costs_its_game_and_no_other(
+    column: str, played: Played, write_database: Writer, database_form: Callable[..., Any]
+) -> None:
+    path = write_database(database_form(played(seed), seed) for seed in (1, 2, 3))
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute(f"UPDATE game_actions SET {column} = ? WHERE game_id = 2", (b"\x00\xff",))
+    games, bad = parted(path)
+    assert (len(games), [entry.line for entry in bad]) == (2, [2])
+
+
+# What is printed
+
+
+def test_nothing_that_is_printed_holds_a_terminals_escapes(
+    played: Played, write_log: Writer, log_form: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    escape = "\x1b]0;owned\x07\x1b[2J\u202e"
+    model = {"model": f"m{escape}"}
+    batch = {"batch_id": "b", "model_configs": dict.fromkeys(("mafioso", "detective", "villager"), model)}
+    strange = log_form(played(3))
+    strange["players"][0]["role"] = f"king{escape}"
+    lines = [played(1), strange, f'{{"game_id": "x{escape}", "players": 5}}', f'"{escape}"']
+    words = [
+        "mini-mafia",
+        write_log(lines),
+        "--batches",
+        write_log([batch], "batches.jsonl"),
+        "--out",
+        tmp_path / "run",
+    ]
+    typer.main.get_command(app).main([str(word) for word in words], prog_name="liescope", standalone_mode=False)
+    printed = capsys.readouterr()
+    assert "3 could not be read" in printed.out
+    assert not {"\x1b", "\x07", "\u202e"} & {*printed.out}
+    assert max(map(len, printed.out.splitlines())) <= 200
+
+
+# Chance
+
+
+def mutated(value: Any, chance: random.Random) -> Any:
+    """The value with something in it replaced by something else."""
+    odd = [None, True, -1, 10**30, 0.5, "", "\ud800", "\x00", "Alice", [], {}, [[]], "x" * 999]
+    if isinstance(value, dict) and value and chance.random() < 0.85:
+        key = chance.choice(list(value))
+        if chance.random() < 0.15:
+            return {name: part for name, part in value.items() if name != key}
+        return {**value, key: mutated(value[key], chance)}
+    if isinstance(value, list) and value and chance.random() < 0.85:
+        place = chance.randrange(len(value))
+        middle = [] if chance.random() < 0.15 else [mutated(value[place], chance)]
+        return value[:place] + middle * chance.choice((1, 1, 1, 2)) + value[place + 1 :]
+    if isinstance(value, str) and value and chance.random() < 0.6:
+        place = chance.randrange(len(value))
+        return value[:place] + chance.choice(["", "\x1b", '"', ": ", "Bob", "You"]) + value[place + 1 :]
+    return chance.choice(odd)
+
+
+def test_no_mutation_of_a_log_raises_and_what_comes_in_can_be_labelled(
+    played: Played, write_log: Writer, log_form: Any
+) -> None:
+    chance = random.Random(5)
+    logs = []
+    for number in range(600):
+        log = log_form(played(number % 7)) | {"game_id": f"b_game_{number:04d}"}
+        for _ in range(chance.randint(1, 3)):
+            log = mutated(log, chance)
+        logs.append(json.dumps(log))
+    games, bad = parted(write_log(logs))
+    assert len(games) + len(bad) == 600
+    assert len(games) > 60
+    assert len(bad) > 60
+    for game in games:
+        label_game(game)
+        assert record_from_json(json.loads(json.dumps(record_to_json(game)))) == game
