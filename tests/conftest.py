@@ -9,6 +9,7 @@ import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes run side by side; small models want no second thread
 
 REAL_DATA = Path(os.environ.get("LIESCOPE_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

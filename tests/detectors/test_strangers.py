@@ -1,0 +1,333 @@
+"""A model folder may come from anybody: what is wrong with it is one line, and no code of it ever runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import skops.io
+from safetensors.numpy import load_file, save_file
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from liescope.common.encoder_folder import check_encoder, encoder_folder
+from liescope.common.errors import BadData, LiescopeError, UsageError
+from liescope.detectors import load, train
+
+ROOT = Path(__file__).parents[2]
+WORDS = ["I checked Bob last night, I am certain.", "Trust me, no rush."]
+
+
+@pytest.fixture(scope="module")
+def tfidf(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train("tfidf", corpus, out=tmp_path_factory.mktemp("m") / "tfidf").model
+
+
+@pytest.fixture(scope="module")
+def embedding(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("m") / "embedding"
+    return train("embedding", corpus, out=out, folds=0, encoder=str(tiny_encoder)).model
+
+
+@pytest.fixture(scope="module")
+def encoder(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("m") / "encoder"
+    return train("encoder", corpus, out=out, folds=0, encoder=str(tiny_encoder), max_steps=2).model
+
+
+def copy(model: Path, to: Path) -> Path:
+    return Path(shutil.copytree(model, to / "stranger"))
+
+
+def change(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **changes}), encoding="utf-8")
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(BadData) as caught:
+        load(folder)
+    words = str(caught.value)
+    assert "\n" not in words
+    assert len(words) < 600
+    return words
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format": 99},
+        {"format": "two"},
+        {"kind": ["tfidf"]},
+        {"target": "truth"},
+        {"thresholds": {"1pct": float("nan"), "5pct": 0.5}},
+        {"thresholds": {"1pct": 0.5, "5pct": -1}},
+        {"thresholds": {"1pct": 0.5, "5pct": True, "10pct": 0.1}},
+        {"thresholds": [0.5]},
+        {"options": {"words": 10**9}},
+        {"options": {"strength": float("inf")}},
+        {"options": {"colour": "red"}},
+        {"options": None},
+        {"text": {"context": -1}},
+        {"training": {"statements": "many"}},
+        {"versions": {"liescope": 1}},
+        {"unheard": "of"},
+    ],
+)
+def test_an_odd_model_file_is_one_line(changes: dict[str, Any], tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    change(folder / "model.json", **changes)
+    refused(folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"null", b"[]", b"[" * 200_000, b"{" * 100_000, b"\xff\xfe", b'{"kind": "\\ud800"}']
+)
+def test_a_model_file_that_holds_no_model_is_one_line(content: bytes, tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    (folder / "model.json").write_bytes(content)
+    refused(folder)
+
+
+def test_a_huge_model_file_is_not_read(tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    with (folder / "model.json").open("r+b") as stream:
+        stream.truncate(100_000_000)
+    assert "100 MB" in refused(folder)
+
+
+def test_an_unknown_kind_is_one_line(tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    change(folder / "model.json", kind="os.system")
+    with pytest.raises(UsageError, match="unknown kind of detector"):
+        load(folder)
+
+
+def pipeline(**settings: Any) -> Pipeline:
+    return Pipeline([("text", FeatureUnion([("words", TfidfVectorizer(**settings))])), ("head", LogisticRegression())])
+
+
+def fitted(labels: list[Any], **settings: Any) -> Pipeline:
+    return pipeline(**settings).fit([*WORDS, *WORDS], labels)
+
+
+def other_size() -> Pipeline:
+    model = fitted([True, False] * 2)
+    model["head"].coef_ = np.zeros((1, 3))
+    return model
+
+
+def not_numbers() -> Pipeline:
+    model = fitted([True, False] * 2)
+    model["head"].coef_ = np.full_like(model["head"].coef_, np.nan)
+    return model
+
+
+def odd_vocabulary() -> Pipeline:
+    model = fitted([True, False] * 2)
+    vectorizer = model["text"].transformer_list[0][1]
+    vectorizer.vocabulary_ = dict.fromkeys(vectorizer.vocabulary_, 10**9)
+    return model
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [
+        lambda: [1, 2, 3],
+        lambda: {"text": "head"},
+        lambda: "a pipeline",
+        lambda: np.zeros(3),
+        lambda: Pipeline([("head", LogisticRegression())]),
+        lambda: Pipeline([("text", FeatureUnion([])), ("head", LogisticRegression())]),
+        pipeline,
+        lambda: fitted(["honest", "deceptive"] * 2),
+        lambda: fitted([0, 1, 2, 1]),
+        other_size,
+        not_numbers,
+        odd_vocabulary,
+    ],
+)
+def test_a_skops_file_of_anything_else_is_one_line(saved: Callable[[], Any], tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    skops.io.dump(saved(), folder / "pipeline.skops")
+    assert "pipeline.skops" in refused(folder)
+
+
+def test_a_skops_file_with_types_that_no_detector_has_is_one_line(tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    skops.io.dump(Path.home, folder / "pipeline.skops")
+    assert "pipeline.skops" in refused(folder)
+
+
+def test_a_deeply_nested_skops_file_is_one_line(tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    node = '{"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "__id__": 1, "content": ['
+    schema = node * 20_000 + "]}" * 20_000
+    with zipfile.ZipFile(folder / "pipeline.skops", "w") as archive:
+        archive.writestr("schema.json", schema)
+    refused(folder)
+
+
+def test_a_skops_file_that_unpacks_to_gigabytes_is_not_unpacked(tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    with zipfile.ZipFile(folder / "pipeline.skops", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b" " * 200_000_000)
+    assert "unpacks to" in refused(folder)
+
+
+def test_settings_of_a_skops_file_take_no_effect(tfidf: Path, tmp_path: Path) -> None:
+    """Read as it stands, this vectorizer would open the file that a statement names."""
+    folder = copy(tfidf, tmp_path)
+    before = load(folder).score(WORDS)
+    saved = skops.io.load(folder / "pipeline.skops", trusted=[])
+    saved["text"].transformer_list[0][1].set_params(input="filename", token_pattern="(a+)+$")
+    skops.io.dump(saved, folder / "pipeline.skops")
+    assert load(folder).score(WORDS).equals(before)
+
+
+@pytest.mark.parametrize("score", [float("nan"), 2.0, None])
+def test_scores_that_are_no_probabilities_are_one_line(score: float | None, tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    scores = pl.read_parquet(folder / "scores.parquet")
+    scores.with_columns(score=pl.lit(score, pl.Float64)).write_parquet(folder / "scores.parquet")
+    assert "scores.parquet" in refused(folder)
+
+
+PAYLOAD = """
+import pathlib
+pathlib.Path({mark!r}).touch()
+from transformers import BertConfig as Config, BertForSequenceClassification as Model, BertModel as Body
+from sentence_transformers.models import Pooling
+"""
+
+
+def hostile_settings(part: Path) -> dict[str, Callable[[], None]]:
+    auto_map = {"AutoConfig": "payload.Config", "AutoModel": "payload.Body"}
+    auto_map |= {"AutoModelForSequenceClassification": "payload.Model"}
+    module = {"idx": 1, "name": "1", "path": "1_Pooling"}
+    first = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
+
+    def modules(*more: dict[str, Any]) -> Callable[[], None]:
+        return lambda: (part / "modules.json").write_text(json.dumps([first, *more]), encoding="utf-8") and None
+
+    return {
+        "auto_map": lambda: change(part / "config.json", auto_map=auto_map),
+        "auto_map and an unknown type": lambda: change(part / "config.json", auto_map=auto_map, model_type="payload"),
+        "auto_map of a tokenizer": lambda: change(
+            part / "tokenizer_config.json", auto_map={"AutoTokenizer": ["payload.Model", None]}
+        ),
+        "a module beside the weights": modules({**module, "type": "payload.Pooling"}),
+        "a module of another package": modules({**module, "type": "os.system"}),
+        "a module that trusts": modules({**module, "type": "sentence_transformers.models.Router"}),
+        "a module outside": modules({**module, "path": "../..", "type": "sentence_transformers.models.Pooling"}),
+        "a kernel of the Hub": lambda: change(part / "config.json", _attn_implementation="someone/kernel"),
+        "an adapter": lambda: (
+            (part / "adapter_config.json").write_text(
+                json.dumps({"base_model_name_or_path": str(part)}), encoding="utf-8"
+            )
+            and None
+        ),
+        "trust in the settings": lambda: (
+            (part / "sentence_bert_config.json").write_text(
+                json.dumps({"max_seq_length": 64, "model_args": {"trust_remote_code": True}}), encoding="utf-8"
+            )
+            and None
+        ),
+        "too many layers": lambda: change(part / "config.json", num_hidden_layers=10**9),
+        "too wide": lambda: change(part / "config.json", hidden_size=10**12),
+        "deep settings": lambda: (part / "config.json").write_text("[" * 100_000, encoding="utf-8") and None,
+    }
+
+
+@pytest.mark.parametrize("attack", hostile_settings(Path()))
+@pytest.mark.parametrize("kind", ["embedding", "encoder"])
+def test_an_encoder_that_asks_for_code_or_memory_is_refused_and_nothing_runs(
+    kind: str, attack: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy(request.getfixturevalue(kind), tmp_path)
+    part, mark = folder / "encoder", tmp_path / "code ran"
+    (part / "payload.py").write_text(PAYLOAD.format(mark=str(mark)), encoding="utf-8")
+    monkeypatch.syspath_prepend(part)
+    hostile_settings(part)[attack]()
+    refused(folder)
+    assert not mark.exists()
+
+
+def test_a_question_whether_to_run_code_is_never_asked(encoder: Path, tmp_path: Path) -> None:
+    folder = copy(encoder, tmp_path)
+    mark = tmp_path / "code ran"
+    (folder / "encoder" / "payload.py").write_text(PAYLOAD.format(mark=str(mark)), encoding="utf-8")
+    hostile_settings(folder / "encoder")["auto_map and an unknown type"]()
+    done = subprocess.run(
+        [sys.executable, "-m", "liescope", "score", str(folder), "hello"],
+        input="y\ny\ny\n",
+        cwd=ROOT,
+        env={**os.environ, "HF_MODULES_CACHE": str(tmp_path / "modules")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error:")
+    assert len(done.stderr.splitlines()) == 1
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("where", ["{tmp}/elsewhere", "../elsewhere", "./elsewhere", "elsewhere", "a/../../elsewhere"])
+def test_a_model_file_cannot_name_a_folder_as_its_encoder(
+    where: str, embedding: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy(embedding, tmp_path)
+    shutil.copytree(tiny_encoder, tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path)
+    options = json.loads((folder / "model.json").read_text(encoding="utf-8"))["options"]
+    change(folder / "model.json", options={**options, "encoder": where.format(tmp=tmp_path)})
+    assert "train it again" in refused(folder)
+
+
+def test_weights_that_are_missing_or_of_another_shape_are_refused(encoder: Path, tmp_path: Path) -> None:
+    folder = copy(encoder, tmp_path)
+    path = folder / "encoder" / "model.safetensors"
+    weights = load_file(path)
+    save_file({name: value for name, value in weights.items() if "classifier" not in name}, path)
+    assert "missing" in refused(folder)
+    save_file({name: value[:1] for name, value in weights.items()}, path)
+    refused(folder)
+    save_file({name: np.full_like(value, np.nan) for name, value in weights.items()}, path)
+    assert "probabilities" in refused(folder)
+
+
+def test_pickled_weights_are_not_opened(embedding: Path, tmp_path: Path) -> None:
+    folder = copy(embedding, tmp_path)
+    (folder / "encoder" / "model.safetensors").rename(folder / "encoder" / "pytorch_model.bin")
+    refused(folder)
+
+
+def test_an_encoder_that_is_only_data_passes(tiny_encoder: Path) -> None:
+    check_encoder(tiny_encoder)
+    check_encoder(encoder_folder(""))
+
+
+@pytest.mark.parametrize("name", ["../x", "/no/such", "a/b/c", "x y", "hf://a", "a..b", "~/.ssh"])
+def test_a_name_that_is_neither_a_folder_nor_of_the_hub_is_refused_before_any_request(name: str) -> None:
+    with pytest.raises(LiescopeError, match="no Hub id"):
+        encoder_folder(name)
+
+
+def test_a_model_of_the_first_format_gives_the_scores_that_it_gave(tfidf: Path, tmp_path: Path) -> None:
+    folder = copy(tfidf, tmp_path)
+    file = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    training = {name: value for name, value in file["training"].items() if name not in ("lost", "names")}
+    change(folder / "model.json", format=1, training=training)
+    given = [{"text": text, "names": ["Bob"]} for text in WORDS]
+    assert load(folder).score(given).equals(load(tfidf).score(given))
