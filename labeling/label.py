@@ -15,6 +15,7 @@ from typing import Any
 
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Seat
+from liescope.games.registry import GAMES
 from liescope.games.suspicion import START, smooth
 from liescope.labeling.acts import FATES, vote_rows
 from liescope.labeling.claims import find_claims
@@ -23,6 +24,7 @@ from liescope.labeling.taxonomy import DeceptionType, parse_type
 from liescope.labeling.truth import check
 
 NO_CLAIM = "no checkable claim"
+NO_CLAIMS_READ = "no claims are read in games that Liescope cannot play"
 NO_KNOWN_CLAIM = "no claim that the speaker could know to be true or false"
 NOT_ASKED = "not asked"
 UNREADABLE = "could not be read"
@@ -71,9 +73,9 @@ def _statement(
     ratings: Sequence[RatingRow],
 ) -> StatementRow:
     seat = seats[event.actor or ""]
-    claims = tuple(
-        check(claim, event, record) for claim in find_claims(event.text, seat.name, tuple(seats), record.game)
-    )
+    known_game = record.game in GAMES
+    found = find_claims(event.text, seat.name, tuple(seats), record.game) if known_game else ()
+    claims = tuple(check(claim, event, record) for claim in found)
     planted = parse_type(event.data.get("private", {}).get("planted_type"))
     return StatementRow(
         statement_id=statement_id(record.game_id, event.index),
@@ -93,7 +95,7 @@ def _statement(
         alive=_alive(record, event.index),
         read_notes=tuple(event.data.get("notes", ())),
         label_role=seat.deceives,
-        **_claimed(claims),
+        **(_claimed(claims) if known_game else {"label_claim": None, "label_claim_null": NO_CLAIMS_READ}),
         claims=claims,
         **_own_view(report),
         **_peers_view(ratings),

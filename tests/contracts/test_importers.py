@@ -1,0 +1,163 @@
+"""What every importer promises. A new one joins by standing in the registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+import typer
+
+from liescope.common.errors import BadData, UsageError
+from liescope.common.model_options import OptionsModel, declare
+from liescope.games.core import Event, EventKind, Outcome, Phase
+from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
+from liescope.generate.importers.commands import app
+from liescope.generate.importers.protocol import attempt
+from liescope.generate.importers.registry import find_importer
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.label import NO_CLAIMS_READ, label_game
+
+every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
+
+
+@every_importer
+def test_an_importer_says_what_it_reads_whose_it_is_and_what_may_be_done_with_it(importer: type[Importer]) -> None:
+    assert find_importer(importer.format) is importer
+    assert importer.format == importer.format.lower()
+    assert importer.__doc__
+    for words in (importer.reads, importer.origin, importer.licence):
+        assert words.strip()
+    assert importer.licence.endswith(".")
+    assert importer.version >= 1
+
+
+@every_importer
+def test_every_option_is_described_has_a_default_and_is_on_the_command(importer: type[Importer]) -> None:
+    command = typer.main.get_command(app)
+    taken = {option for parameter in command.params for option in parameter.opts}
+    for name, field in importer.Options.model_fields.items():
+        assert field.description
+        assert not field.is_required()
+        assert f"--{name.replace('_', '-')}" in taken
+    with pytest.raises(UsageError, match="has no option --colour"):
+        importer.Options.of(importer.format, {"colour": "red"})
+
+
+@every_importer
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n\n",
+        b"junk\n",
+        b"{}\n[]\n",
+        b'{"game_id": 3}\n',
+        b"\xff\xfe\x00",
+        b"\x1f\x8b\x08",
+        b"SQLite format 3\x00",
+    ],
+)
+def test_a_file_of_something_else_is_rejections_and_no_game(
+    importer: type[Importer], content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "odd").write_bytes(content)
+    found = list(read_games(importer.format, tmp_path / "odd"))
+    assert all(isinstance(item, Rejected) and item.reason for item in found)
+    with pytest.raises(BadData, match="no game that can be imported"):
+        import_games(importer.format, tmp_path / "odd", out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@every_importer
+def test_a_source_that_is_not_there_is_named(importer: type[Importer], tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        import_games(importer.format, tmp_path / "nowhere", out=tmp_path / "run")
+
+
+def test_kinds_that_share_an_option_share_its_type() -> None:
+    class One(OptionsModel):
+        size: int = 1
+
+    class Other(OptionsModel):
+        size: str = ""
+
+    assert [option.name for option in declare({"one": One, "two": One})] == ["size"]
+    with pytest.raises(TypeError, match="another type"):
+        declare({"one": One, "other": Other})
+
+
+# A format of a game that Liescope cannot play
+
+
+class LiarsTable(Importer):
+    """A line is a game: who lied, and what each one said."""
+
+    format: ClassVar[str] = "liars-table"
+    reads: ClassVar[str] = "lines of JSON"
+    origin: ClassVar[str] = "this test"
+    licence: ClassVar[str] = "Free for all."
+
+    def read(self, source: Path) -> Iterator[Imported | Rejected]:
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            yield attempt(source.name, number, "", partial(self.game, json.loads(line)))
+
+    def game(self, log: dict[str, str]) -> GameRecord:
+        liar = log.pop("liar")
+        sides = {name: ("liar", "liars") if name == liar else ("guest", "guests") for name in log}
+        seats = tuple(Seat(name, *sides[name], name == liar, "m", Source.HUMAN) for name in log)
+        events = [Event(0, EventKind.SETUP, 0, Phase.SETUP, data={"names": list(log), "composition": {}})]
+        for name, text in log.items():
+            events.append(Event(len(events), EventKind.STATEMENT, 1, Phase.DISCUSSION, 1, actor=name, text=text))
+        outcome = Outcome("guests", tuple(name for name in log if name != liar), "they say so", 1)
+        return GameRecord(
+            f"{liar}-1", "liars-table", None, "m", seats, tuple(events), Status.DONE, outcome, meta={"table": 4}
+        )
+
+
+@pytest.fixture
+def liars(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A source of two games, whose importer is registered."""
+    monkeypatch.setitem(IMPORTERS, LiarsTable.format, LiarsTable)
+    games = [{"liar": "Ann", "Ann": "I am a guest.", "Ben": "Ann lies."}, {"liar": "Cid", "Cid": "Hm.", "Dan": "No."}]
+    (tmp_path / "games").write_text("".join(json.dumps(game) + "\n" for game in games))
+    return tmp_path / "games"
+
+
+def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(liars: Path, tmp_path: Path) -> None:
+    result = import_games("liars-table", str(liars), out=str(tmp_path / "run"))
+    assert repr(result).startswith("<ImportResult ")
+    assert "2 games of liars-table" in repr(result)
+    assert result.counts.rows() == [("guest", "m", "guests", 2), ("liar", "m", "guests", 2)]
+    assert result.to_json()["games_with_a_person"] == 2
+    assert (result.rejected.height, result.notes.height) == (0, 0)
+    with Journal.open(tmp_path / "run") as journal:
+        games = list(journal.records())
+        assert journal.plan["licence"] == "Free for all."
+    assert games == list(read_games("liars-table", liars))
+    (said, answer) = label_game(games[0]).statements
+    assert (said.label_role, answer.label_role) == (True, False)
+    assert (said.label_claim, said.label_claim_null, said.claims) == (None, NO_CLAIMS_READ, ())
+
+
+def test_a_record_that_breaks_the_protocol_is_rejected(
+    liars: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = LiarsTable.game
+
+    def stray(self: LiarsTable, log: dict[str, str]) -> GameRecord:
+        game = good(self, dict(log))
+        if log["liar"] == "Cid":
+            return game
+        stranger = Event(len(game.events), EventKind.STATEMENT, 1, Phase.DISCUSSION, actor="Zoe", text="?")
+        return replace(game, events=(*game.events, stranger))
+
+    monkeypatch.setattr(LiarsTable, "game", stray)
+    result = import_games("liars-table", liars, out=tmp_path / "run")
+    assert result.games == 1
+    assert result.rejected.row(0) == ("games", 1, "Ann-1", "event 3 names Zoe, who is not at the table")
