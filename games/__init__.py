@@ -4,13 +4,17 @@ from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Game
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.one_night import OneNightSpec, OneNightWerewolf
+from liescope.games.playable import PlayableGame
 from liescope.games.record import GameRecord, Seat, Source, Status, record
+from liescope.games.registry import GAMES, find_game
 from liescope.games.session import Session, drive, fork, replay, resume, start
 from liescope.games.table import TableSpec
 from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
 
 __all__ = [
     "DYADIC_TABLE",
+    "GAMES",
     "MINI_MAFIA",
     "WEREWOLF_TABLE",
     "Ask",
@@ -28,8 +32,11 @@ __all__ = [
     "Mafia",
     "MafiaSpec",
     "MiniMafia",
+    "OneNightSpec",
+    "OneNightWerewolf",
     "Outcome",
     "Phase",
+    "PlayableGame",
     "Reply",
     "Seat",
     "Session",
@@ -39,6 +46,7 @@ __all__ = [
     "Werewolf",
     "WerewolfSpec",
     "drive",
+    "find_game",
     "fork",
     "record",
     "replay",

@@ -46,7 +46,7 @@ class EventKind(StrEnum):
 
     SETUP = "setup"  # everyone; data: names, composition {role: count}, and what the game lets everybody know of it
     ROLE = "role"  # the seat itself; data: role
-    PARTNERS = "partners"  # those who know each other, where there are several; data: names
+    PARTNERS = "partners"  # those who know each other, data: names, and in some games seen (a card that nobody holds)
     LESSONS = "lessons"  # the actor, which begins with them; data: lessons [[kind, text]]
     NIGHT = "night"  # everyone; a night begins
     KILLER = "killer"  # the mafiosos; actor makes the kill decision

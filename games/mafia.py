@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from liescope.common.errors import UsageError
-from liescope.games.assessing import assess
 from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
 from liescope.games.playable import PlayableGame
 from liescope.games.table import NAMES, TableSpec, option
-from liescope.games.talk import speech
+from liescope.games.talk import discuss
 from liescope.games.voting import ballot, legal_choice, plurality
 
 MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
@@ -84,8 +83,7 @@ class Mafia(Game):
             if outcome := self._over():
                 return outcome
             self.log(EventKind.DAY, Phase.DISCUSSION)
-            for number in range(1, self.spec.rounds + 1):
-                yield from self._discussion(number)
+            yield from discuss(self, self.spec.rounds)
             yield from self._vote()
             if outcome := self._over(last_day=self.day == self.spec.days):
                 return outcome
@@ -143,15 +141,6 @@ class Mafia(Game):
         self.alive.remove(victim)
         revealed = {"role": self.roles[victim]} if self.spec.reveal_dead else {}
         self.log(EventKind.DEATH, Phase.NIGHT, target=victim, data=revealed)
-
-    def _discussion(self, number: int) -> Generator[Asks, Replies, None]:
-        for speaker in self.random.sample(self.alive, len(self.alive)):
-            ask = self.ask(
-                speaker, AskKind.SPEAK, Phase.DISCUSSION, number, rounds=self.spec.rounds, limit=self.spec.message_limit
-            )
-            (reply,) = yield self.batch([ask])
-            event = self.log(**speech(ask, reply))
-            yield from assess(self, event)
 
     def _vote(self) -> Generator[Asks, Replies, None]:
         votes = yield from ballot(self, Phase.VOTING)

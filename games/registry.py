@@ -12,11 +12,11 @@ from typing import Any
 
 from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import UnknownName
-from liescope.games import mafia, werewolf
+from liescope.games import mafia, one_night, werewolf
 from liescope.games.playable import PlayableGame
 
 SHARED = "The table"  # the heading of options that games of several kinds have
-GAMES: dict[str, PlayableGame] = {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES)}
+GAMES: dict[str, PlayableGame] = {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)}
 
 
 def find_game(name: str) -> PlayableGame:

@@ -1,11 +1,23 @@
-"""What becomes of words that were to be said aloud."""
+"""Discussion in rounds, and what becomes of words that were to be said aloud."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
-from liescope.games.assessing import notes
-from liescope.games.core import Ask, EventKind, Reply
+from liescope.games.assessing import assess, notes
+from liescope.games.core import Ask, AskKind, Asks, EventKind, Game, Phase, Replies, Reply
+
+
+def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
+    """Rounds of discussion: in each of them all living players speak once, in an order drawn anew."""
+    for number in range(1, rounds + 1):
+        for speaker in game.random.sample(game.alive, len(game.alive)):
+            limit = game.table.message_limit
+            ask = game.ask(speaker, AskKind.SPEAK, Phase.DISCUSSION, number, rounds=rounds, limit=limit)
+            (reply,) = yield game.batch([ask])
+            event = game.log(**speech(ask, reply))
+            yield from assess(game, event)
 
 
 def speech(ask: Ask, reply: Reply) -> dict[str, Any]:

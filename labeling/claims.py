@@ -316,13 +316,14 @@ def _own_subject(before: str) -> bool:
 
 def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
     low = sentence.low
-    if not wording.INVESTIGATING.search(low):
+    looks = list(patterns.looked.finditer(low, 0, end)) if patterns.looked else []
+    if not looks and not wording.INVESTIGATING.search(low):
         return
     matches = list(wording.INVESTIGATED.finditer(low, 0, end))
     matches = [m for m in matches if not m["elided"] or _own_subject(low[max(0, m.start() - _REACH) : m.start()])]
     matches += wording.ONE_INVESTIGATED.finditer(low, 0, end)
     matches += wording.INVESTIGATION_OF.finditer(low, 0, end)
-    for match in sorted(matches, key=lambda match: match.start()):
+    for match in sorted([*matches, *looks], key=lambda match: match.start()):
         subject = sentence.resolve(match["target"], match.start())
         if not subject or subject == sentence.me or _governed(low, match.start(), patterns) is None:
             continue

@@ -38,6 +38,7 @@ class RolePatterns:
     result: re.Pattern[str]
     possessive: re.Pattern[str]
     others_say: re.Pattern[str]
+    looked: re.Pattern[str] | None
     trigger: re.Pattern[str]
 
 
@@ -99,5 +100,6 @@ def role_patterns(game: str) -> RolePatterns:
             rf"result|statement|allegation|suspicion|word|assertion|theory)s? (?:that|about|of|shows?|showed|reveal|"
             rf"says?|said|claim|prov|confirm|found|point|suggest|indicat|is that|truly|really)"
         ),
+        looked=re.compile(words.looked) if words.looked else None,
         trigger=re.compile(words.trigger),
     )

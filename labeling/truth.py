@@ -36,7 +36,7 @@ def check(claim: FoundClaim, statement: Event, record: GameRecord) -> Claim:
     seats = {seat.name: seat for seat in record.seats}
     if claim.subject not in seats or speaker not in seats:
         return _row(claim, UNVERIFIABLE, known=False)
-    teams = {seat.role: seat.team for seat in record.seats}
+    teams = teams_in_play(record)
     role = seats[claim.subject].role
     if claim.kind == "protection":
         protected = _acted(EventKind.PROTECTION, claim, statement, record)
@@ -77,7 +77,7 @@ def holds(value: str, role: str, teams: dict[str, str]) -> bool:
 
 def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, frozenset[str]]:
     """For each player, the roles it may have for all that `observer` saw in the events before index `until`."""
-    teams = {seat.role: seat.team for seat in record.seats}
+    teams = teams_in_play(record)
     own = record.seat(observer).role
     game = find_game(record.game)
     composition: dict[str, int] = {}
@@ -90,8 +90,10 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
         if event.kind is EventKind.SETUP:
             composition = dict(event.data.get("composition", {}))
         elif event.kind is EventKind.PARTNERS:
-            for name in event.data.get("names", ()):
-                possible[name] &= {own}
+            partners = event.data.get("names", ())
+            possible = {name: roles & {own} if name in partners else roles - {own} for name, roles in possible.items()}
+            if seen := event.data.get("seen"):
+                composition[seen] = composition.get(seen, 1) - 1
         elif event.kind is EventKind.INVESTIGATION and event.target:
             result = event.data.get("role", record.seat(event.target).role)
             possible[event.target] &= {role for role in teams if holds(result, role, teams)}
@@ -112,6 +114,16 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
                 possible[name] -= game.end_when_exiled
     possible[observer] = frozenset({own})
     return _narrow(possible, composition)
+
+
+def teams_in_play(record: GameRecord) -> dict[str, str]:
+    """The team of each role that there is a card of, whether a player was dealt it or it stayed in the centre."""
+    teams = {seat.role: seat.team for seat in record.seats}
+    for event in record.events:
+        if event.kind is EventKind.SETUP:
+            cards = {role for role, count in event.data.get("composition", {}).items() if count}
+            return {**{role: team for role, team in find_game(record.game).teams.items() if role in cards}, **teams}
+    return teams
 
 
 def _narrow(possible: dict[str, frozenset[str]], composition: dict[str, int]) -> dict[str, frozenset[str]]:

@@ -22,6 +22,7 @@ class Vocabulary:
     VALUE". own: how speakers' claims of a value about themselves are called. guilt, innocence: the values that make a
     claim about another one of these kinds. protects: whether protections are claimed. seer: the role, or else an act of
     looking, that a speaker must claim for what it found out to be an investigation's result; "" where all findings are.
+    looked: how speakers say that they have looked at a player (the group target), where a game has words of its own.
     """
 
     groups: tuple[str, ...]
@@ -39,6 +40,7 @@ class Vocabulary:
     own: Mapping[str, str] = field(default_factory=dict)
     protects: bool = False
     seer: str = ""
+    looked: str = ""
 
     def deny(self, value: str) -> str:
         """What denying a value claims."""

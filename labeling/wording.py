@@ -33,6 +33,7 @@ KILLED = re.compile(
 
 _FILL = r"(?: (?:have|had|already|also|just|personally|finally|actually|then|secretly|successfully|only|did)){0,3}"
 _I = rf"{NO_NAME_WORD}i(?:'ve|'d(?! have))?"  # "I'd have looked" tells of no act
+I_HAVE = _I + _FILL
 FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncovered|determined|exposed|proved|revealed"
 TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
 INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from liescope.common.per_game import PerGame
-from liescope.data_cards.games import mafia, werewolf
+from liescope.data_cards.games import mafia, one_night, werewolf
 
 GAME_TEXTS = PerGame[str](
     "text for the dataset card",
@@ -13,5 +13,6 @@ GAME_TEXTS = PerGame[str](
         "mafia": mafia.MAFIA,
         "werewolf": werewolf.WEREWOLF,
         "dyadic-werewolf": werewolf.DYADIC_WEREWOLF,
+        "one-night-werewolf": one_night.ONE_NIGHT,
     },
 )

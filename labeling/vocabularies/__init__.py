@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from liescope.common.per_game import PerGame
-from liescope.labeling.vocabularies import mafia, werewolf
+from liescope.labeling.vocabularies import mafia, one_night, werewolf
 from liescope.labeling.vocabulary import Vocabulary
 
 VOCABULARIES = PerGame[Vocabulary](
@@ -14,5 +14,6 @@ VOCABULARIES = PerGame[Vocabulary](
         "mafia": mafia.WORDS,
         "werewolf": werewolf.WORDS,
         "dyadic-werewolf": werewolf.WORDS,
+        "one-night-werewolf": one_night.WORDS,
     },
 )

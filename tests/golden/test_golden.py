@@ -21,6 +21,7 @@ import pytest
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Assessment, Event, EventKind, Game, Replies, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.one_night import OneNightSpec, OneNightWerewolf
 from liescope.games.record import GameRecord, Source, event_to_json, record, reply_from_json, reply_to_json
 from liescope.games.session import Session, drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
@@ -34,6 +35,9 @@ HANDS: dict[str, Hand] = {
     "werewolf_days_run_out": DAYS_RUN_OUT,
 }
 WITH_A_SEER = WerewolfSpec(villagers=3, seers=1, debate_turns=3, defence_turns=2, assess=True, show_suspicion=True)
+
+TWO_DOCTORS = WerewolfSpec(villagers=2, doctors=2, werewolves=1, jesters=0, debate_turns=1, defence_turns=1, days=3)
+LONE = 3  # a seed that puts one of the werewolves in the centre
 
 
 def by_hand(hand: Hand) -> GameRecord:
@@ -53,6 +57,9 @@ GAMES: dict[str, Callable[[], Game]] = {
     "mafia": lambda: Mafia(MafiaSpec(2, 1, 4, message_limit=60), 2, "golden"),
     "mafia_two_days": lambda: Mafia(MafiaSpec(1, 2, 5, rounds=1, days=2), 5, "golden"),
     "werewolf_with_a_seer": lambda: Werewolf(WITH_A_SEER, 8, "golden"),
+    "werewolf_two_doctors": lambda: Werewolf(TWO_DOCTORS, 0, "golden"),
+    "one_night": lambda: OneNightWerewolf(OneNightSpec(assess=True, rounds=1), 0, "golden"),
+    "one_night_lone_werewolf": lambda: OneNightWerewolf(OneNightSpec(rounds=1), LONE, "golden"),
     "werewolf_judged": lambda: Judging(by_hand(JESTER_EXILED), JudgeSpec(roles=True, lessons=True), "a judge"),
     **{name: hand.make for name, hand in HANDS.items()},
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from liescope.common.per_game import PerGame
-from liescope.generate.players.prompts import mafia, werewolf
+from liescope.generate.players.prompts import mafia, one_night, werewolf
 from liescope.generate.players.prompts.family import Family
 
 FAMILIES = PerGame[Family](
@@ -14,5 +14,6 @@ FAMILIES = PerGame[Family](
         "mafia": mafia.FAMILY,
         "werewolf": werewolf.FAMILY,
         "dyadic-werewolf": werewolf.FAMILY,
+        "one-night-werewolf": one_night.FAMILY,
     },
 )

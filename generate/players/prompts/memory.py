@@ -20,10 +20,10 @@ def narrate(view: Sequence[Event], seat: str) -> Narration:
 
 def memory(view: Sequence[Event], seat: str) -> list[str]:
     """The lines of a seat's memory. view: the events that the seat has seen."""
-    return [line for event in view if (line := _line(event, seat)) is not None]
+    return [line for event in view if (line := remember(event, seat)) is not None]
 
 
-def _line(event: Event, seat: str) -> str | None:
+def remember(event: Event, seat: str) -> str | None:
     """One event as the seat remembers it, None for events that are no memory."""
     mine = event.actor == seat
     who, target = "You" if mine else event.actor, event.target

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from liescope.common.per_game import PerGame
 from liescope.games.core import Ask, Event, Reply
 from liescope.generate.players.scripted.mafia import answer_mafia
+from liescope.generate.players.scripted.one_night.player import answer_one_night
 from liescope.generate.players.scripted.skills import Skills
 from liescope.generate.players.scripted.werewolf.player import answer_werewolf
 
@@ -21,5 +22,6 @@ ANSWERS = PerGame[Answer](
         "mafia": answer_mafia,
         "werewolf": answer_werewolf,
         "dyadic-werewolf": answer_werewolf,
+        "one-night-werewolf": answer_one_night,
     },
 )
