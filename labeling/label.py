@@ -32,25 +32,36 @@ NO_RATING = "no usable rating"
 TIE = "as many observers flag it as do not"
 
 
-def label_game(record: GameRecord, transcript: bool = False) -> LabelledGame:
-    """The rows of a game, finished or failed, played or imported. transcript: with what was said before each statement,
-    in the column of that name.
-    """
+def label_game(record: GameRecord) -> LabelledGame:
+    """The labelled rows of a game, finished or failed, played or imported."""
+    ratings = rating_rows(record)
+    return LabelledGame(statement_rows(record), ratings, tuple(vote_rows(record, ratings)))
+
+
+def statement_rows(record: GameRecord, transcript: bool = False) -> tuple[StatementRow, ...]:
+    """The statements of a game with their labels. transcript: with what was said before each, in that column."""
     seats = {seat.name: seat for seat in record.seats}
-    said = {event.index: event for event in record.events if event.kind is EventKind.STATEMENT}
-    ratings = _ratings(record, seats, said)
-    by_statement: dict[int | None, list[RatingRow]] = defaultdict(list)
-    for about, rating in ratings:
-        by_statement[about].append(rating)
+    by_statement: dict[str, list[RatingRow]] = defaultdict(list)
+    for rating in rating_rows(record):
+        by_statement[rating.statement_id].append(rating)
     reports = {event.about: event for event in _assessments(record, EventKind.SELF_REPORT)}
     statements = tuple(
-        _statement(record, event, position, seats, reports.get(event.index), by_statement[event.index])
-        for position, event in enumerate(said.values(), 1)
+        _statement(
+            record,
+            event,
+            position,
+            seats,
+            reports.get(event.index),
+            by_statement[statement_id(record.game_id, event.index)],
+        )
+        for position, event in enumerate(_said(record).values(), 1)
     )
-    if transcript:
-        statements = tuple(_with_transcripts(statements))
-    rows = tuple(rating for _, rating in ratings)
-    return LabelledGame(statements, rows, tuple(vote_rows(record, rows)))
+    return tuple(_with_transcripts(statements)) if transcript else statements
+
+
+def _said(record: GameRecord) -> dict[int, Event]:
+    """The statements of a game by index."""
+    return {event.index: event for event in record.events if event.kind is EventKind.STATEMENT}
 
 
 def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
@@ -169,8 +180,9 @@ def _most(kinds: Counter[str]) -> list[DeceptionType]:
     return [kind for kind in DeceptionType if most and kinds[kind.value] == most]
 
 
-def _ratings(record: GameRecord, seats: dict[str, Seat], said: dict[int, Event]) -> list[tuple[int, RatingRow]]:
-    """Each rating with the index of its statement, the suspicion of (observer, speaker) running through the game."""
+def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
+    """The ratings of a game, with the suspicion of (observer, speaker) running through it."""
+    seats, said = {seat.name: seat for seat in record.seats}, _said(record)
     running: dict[tuple[str, str], float] = defaultdict(lambda: START)
     rows = []
     for event in _assessments(record, EventKind.RATING):
@@ -200,8 +212,8 @@ def _ratings(record: GameRecord, seats: dict[str, Seat], said: dict[int, Event])
             reason=_text(view, "reason") or "",
             null=event.fallback or (f"{', '.join(missing)} {UNREADABLE}" if missing else ""),
         )
-        rows.append((event.about, row))
-    return rows
+        rows.append(row)
+    return tuple(rows)
 
 
 # Reading an assessment: an event with a fallback has none, and a field of the wrong shape counts as unread.

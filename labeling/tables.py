@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from liescope.common.addresses import without_addresses
 from liescope.data_cards.tables import GameRow, SeatRow
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Status
-from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows
+from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows, vote_rows
 from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
 from liescope.labeling.conditions import condition_of, prompt_version_of, settings_of
-from liescope.labeling.label import label_game
+from liescope.labeling.label import rating_rows, statement_rows
 
 _VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
 
 
-def game_tables(record: GameRecord, run: str = "", transcript: bool = False) -> Iterator[tuple[str, Any]]:
+def game_tables(
+    record: GameRecord, run: str = "", transcript: bool = False, only: Collection[str] | None = None
+) -> Iterator[tuple[str, Any]]:
     """The (table, row) pairs of one game: its games row and, for a finished game, the rows of every other table but
     calls, which only a journal has. A failed game broke off somewhere, so its statements are left out.
 
-    run: the name of the game's run; transcript: fill the statements' column of that name.
+    run: the name of the game's run; transcript: fill the statements' column of that name; only: the tables that are
+    wanted, all where None.
     """
-    yield "games", game_row(record, run)
+    if only is None or "games" in only:
+        yield "games", game_row(record, run)
     if record.status is not Status.DONE or record.outcome is None:
         return
-    labelled = label_game(record, transcript)
-    for table, rows in (
-        ("statements", labelled.statements),
-        ("ratings", labelled.ratings),
-        ("votes", labelled.votes),
-        ("night_acts", night_act_rows(record)),
-        ("bids", bid_rows(record)),
-        ("lessons", lesson_rows(record)),
-        ("lesson_tags", lesson_tag_rows(record)),
-        ("role_guesses", role_guess_rows(record)),
-    ):
-        for row in rows:
-            yield table, row
+    makers: dict[str, Callable[[], Iterable[Any]]] = {
+        "statements": lambda: statement_rows(record, transcript),
+        "ratings": lambda: rating_rows(record),
+        "votes": lambda: vote_rows(record, rating_rows(record)),
+        "night_acts": lambda: night_act_rows(record),
+        "bids": lambda: bid_rows(record),
+        "lessons": lambda: lesson_rows(record),
+        "lesson_tags": lambda: lesson_tag_rows(record),
+        "role_guesses": lambda: role_guess_rows(record),
+    }
+    for table, make in makers.items():
+        if only is None or table in only:
+            for row in make():
+                yield table, row
 
 
 def game_row(record: GameRecord, run: str) -> GameRow:

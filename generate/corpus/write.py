@@ -54,7 +54,7 @@ class _File:
 
     def _flush(self) -> None:
         *declared, _ = self._table.fields
-        columns = [_array(column_values(self._rows, field), self._schema.field(field.name)) for field in declared]
+        columns = [column_array(self._rows, field, self._table.name) for field in declared]
         columns.append(pa.repeat(pa.scalar(self._split, pa.string()), len(self._rows)))
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
         self._rows.clear()
@@ -65,13 +65,13 @@ def _texts(table: Table) -> list[str]:
     return [field.name for field in table.fields[:-1] if field.type == "text" and not field.repeated]
 
 
-def column_values(rows: list[Any], field: Field) -> list[Any]:
-    """The values of one column of rows; records as dictionaries."""
+def column_array(rows: list[Any], field: Field, table: str) -> pa.Array:
+    """One column of a table's rows. Raises BadData where a value is not of the column's type."""
     values = list(map(attrgetter(field.name), rows))
-    if not field.fields:
-        return values
-    names = [part.name for part in field.fields]
-    return [[{name: getattr(record, name) for name in names} for record in records] for records in values]
+    if field.fields:
+        names = [part.name for part in field.fields]
+        values = [[{name: getattr(record, name) for name in names} for record in records] for records in values]
+    return _array(values, arrow_schema(table).field(field.name))
 
 
 class CorpusWriter:

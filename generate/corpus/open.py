@@ -1,0 +1,94 @@
+"""Games as tables, the same from a run, a corpus folder and a corpus on the Hub."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from liescope.common.addresses import all_without_addresses
+from liescope.data_cards.tables import TABLES
+from liescope.data_cards.tables.schemas import polars_schema
+from liescope.generate.corpus.facts import RunFacts
+from liescope.generate.corpus.hub import hub_repo
+from liescope.generate.corpus.read import corpus_folder, is_corpus, read, read_facts
+from liescope.generate.corpus.write import GROUP_ROWS, column_array
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.tables import game_tables
+
+GAME_TABLES = tuple(name for name in TABLES if name != "calls")
+"""The tables that follow from the games themselves."""
+
+
+@dataclass(frozen=True, repr=False)
+class OpenedGames:
+    """The games of one source. source: as it was named; runs: that they come from, in order; tables: name to frame with
+    the columns of that table but `split`, the rows of a game together, games in the order of their ids.
+    """
+
+    source: str
+    runs: tuple[RunFacts, ...]
+    tables: Mapping[str, pl.DataFrame]
+
+    def __repr__(self) -> str:
+        return f"<OpenedGames {self.source}: {self.tables['games'].height:,} games>"
+
+
+def open_games(
+    source: str | os.PathLike[str],
+    tables: Collection[str] = GAME_TABLES,
+    watch: Callable[[int], None] = lambda _: None,
+) -> OpenedGames:
+    """The tables of a run's folder, a corpus folder, or a corpus on the Hub ("USER/NAME"), equal for equal games.
+
+    tables: which of them to read; `games` always is. watch: called with the number of games read so far.
+
+    Raises BadData for what is neither a run nor a corpus, or is damaged.
+    """
+    wanted = [name for name in GAME_TABLES if name in {"games", *tables}]
+    folder = Path(source)
+    from_hub = not folder.exists() and hub_repo(source) is not None
+    if from_hub or is_corpus(folder):
+        return _of_corpus(source, wanted, watch)
+    return _of_run(folder, wanted, watch)
+
+
+def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
+    folder = corpus_folder(source, *wanted)
+    runs = tuple(RunFacts(run["name"], run["plan"], run["versions"]) for run in read_facts(folder)["runs"])
+    tables = {name: _in_order(read(folder, name).drop("split").collect()) for name in wanted}
+    watch(tables["games"].height)
+    return OpenedGames(str(source), runs, tables)
+
+
+def _of_run(folder: Path, wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
+    rows: dict[str, list[Any]] = {name: [] for name in wanted}
+    parts: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
+    with Journal.open(folder) as journal:
+        run = RunFacts(journal.name, all_without_addresses(journal.plan), journal.versions)
+        for number, record in enumerate(journal.records(), 1):
+            for name, row in game_tables(record, journal.name, only=wanted):
+                rows[name].append(row)
+                if len(rows[name]) >= GROUP_ROWS:
+                    parts[name].append(_frame(name, rows[name]))
+                    rows[name].clear()
+            watch(number)
+    tables = {name: _in_order(pl.concat([*parts[name], _frame(name, rows[name])])) for name in wanted}
+    return OpenedGames(str(folder), (run,), tables)
+
+
+def _frame(name: str, rows: list[Any]) -> pl.DataFrame:
+    schema = {column: kind for column, kind in polars_schema(name).items() if column != "split"}
+    if not rows:
+        return pl.DataFrame(schema=schema)
+    columns = {field.name: column_array(rows, field, name) for field in TABLES[name].fields[:-1]}
+    return pl.DataFrame(pl.from_arrow(pa.table(columns)), schema=schema)
+
+
+def _in_order(table: pl.DataFrame) -> pl.DataFrame:
+    return table.sort("game_id", maintain_order=True)

@@ -1,0 +1,55 @@
+"""A run, a corpus folder and a corpus on the Hub open as the same tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from liescope.common.errors import BadData
+from liescope.data_cards.tables.schemas import polars_schema
+from liescope.games.record import GameRecord
+from liescope.generate.corpus import build
+from liescope.generate.corpus.open import GAME_TABLES, open_games
+
+Play = Callable[..., GameRecord]
+MakeRun = Callable[[str, Iterable[GameRecord]], Path]
+
+
+@pytest.fixture
+def run(make_run: MakeRun, play: Play, wolves: Play, fail: Callable[..., GameRecord]) -> Path:
+    """Games of both kinds, one of them failed, some judged, one with half a surrogate pair in its words."""
+    games = [play(number) for number in range(12)]
+    games[3] = fail(games[3], "http://10.0.0.7:8000/v1 went away")
+    games[4] = play(4, said="so \ud83d it is")
+    return make_run("one", [*games, *(wolves(number, judged=number % 2 == 0) for number in range(4))])
+
+
+def test_a_run_and_its_corpus_open_as_equal_tables(run: Path, tmp_path: Path) -> None:
+    build(run, out=tmp_path / "corpus")
+    played, packed = open_games(run), open_games(tmp_path / "corpus")
+    assert played.runs == packed.runs
+    assert set(played.tables) == set(packed.tables) == set(GAME_TABLES)
+    for name, table in played.tables.items():
+        assert table.equals(packed.tables[name]), name
+        assert table.height, name
+        assert dict(table.schema) == {key: kind for key, kind in polars_schema(name).items() if key != "split"}
+
+
+def test_only_the_tables_that_were_asked_for_are_read_and_games_always(run: Path, tmp_path: Path) -> None:
+    build(run, out=tmp_path / "corpus")
+    for source in (run, tmp_path / "corpus"):
+        assert list(open_games(source, ["votes"]).tables) == ["games", "votes"]
+        assert open_games(source, ["votes"]).tables["votes"].equals(open_games(source).tables["votes"])
+
+
+def test_no_address_of_an_endpoint_is_in_the_tables(run: Path) -> None:
+    games = open_games(run).tables["games"]
+    assert games.filter(pl.col("status") == "failed")["failure"].to_list() == ["[address] went away"]
+
+
+def test_a_folder_of_something_else_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="holds no run"):
+        open_games(tmp_path)
