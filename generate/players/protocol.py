@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
+from liescope.generate.players.shared import Activity, Halt, Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,9 @@ class EndpointFacts:
 class Player(Protocol):
     """Answers asks from a seat's own view. One object serves every game and seat that its spec string plays.
 
-    model: the name shown in tables and in the corpus. `answer` raises PlayerFailed when no answer can be had at all
-    and BudgetSpent when the run may spend no more; a reply that came but cannot be used is a Reply with `problem`.
+    model: the name shown in tables and in the corpus. `answer` raises PlayerFailed when no answer to this ask can be
+    had, and RunPaused when the whole run has to stop for now (budget, endpoint, Ctrl-C); a reply that came but cannot
+    be used is a Reply with `problem`.
     """
 
     model: str
@@ -77,14 +79,21 @@ class Price:
     cached: float | None = None
 
 
+def _ignore(facts: EndpointFacts) -> None:
+    """Learn nothing; for players outside a run."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
-    """What a run gives its players. log: called with every attempt as it ends (the journal's); game: the name of the
-    game, which has prompts of its own; prompts: the name of a set of them or a folder of templates; concurrency: the
-    most requests under way at once; timeout: seconds for one request; retries: attempts after the first; prices: by
-    model name; max_tokens, max_cost: the run's budget, already spent included in spent_tokens and spent_cost; shared:
-    what the players of this table have in common (clients, the gate for requests, what was spent), which they put there
-    themselves.
+    """What a run gives its players.
+
+    log: called with every attempt as it ends (the journal's). game: the name of the game, which has prompts of its own.
+    prompts: the name of a set of them or a folder of templates. concurrency: the most requests under way at once.
+    timeout: seconds for one request. give_up_after: seconds without an answer after which a player is given up.
+    prices: by model name. max_tokens, max_cost: the run's budget, with what it spent before in spent_tokens and
+    spent_cost. allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to.
+    facts: what the run found out about its endpoints before; learn: called when there is more. halt: ends the run's
+    waiting; activity: what is going on now; shared: what the players have in common.
     """
 
     log: Callable[[Attempt], None]
@@ -92,10 +101,15 @@ class PlayerContext:
     prompts: str | Path = "full"
     concurrency: int = 16
     timeout: float = 120.0
-    retries: int = 6
+    give_up_after: float = 1800.0
     prices: dict[str, Price] | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
     spent_tokens: int = 0
     spent_cost: float = 0.0
-    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    allowed_keys: tuple[str, ...] = ()
+    facts: tuple[EndpointFacts, ...] = ()
+    learn: Callable[[EndpointFacts], None] = _ignore
+    halt: Halt = field(default_factory=Halt, repr=False, compare=False)
+    activity: Activity = field(default_factory=Activity, repr=False, compare=False)
+    shared: Shared = field(default_factory=Shared, repr=False, compare=False)

@@ -19,6 +19,7 @@ from liescope.common.errors import BadData, UnknownName
 from liescope.generate.runs.folder import PLAN_FILE
 
 CONFIG_FILE = "run.toml"
+_NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ def _use(context: typer.Context, file: Path | None) -> Path | None:
     """Make the options in the file the defaults of the command."""
     if file is not None and context.info_name is not None:
         options = read_config(file, context.info_name)
-        known = {parameter.name for parameter in context.command.params if parameter.name not in ("config", "help")}
+        known = {parameter.name for parameter in context.command.params if parameter.name not in _NEVER}
         for name in options:
             if name not in known:
                 raise UnknownName(f"option in {file}", name, [name for name in known if name is not None])

@@ -218,12 +218,17 @@ class Journal:
             kept = [signed((digest, name, storable(source))) for name, source in sources.items()]
             self._base.executemany(insertion("templates"), kept)
 
-    def forget_failed(self) -> int:
-        """Forget that games failed, so that they go on from their last reply; returns how many."""
+    def forget_failed(self, game_ids: Iterable[str] | None = None) -> int:
+        """Forget that games failed (all, or those with the ids), so that they resume from their last reply; returns how
+        many.
+        """
         self._check_writable()
         self.commit()
         with guard(self.path), self._base:
-            return self._base.execute("DELETE FROM games WHERE status = ?", (Status.FAILED.value,)).rowcount
+            if game_ids is None:
+                return self._base.execute("DELETE FROM games WHERE status = ?", (Status.FAILED.value,)).rowcount
+            which = [(Status.FAILED.value, game_id) for game_id in game_ids]
+            return self._base.executemany("DELETE FROM games WHERE (status, game_id) = (?, ?)", which).rowcount
 
     def endpoint_facts(self) -> tuple[EndpointFacts, ...]:
         """What the run found out about its endpoints so far, one entry for each host and model."""

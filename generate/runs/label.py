@@ -12,8 +12,9 @@ from liescope.games.judging import JudgeSpec
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.kept_prompts import kept_prompts
+from liescope.generate.runs.limits import limits_of
 from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.summary import limits_of, run_job
+from liescope.generate.runs.summary import run_job
 
 
 def label(
@@ -27,9 +28,12 @@ def label(
     prompts: str = "full",
     concurrency: int = 16,
     timeout: float = 120.0,
+    give_up_after: str | float = "30m",
     max_tokens: int | None = None,
     max_cost: float | None = None,
     price: Sequence[str] = (),
+    currency: str = "USD",
+    allow_key: Sequence[str] = (),
     retry_failed: bool = False,
     progress: bool = False,
 ) -> RunResult:
@@ -50,7 +54,17 @@ def label(
     job = JudgingJob(source, judge, JudgeSpec(share, roles, lessons), prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
-    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, kept)
+    limits = limits_of(
+        concurrency=concurrency,
+        timeout=timeout,
+        give_up_after=give_up_after,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        price=price,
+        currency=currency,
+        allow_key=allow_key,
+        prompts=kept,
+    )
     config = RunConfig(
         "label",
         {
@@ -62,9 +76,11 @@ def label(
             "prompts": prompts,
             "concurrency": concurrency,
             "timeout": timeout,
+            "give_up_after": give_up_after,
             "max_tokens": max_tokens,
             "max_cost": max_cost,
             "price": price,
+            "currency": currency,
         },
     )
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": judge}

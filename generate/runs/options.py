@@ -8,14 +8,22 @@ import typer
 
 from liescope.common.declared_options import DeclaredOption
 
-LIMITS = "Limits (may differ each time a run goes on)"
+LIMITS = "Limits (may differ each time a run is resumed)"
 
 LIMIT_OPTIONS = (
     DeclaredOption("concurrency", int, "Games, and requests, under way at once. [default: 16]", LIMITS, 1),
     DeclaredOption("timeout", float, "Seconds that a request may take. [default: 120]", LIMITS, 0.1),
+    DeclaredOption(
+        "give_up_after",
+        str,
+        "Pause the run when an endpoint has not answered for so long: 90s, 10m, 2h. [default: 30m]",
+        LIMITS,
+    ),
     DeclaredOption("max_tokens", int, "Stop when the run has used so many tokens.", LIMITS, 1),
     DeclaredOption("max_cost", float, "Stop when the run has cost so much (needs --price).", LIMITS, 0),
     DeclaredOption("price", list[str], "Price of a million tokens: MODEL=IN,OUT or MODEL=IN,OUT,CACHED.", LIMITS),
+    DeclaredOption("currency", str, "Currency of the prices. [default: USD]", LIMITS),
+    DeclaredOption("allow_key", list[str], "Let a key go to a host that is not its own: VARIABLE@HOST.", LIMITS),
     DeclaredOption("retry_failed", bool, "Play games again that are recorded as failed.", LIMITS),
 )
 PromptsOption = Annotated[str, typer.Option(help="The name of a set of prompts, or a folder of templates.")]

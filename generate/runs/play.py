@@ -12,10 +12,11 @@ from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.kept_prompts import kept_prompts
+from liescope.generate.runs.limits import limits_of
 from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.playing import Playing
 from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.summary import limits_of, run_job
+from liescope.generate.runs.summary import run_job
 from liescope.generate.runs.tournament import cells as cells_of
 from liescope.generate.runs.tournament import cross_learning, read_cells
 
@@ -38,9 +39,12 @@ def play(
     roles: str = "balanced",
     concurrency: int = 16,
     timeout: float = 120.0,
+    give_up_after: str | float = "30m",
     max_tokens: int | None = None,
     max_cost: float | None = None,
     price: Sequence[str] = (),
+    currency: str = "USD",
+    allow_key: Sequence[str] = (),
     retry_failed: bool = False,
     progress: bool = False,
     **table: Any,
@@ -48,14 +52,16 @@ def play(
     """Play games into a run folder, or go on with the run that lies there.
 
     game: a name in `liescope.games.registry.GAMES`. out: the run's folder. players: spec strings such as
-    "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: how many in each cell. design,
-    background, cells (a CSV file in place of a design), roles: who plays what, see
+    "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: how many in each cell.
+    design, background, cells (a CSV file in place of a design), roles: who plays what, see
     `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design
-    and else off. prompts: the name of a set, or a folder of templates; a run goes on with the version of
-    a set that it began with. concurrency: games, and requests, under way at
-    once. timeout: seconds for one request. max_tokens, max_cost: the budget of the whole run; a cost needs prices,
-    given as "MODEL=PROMPT,COMPLETION[,CACHED]" for a million tokens. retry_failed: try failed games again. table: the
-    game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
+    and else off. prompts: the name of a set, or a folder of templates; a run is resumed with the version of a set
+    that it began with. concurrency: games, and requests, under way at once. timeout: seconds for one request.
+    give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the
+    run pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
+    "MODEL=PROMPT,COMPLETION[,CACHED]" for a million tokens, in `currency`. allow_key: "VARIABLE@HOST", where a key
+    may go to a host that is not known as its own. retry_failed: try failed games again. table: the game's own
+    options, for example rounds=8 or assess=True (`PlayableGame.options`).
 
     Raises UsageError for options that do not fit together, PlanChanged where the folder holds a run with another plan.
     Whatever stops a run early (a spent budget, a row of failures) is in the result's `tally.stop`.
@@ -63,7 +69,17 @@ def play(
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
     plan = _plan(played, table, players, games, seed, design, background, cells, learning, kept, roles)
-    limits = limits_of(concurrency, timeout, max_tokens, max_cost, price, kept)
+    limits = limits_of(
+        concurrency=concurrency,
+        timeout=timeout,
+        give_up_after=give_up_after,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        price=price,
+        currency=currency,
+        allow_key=allow_key,
+        prompts=kept,
+    )
     config = RunConfig(
         "play",
         {
@@ -80,9 +96,11 @@ def play(
             **_listed(table),
             "concurrency": concurrency,
             "timeout": timeout,
+            "give_up_after": give_up_after,
             "max_tokens": max_tokens,
             "max_cost": max_cost,
             "price": price,
+            "currency": currency,
         },
     )
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}

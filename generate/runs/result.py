@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,14 @@ class RunResult:
     """A run after `play` or `label`.
 
     folder: of the run; about: what was asked for, beginning with the run and the game; tally: counts of the whole
-    run, its tokens, cost and failures; seconds: how long this call took.
+    run, its tokens, cost and failures; seconds: how long this call took; currency: of the cost.
     """
 
     folder: Path
     about: Mapping[str, Any]
     tally: RunProgress
     seconds: float
+    currency: str = "USD"
 
     @property
     def complete(self) -> bool:
@@ -63,6 +64,10 @@ class RunResult:
             "calls": tally.calls,
             "tokens": tally.tokens,
             "cost": tally.cost,
+            "currency": self.currency,
+            "retries": dict(tally.activity.retries.most_common()),
+            "unrated": tally.unrated,
+            "endpoints": [asdict(facts) | {"served_models": list(facts.served_models)} for facts in tally.endpoints],
             "kinds": _kinds(tally),
             "seconds": round(self.seconds, 3),
             "fallbacks": dict(tally.fallbacks.most_common()),

@@ -1,7 +1,10 @@
-"""The runner: does a work, many games at once on one event loop, and keeps every reply the moment it is there.
+"""The runner: plays the games of a job, many at once on one event loop, and keeps every reply the moment it arrives.
 
-A game is a function of its seed and its replies, so going on after a stop of any kind means playing the recorded
+A game is a function of its seed and its replies, so resuming after a stop of any kind means playing the recorded
 replies again, for free, and asking only for those that are missing, in a half-answered batch too.
+
+A game fails only when a player cannot answer one of its asks. Failed games are tried once more before the run ends. A
+measurement that cannot be had is no reason for a game to fail: the rating becomes a null that says why.
 """
 
 from __future__ import annotations
@@ -15,61 +18,55 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic
 
-from liescope.common.errors import BadData, BudgetSpent, LiescopeError, PlayerFailed, UsageError
-from liescope.games.core import Ask, Event, EventKind, Phase, Reply
+from liescope.common.errors import BadData, LiescopeError, PlayerFailed, RunPaused, UsageError
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.prompts.render import template_sources
-from liescope.generate.players.protocol import Attempt, Player, PlayerContext, Price
+from liescope.generate.players.protocol import Attempt, EndpointFacts, Player, PlayerContext
 from liescope.generate.players.registry import open_player
+from liescope.generate.players.shared import Activity, Halt
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.journal import Journal, KindSpent
+from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
 
-FRUITLESS = 20  # so many failed games in a row, and the run stops to have the cause mended
-_TELL_EVERY = 0.1  # seconds between two looks at the tally
+FRUITLESS = 20  # so many failures in a row, and the run stops, so that the cause can be found
+MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON}  # asks whose answers change nothing in the game
+_SHOW_EVERY = 0.1  # seconds between two looks at the progress, where there is news
+_SHOW_ANYWAY = 0.5  # and where there is none
 
 Answers = dict[tuple[int, str], Reply]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What may differ each time a run goes on.
-
-    concurrency: games, and requests of all players together, under way at once; timeout: seconds for one request;
-    budgets count all that the run ever spent; prices: by model name; prompts: where the plan's templates lie, "full",
-    "minimal" or a folder.
-    """
-
-    concurrency: int = 16
-    timeout: float = 120.0
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    prices: Mapping[str, Price] | None = None
-    prompts: str = "full"
 
 
 @dataclass(slots=True)
 class RunProgress:
     """How a run stands. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost are of the
-    whole run; before: the games that had ended earlier; calls: replies of this sitting. kinds: what each kind of ask
-    took in the whole run, there at the end. stop: why it ended too soon.
+    whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
+    began; unrated: measurements that could not be had since then; retried: failed games that were tried once more.
+    kinds: what each kind of ask took in the whole run; endpoints: what is known of them; both are there at the end.
+    activity: requests under way, waits, retries. stop: why the run ended too soon.
     """
 
     planned: int
     done: int = 0
     failed: int = 0
     before: int = 0
+    playing: int = 0
     calls: int = 0
+    unrated: int = 0
+    retried: int = 0
     tokens: int = 0
     cost: float = 0.0
     winners: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[str] = field(default_factory=Counter)
     kinds: list[KindSpent] = field(default_factory=list)
+    endpoints: tuple[EndpointFacts, ...] = ()
+    activity: Activity = field(default_factory=Activity)
     stop: LiescopeError | None = None
 
     def add(self, game: GameRecord) -> None:
@@ -81,6 +78,12 @@ class RunProgress:
             self.failed += 1
             self.failures[game.failure] += 1
         self.fallbacks.update(_replaced(game))
+
+    def take_back(self, game: GameRecord) -> None:
+        """Undo the counting of a failed game that is tried once more."""
+        self.failed -= 1
+        self.failures = self.failures - Counter([game.failure])
+        self.fallbacks = self.fallbacks - _replaced(game)
 
 
 def _replaced(game: GameRecord) -> Counter[str]:
@@ -107,70 +110,80 @@ async def play(
     limits: Limits | None = None,
     retry_failed: bool = False,
     watch: Callable[[RunProgress], None] | None = None,
+    halt: Halt | None = None,
 ) -> RunProgress:
-    """Play a plan into a run folder, or go on with the run that is there; as `run`."""
-    return await run(Playing(plan, out), out, limits, retry_failed, watch)
+    """Play a plan into a run folder, or resume the run that is there; as `run`."""
+    return await run(Playing(plan, out), out, limits, retry_failed, watch, halt)
 
 
 async def run(
-    work: Job[G],
+    job: Job[G],
     out: Path,
     limits: Limits | None = None,
     retry_failed: bool = False,
     watch: Callable[[RunProgress], None] | None = None,
+    halt: Halt | None = None,
 ) -> RunProgress:
-    """Do a work in a run folder, or go on with what is there. watch: called now and then with the tally.
+    """Do a job in a run folder, or resume the run that is there. watch: called now and then with the progress; halt:
+    ends the run early when it is set; requests under way still come in and are kept.
 
     Nothing is written before every player is open. Raises PlanChanged where the folder holds another plan, UsageError
-    for a player that cannot be opened or a folder that cannot be written, BadData for a damaged journal. A spent budget
-    and an unbroken row of failures end the run early: `RunProgress.stop` says which.
+    for a player that cannot be opened or a folder that cannot be written, BadData for a damaged journal. Whatever
+    pauses the run (RunPaused), and an unbroken row of failures, end it early: `RunProgress.stop` says which.
     """
     limits = limits or Limits()
-    tally = RunProgress(len(work))
+    progress = RunProgress(len(job))
     async with AsyncExitStack() as stack:
         journal: Journal | None = None
         if (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
-            work.check(journal.plan, out)
-            check_unchanged(journal.plan, work.plan(), out)
-            tally.tokens, tally.cost = journal.spent()
+            job.check(journal.plan, out)
+            check_unchanged(journal.plan, job.plan(), out)
+            progress.tokens, progress.cost = journal.spent()
 
         def log(attempt: Attempt) -> None:
-            tally.tokens += (attempt.prompt_tokens or 0) + (attempt.completion_tokens or 0)
-            tally.cost += attempt.cost or 0.0
+            progress.tokens += (attempt.prompt_tokens or 0) + (attempt.completion_tokens or 0)
+            progress.cost += attempt.cost or 0.0
             if journal is not None:
                 journal.log_attempt(attempt)
 
-        players = _open_players(work.players, _table(work.game, limits, tally, log), stack)
+        def learn(facts: EndpointFacts) -> None:
+            if journal is not None:
+                journal.record_endpoint(facts)
+
+        context = PlayerContext(
+            log=log,
+            game=job.game,
+            prompts=limits.prompts,
+            concurrency=limits.concurrency,
+            timeout=limits.timeout,
+            give_up_after=limits.give_up_after,
+            prices=dict(limits.prices or {}),
+            max_tokens=limits.max_tokens,
+            max_cost=limits.max_cost,
+            spent_tokens=progress.tokens,
+            spent_cost=progress.cost,
+            allowed_keys=limits.allowed_keys,
+            facts=() if journal is None else journal.endpoint_facts(),
+            learn=learn,
+            halt=halt or Halt(),
+            activity=progress.activity,
+        )
+        players = _open_players(job.players, context, stack)
         if journal is None:
-            journal = stack.enter_context(Journal.create(out, work.plan()))
-        journal.keep_templates(work.plan()["templates"], template_sources(limits.prompts, work.game))
+            journal = stack.enter_context(Journal.create(out, job.plan()))
+        journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
         if retry_failed:
             journal.forget_failed()
-        await _Run(work, journal, players, tally, watch).run(limits.concurrency)
-        tally.kinds = journal.spent_by_kind()
-    return tally
+        await _Run(job, journal, players, progress, context.halt, watch).run(limits.concurrency)
+        progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
+    return progress
 
 
-def _table(game: str, limits: Limits, tally: RunProgress, log: Callable[[Attempt], None]) -> PlayerContext:
-    return PlayerContext(
-        log=log,
-        game=game,
-        prompts=limits.prompts,
-        concurrency=limits.concurrency,
-        timeout=limits.timeout,
-        prices=dict(limits.prices or {}),
-        max_tokens=limits.max_tokens,
-        max_cost=limits.max_cost,
-        spent_tokens=tally.tokens,
-        spent_cost=tally.cost,
-    )
-
-
-def _open_players(specs: Sequence[str], table: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
+def _open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
     players: dict[str, Player] = {}
     for spec in specs:
-        player = open_player(spec, table)
+        player = open_player(spec, context)
         stack.push_async_callback(player.close)
         for other, known in players.items():
             if known.model == player.model:
@@ -182,75 +195,113 @@ def _open_players(specs: Sequence[str], table: PlayerContext, stack: AsyncExitSt
     return players
 
 
-class _Stopped(Exception):
-    """The run is ending; the game is left as it stands, to go on another time."""
-
-
 class _Run(Generic[G]):
-    """One process's work on a run."""
+    """One process's part of a run."""
 
     def __init__(
         self,
-        work: Job[G],
+        job: Job[G],
         journal: Journal,
         players: Mapping[str, Player],
-        tally: RunProgress,
+        progress: RunProgress,
+        halt: Halt,
         watch: Callable[[RunProgress], None] | None,
     ) -> None:
-        self.work = work
+        self.job = job
         self.journal = journal
         self.players = players
-        self.tally = tally
+        self.progress = progress
+        self.halt = halt
         self._watch = watch
         self.begun = journal.begun()
-        self.row = 0  # failed games since the last one that was played to its end
-        self.told = 0.0
+        self.failed: dict[str, GameRecord] = {}  # by game, since this process began
+        self.failed_row = 0  # failed games since the last one that was played to its end
+        self.unrated_row = 0  # measurements in a row that could not be had
+        self.shown_at = 0.0
 
     async def run(self, concurrency: int) -> None:
         for game in self.journal.records():
-            self.tally.add(game)
-        self.tally.before = self.tally.done + self.tally.failed
-        chains = self.work.chains(set(self.journal.game_ids()))
+            self.progress.add(game)
+        self.progress.before = self.progress.done + self.progress.failed
         self._show()
+        ticker = asyncio.create_task(self._keep_showing())
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(concurrency):
-                    group.create_task(self._work(chains))
+            await self._play_all(concurrency)
+            if self.failed and self.progress.stop is None:
+                self._take_up_failed()
+                await self._play_all(concurrency)
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
+            ticker.cancel()
             self._show()
 
-    async def _work(self, chains: Iterator[Sequence[G]]) -> None:
+    async def _keep_showing(self) -> None:
+        """Show the progress also while nothing comes in."""
+        while True:
+            await asyncio.sleep(_SHOW_ANYWAY)
+            self._show()
+
+    async def _play_all(self, concurrency: int) -> None:
+        chains = self.job.chains(set(self.journal.game_ids()))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency):
+                group.create_task(self._play_chains(chains))
+
+    def _take_up_failed(self) -> None:
+        """Let the games that failed go on from their last reply: what they failed of may have passed."""
+        self.journal.forget_failed(self.failed)
+        for game in self.failed.values():
+            self.progress.take_back(game)
+        self.progress.retried = len(self.failed)
+        self.begun = self.journal.begun()
+        self.failed.clear()
+        self.failed_row = 0
+
+    async def _play_chains(self, chains: Iterator[Sequence[G]]) -> None:
         """Play chain after chain until none is left or the run stops."""
-        while self.tally.stop is None and (chain := next(chains, None)) is not None:
+        while self.progress.stop is None and (chain := next(chains, None)) is not None:
             for planned in chain:
+                self.progress.playing += 1
                 try:
+                    self.halt.check()
                     game = await self._game(planned)
-                except _Stopped:
+                except RunPaused as error:
+                    self._stop(error)
                     return
-                except BudgetSpent as error:
-                    self.tally.stop = error
-                    return
+                finally:
+                    self.progress.playing -= 1
                 self.journal.add_record(game, planned.number)
                 self._ended(game)
                 await asyncio.sleep(0)  # players that answer at once would never let anything else run
-                if self.tally.stop is not None:
+                if self.progress.stop is not None:
                     return
 
+    def _stop(self, error: LiescopeError) -> None:
+        """End the run: requests under way come in, those that wait are not sent."""
+        if self.progress.stop is None:
+            self.progress.stop = error
+        self.halt.set(error if isinstance(error, RunPaused) else RunPaused(str(error)))
+
     def _ended(self, game: GameRecord) -> None:
-        self.tally.add(game)
-        self.row = self.row + 1 if game.status is Status.FAILED else 0
-        if self.row >= FRUITLESS and self.tally.stop is None:
-            self.tally.stop = UsageError(
-                f"{self.row} games in a row failed, the last because of {game.failure}; mend the cause and run the "
-                "same command again with --retry-failed"
+        self.progress.add(game)
+        if game.status is Status.FAILED:
+            self.failed[game.game_id] = game
+            self.failed_row += 1
+        else:
+            self.failed_row = 0
+        if self.failed_row >= FRUITLESS:
+            self._stop(
+                UsageError(
+                    f"{self.failed_row} games in a row failed, the last because of {game.failure}; fix the cause and "
+                    "run the same command again with --retry-failed"
+                )
             )
-        self._tell()
+        self._show_soon()
 
     async def _game(self, planned: G) -> GameRecord:
-        game = self.work.begin(planned, self.players)
-        seats = {name: self.players[spec] for name, spec in self.work.seats(planned, game).items()}
+        game = self.job.begin(planned, self.players)
+        seats = {name: self.players[spec] for name, spec in self.job.seats(planned, game).items()}
         answers = self.journal.answers(planned.game_id) if planned.game_id in self.begun else {}
         session = Session(game)
         failure = ""
@@ -261,7 +312,7 @@ class _Run(Generic[G]):
             failure = str(error)
         if answers:
             raise self._unknown_replies(planned.game_id)
-        return await self.work.end(planned, game, session.outcome, seats, failure)
+        return await self.job.end(planned, game, session.outcome, seats, failure)
 
     async def _batch(self, session: Session, seats: Mapping[str, Player], answers: Answers) -> tuple[Reply, ...]:
         """The replies to the waiting asks: recorded ones first, the others asked for together."""
@@ -271,8 +322,7 @@ class _Run(Generic[G]):
         if missing:
             if answers:
                 raise self._unknown_replies(asks[0].game)
-            if self.tally.stop is not None:
-                raise _Stopped
+            self.halt.check()
             waiting = (
                 self._answer(seats[asks[place].seat], asks[place], session.game.view(asks[place].seat), place)
                 for place in missing
@@ -290,22 +340,39 @@ class _Run(Generic[G]):
         try:
             reply = await player.answer(ask, view)
         except PlayerFailed as error:
-            self.journal.log_failure(ask, player.model)
-            raise PlayerFailed(f"{player.model}: {error}") from error
+            if ask.kind not in MEASURED:
+                self.journal.log_failure(ask, player.model)
+                raise PlayerFailed(f"{player.model}: {error}") from error
+            reply = self._unrated(player, error)
+        else:
+            self.unrated_row = 0 if ask.kind in MEASURED else self.unrated_row
         self.journal.log_reply(ask, player.model, reply, place)
-        self.tally.calls += 1
-        self._tell()
+        self.progress.calls += 1
+        self._show_soon()
         return reply
 
-    def _tell(self) -> None:
+    def _unrated(self, player: Player, error: PlayerFailed) -> Reply:
+        """What stands for a measurement that could not be had: a null with its reason."""
+        self.progress.unrated += 1
+        self.unrated_row += 1
+        if self.unrated_row >= FRUITLESS:
+            self._stop(
+                UsageError(
+                    f"{self.unrated_row} assessments in a row could not be had from {player.model}, the last because "
+                    f"of {error}; fix the cause and run the same command again"
+                )
+            )
+        return Reply(problem=f"no answer: {error}")
+
+    def _show_soon(self) -> None:
         now = time.monotonic()
-        if now - self.told >= _TELL_EVERY:
-            self.told = now
+        if now - self.shown_at >= _SHOW_EVERY:
+            self.shown_at = now
             self._show()
 
     def _show(self) -> None:
         if self._watch is not None:
-            self._watch(self.tally)
+            self._watch(self.progress)
 
     def _unknown_replies(self, game_id: str) -> BadData:
         return BadData(

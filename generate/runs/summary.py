@@ -1,43 +1,25 @@
-"""What `play` and `label` share: limits from options, a job done with progress, and the printed summary."""
+"""What `play` and `label` share: a job done with a live display, and the printed summary."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from liescope.common.console import emit, progress
-from liescope.common.errors import UsageError
+from liescope.common.console import emit
+from liescope.common.errors import Interrupted, UsageError
 from liescope.common.text import plain
-from liescope.generate.players.protocol import Price
 from liescope.generate.runs.config import RunConfig
+from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.job import G, Job
+from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.live import live_display
 from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.runner import Limits, RunProgress, run
-
-
-def limits_of(
-    concurrency: int,
-    timeout: float,
-    max_tokens: int | None,
-    max_cost: float | None,
-    price: Sequence[str],
-    prompts: str,
-) -> Limits:
-    """The limits that the options give. Raises UsageError for a price that cannot be read, and for a budget of money
-    without prices.
-    """
-    prices = dict(_price(words) for words in price)
-    if max_cost is not None and not prices:
-        raise UsageError("--max-cost needs the prices of the models: --price MODEL=PROMPT,COMPLETION")
-    return Limits(concurrency, timeout, max_tokens, max_cost, prices, prompts)
+from liescope.generate.runs.runner import RunProgress, run
 
 
 def run_job(
@@ -54,46 +36,26 @@ def run_job(
     Works inside a running event loop too, as in a notebook.
     """
     started = time.monotonic()
-    with progress_bar(config.command, len(job), progress) as show:
+    with live_display(config.command, limits.currency, progress) as show:
 
         def watch(tally: RunProgress) -> None:
             config.write(out)
             show(tally, time.monotonic() - started)
 
         try:
-            tally = _finish(run(job, out, limits, retry_failed, watch))
+            tally = finish(lambda halt: run(job, out, limits, retry_failed, watch, halt), progress)
         except KeyboardInterrupt:
-            if progress:
-                typer.echo(f"\nstopped; run the same command again to go on with {out}", err=True)
+            _say_how_to_resume(out, progress)
             raise
-    return RunResult(out, about, tally, time.monotonic() - started)
+    if isinstance(tally.stop, Interrupted):
+        _say_how_to_resume(out, progress)
+        raise KeyboardInterrupt
+    return RunResult(out, about, tally, time.monotonic() - started, limits.currency)
 
 
-def _finish(work: Coroutine[Any, Any, RunProgress]) -> RunProgress:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
-
-
-@contextmanager
-def progress_bar(doing: str, total: int, wanted: bool) -> Iterator[Callable[[RunProgress, float], None]]:
-    """A function that shows how a run stands after so many seconds; it does nothing where none is wanted."""
-    if not wanted:
-        yield lambda _tally, _seconds: None
-        return
-    with progress() as display:
-        task = display.add_task(doing, total=total, note="")
-
-        def show(tally: RunProgress, seconds: float) -> None:
-            note = f"{tally.calls / max(seconds, 1e-6):,.0f} calls/s  {tally.tokens:,} tokens"
-            note += f"  cost {tally.cost:,.2f}" if tally.cost else ""
-            note += f"  {tally.failed:,} failed" if tally.failed else ""
-            display.update(task, completed=tally.done + tally.failed, note=note)
-
-        yield show
+def _say_how_to_resume(out: Path, wanted: bool) -> None:
+    if wanted and out.exists():
+        typer.echo(f"\nstopped; run the same command again to go on with {out}", err=True)
 
 
 def summarise(result: RunResult, as_json: bool) -> None:
@@ -106,8 +68,12 @@ def summarise(result: RunResult, as_json: bool) -> None:
     sys.stdout.flush()
     if tally.stop is not None:
         raise tally.stop
-    if tally.failed and not tally.done:
-        raise UsageError(f"no game could be played: {next(iter(tally.failures))}; solve that, then add --retry-failed")
+    if tally.failed:
+        reason = tally.failures.most_common(1)[0][0]
+        raise UsageError(
+            f"the run is incomplete: {tally.failed} of {tally.planned} games failed, most of them because of "
+            f"{plain(reason)}; solve that, then run the same command with --retry-failed"
+        )
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -118,8 +84,17 @@ def _print(summary: dict[str, Any]) -> None:
         f"{games['done']} of {games['planned']} {game} of {summary['game']} done{earlier}; {games['failed']} failed."
     )
     typer.echo(f"Wins: {', '.join(f'{team} {count}' for team, count in summary['winners'].items()) or 'none'}.")
-    cost = f", cost {summary['cost']:.4f}" if summary["cost"] else ""
+    cost = f", {summary['cost']:.4f} {summary['currency']}" if summary["cost"] else ""
     typer.echo(f"{summary['calls']} replies in {summary['seconds']:.1f} s; {summary['tokens']} tokens in all{cost}.")
+    if summary["retries"]:
+        retries = ", ".join(f"{count} × {plain(reason)}" for reason, count in summary["retries"].items())
+        typer.echo(f"Requests that had to be sent again: {retries}.")
+    if summary["unrated"]:
+        typer.echo(f"Assessments that could not be had (null, with the reason): {summary['unrated']}.")
+    for facts in summary["endpoints"]:
+        if facts["json"] is not None:
+            takes = "takes no JSON schemas" if facts["json"] == "none" else f"takes JSON ({facts['json']})"
+            typer.echo(f"{plain(facts['model'])} at {plain(facts['host'])} {takes}.")
     _print_kinds(summary["kinds"])
     if summary["fallbacks"]:
         counts = ", ".join(f"{plain(model)} {count}" for model, count in summary["fallbacks"].items())
@@ -130,27 +105,15 @@ def _print(summary: dict[str, Any]) -> None:
 
 
 def _print_kinds(kinds: dict[str, dict[str, float | None]]) -> None:
+    """At most 80 columns: the kinds have at most 20."""
     if not kinds:
         return
     told = any(row["prompt_tokens_per_game"] is not None for row in kinds.values())
-    head = ["calls", *(["prompt tokens", "cached", "completion tokens"] if told else [])]
-    typer.echo(f"{'a game, by kind':18}" + "".join(f"{name:>18}" for name in head))
+    head = ["calls", *(["prompt tokens", "cached", "completion"] if told else [])]
+    typer.echo(f"{'per game, by kind':20}" + "".join(f"{name:>15}" for name in head))
     total = [0.0] * len(head)
     for kind, row in kinds.items():
         values = list(row.values())[: len(head)]
         total = [sum_ + (value or 0.0) for sum_, value in zip(total, values, strict=True)]
-        typer.echo(f"{kind:18}" + "".join(f"{'–' if value is None else f'{value:,.1f}':>18}" for value in values))
-    typer.echo(f"{'together':18}" + "".join(f"{value:>18,.1f}" for value in total))
-
-
-def _price(words: str) -> tuple[str, Price]:
-    model, _, numbers = words.rpartition("=")
-    try:
-        values = [float(number) for number in numbers.split(",")]
-    except ValueError:
-        values = []
-    if not model or len(values) not in (2, 3) or min(values) < 0:
-        raise UsageError(
-            f"--price {words!r} cannot be read; write MODEL=PROMPT,COMPLETION or MODEL=PROMPT,COMPLETION,CACHED"
-        )
-    return model, Price(*values)
+        typer.echo(f"{kind:20}" + "".join(f"{'–' if value is None else f'{value:,.1f}':>15}" for value in values))
+    typer.echo(f"{'all':20}" + "".join(f"{value:>15,.1f}" for value in total))

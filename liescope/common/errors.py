@@ -11,7 +11,11 @@ LiescopeError
 │   └── CardError         a card of a corpus or model with a gap; names the fact that is missing
 ├── RuleViolation         a program drove a game wrongly (a reply too few, a send after the end)
 ├── PlayerFailed          a player could not answer at all; the game is recorded as failed with this reason
-├── BudgetSpent           the run's budget of tokens or money is used up; the run pauses and can be resumed
+├── RunPaused             a run cannot go on for now; what it has is kept, and the same command resumes it
+│   ├── BudgetSpent       the budget of tokens or money is used up
+│   ├── EndpointRefused   an endpoint turns a player down: bad key, unknown model, no credit
+│   ├── EndpointSilent    an endpoint has not answered for longer than --give-up-after
+│   └── Interrupted       somebody pressed Ctrl-C
 └── NotConverged          a sampler whose diagnostics fail; the fit is not shown
 """
 
@@ -81,8 +85,24 @@ class PlayerFailed(LiescopeError):
     """A player could not answer; the game that asked ends as failed, with this reason."""
 
 
-class BudgetSpent(LiescopeError):
+class RunPaused(LiescopeError):
+    """A run cannot go on for now. Everything so far is kept, and the same command resumes it."""
+
+
+class BudgetSpent(RunPaused):
     """The run's budget is used up; finished games stay, the run can be resumed with a larger one."""
+
+
+class EndpointRefused(RunPaused):
+    """An endpoint turns down every request of a player, and will until somebody changes a key, a name or an account."""
+
+
+class EndpointSilent(RunPaused):
+    """An endpoint has not answered for longer than the run is willing to wait."""
+
+
+class Interrupted(RunPaused):
+    """The user asked the run to stop; requests under way were given a moment to come in."""
 
 
 class NotConverged(LiescopeError):

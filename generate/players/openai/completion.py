@@ -20,13 +20,15 @@ _FINISH_NOTES = {"length": "cut off at the token limit", "content_filter": "stop
 @dataclass(frozen=True, slots=True)
 class Completion:
     """content: the message; thinking: reasoning sent apart from it; refusal: the endpoint's refusal field; finish:
-    why the model stopped."""
+    why the model stopped; response_id and served_model: what the endpoint calls its answer and the model behind it."""
 
     content: str
     thinking: str = ""
     refusal: str = ""
     finish: str = ""
     usage: Usage = field(default_factory=Usage)
+    response_id: str | None = None
+    served_model: str | None = None
 
     @property
     def problem(self) -> str:
@@ -59,6 +61,8 @@ def read_completion(body: str) -> Completion:
         refusal=_text(message.get("refusal")),
         finish=_text(first.get("finish_reason")),
         usage=_usage(data.get("usage")),
+        response_id=_name(data.get("id")),
+        served_model=_name(data.get("model")),
     )
 
 
@@ -82,6 +86,10 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return "".join(_text(part.get("text")) for part in value if isinstance(part, Mapping))
     return ""
+
+
+def _name(value: Any) -> str | None:
+    return storable(value)[:_SHOWN] if isinstance(value, str) and value else None
 
 
 def _usage(value: Any) -> Usage:

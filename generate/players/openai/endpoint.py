@@ -1,219 +1,248 @@
-"""The wire to one endpoint: one shared client, a gate for requests under way, retries, budget, accounting.
+"""One endpoint: pace, patience, budget and accounting around the wire.
 
-The SDK's own retries are off, so that every request is seen here: each one waits at the gate, is refused when the
-budget is spent, and is reported to the table's log whether it gave an answer or not.
+Every request is seen here: each waits for its turn, is refused when the budget is spent, and is reported to the run's
+log whether it gave an answer or not. There is no fixed number of attempts. A limit or an outage is waited out, for as
+long as the run is patient; then the run pauses, and no game has failed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import random
+import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import aiohttp
-import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
-
-from liescope.common.errors import PlayerFailed
+from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask
 from liescope.generate.players.openai.budget import Budget, Usage
-from liescope.generate.players.openai.completion import Completion, error_message, read_completion
-from liescope.generate.players.openai.retry import passes, pause, retry_after
+from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
+from liescope.generate.players.openai.pace import Pace, Turn
+from liescope.generate.players.openai.retry import pause
+from liescope.generate.players.openai.secrets import Key, Secrets
+from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict, judge
+from liescope.generate.players.openai.wire import BrokenOff, Response, Wire
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.protocol import Attempt, PlayerContext, Price
 
-NO_KEY = "EMPTY"
+ASK_TRIES = 3  # refusals of one request before its game has to do without an answer
+PLAYER_TRIES = 10  # refusals in a row of a player that was answered before; one that never was is refused at once
 _KEPT = 2000  # characters kept of a response that gave no answer
-_SHORTEST_SECRET = 6  # a shorter key is no secret, and blotting it out would garble the text
-_REFUSES_FORMAT = frozenset({400, 422, 501})
 
 
 class FormatRefused(PlayerFailed):
-    """The endpoint turned down a request that asked for structured output; without it, it may go through."""
+    """The endpoint turned down a request that asked for structured output; without it, it may go through. made: the
+    attempts so far."""
 
-
-class _Again(Exception):
-    """An attempt failed in a way that may pass. asked: seconds that the endpoint wants waited."""
-
-    def __init__(self, problem: str, asked: float | None = None) -> None:
+    def __init__(self, problem: str, made: int) -> None:
         super().__init__(problem)
-        self.asked = asked
+        self.made = made
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """An endpoint's secret and the variable it came from; never shown."""
+@dataclass(slots=True)
+class Standing:
+    """How one model fares at an endpoint. Moments are `time.monotonic`.
 
-    variable: str
-    secret: str
+    answered_at: its last answer; troubled_since: the first failure after it; refusals: in a row.
+    """
 
-    def __repr__(self) -> str:
-        return f"Key({self.variable!r})"
+    answered_at: float | None = None
+    troubled_since: float | None = None
+    refusals: int = 0
 
-    def hide(self, text: str) -> str:
-        """The text with the secret blotted out."""
-        return text.replace(self.secret, "[key]") if len(self.secret) >= _SHORTEST_SECRET else text
+    def answered(self) -> None:
+        self.answered_at, self.troubled_since, self.refusals = time.monotonic(), None, 0
 
 
 class Endpoint:
-    """One base URL with one key, for all the players of a table that use it; made by `Endpoint.of`.
+    """One base URL with one key, for all the players of a run that use it; made by `Endpoint.of`.
 
     It belongs to the event loop of its first request.
     """
 
-    def __init__(self, base_url: str, key: Key, table: PlayerContext, gate: asyncio.Semaphore, budget: Budget) -> None:
+    def __init__(self, base_url: str, key: Key, context: PlayerContext) -> None:
         self.base_url = base_url
-        self.budget = budget
+        self.host = host_of(base_url)
         self.users = 0
+        shared = context.shared
+        self.budget = shared.once(Budget, lambda: Budget(context))
+        self._secrets = shared.once(Secrets, Secrets)
+        self._secrets.add(key.secret)
+        self._gate = shared.once(asyncio.Semaphore, lambda: asyncio.Semaphore(context.concurrency))
+        self._pace = shared.once(Pace, lambda: Pace(self.host, context.halt, context.activity), self.host)
         self._key = key
-        self._table = table
-        self._gate = gate
-        limits = httpx2.Limits(max_connections=table.concurrency, max_keepalive_connections=table.concurrency)
-        self._client = AsyncOpenAI(
-            api_key=key.secret,
-            base_url=base_url,
-            max_retries=0,
-            timeout=None,
-            http_client=DefaultAioHttpClient(limits=limits, timeout=None),
-        )
-        self._retrying = AsyncRetrying(
-            retry=retry_if_exception_type(_Again), stop=stop_after_attempt(table.retries + 1), wait=_wait, reraise=True
-        )
+        self._context = context
+        self._standings: dict[str, Standing] = {}
+        self._wire = Wire(base_url, _headers(key, self.host), context.concurrency)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r})"
 
     @classmethod
-    def of(cls, table: PlayerContext, base_url: str, key: Key) -> Endpoint:
-        """The table's endpoint for that URL and key. Each caller closes it once; the last one closes the client."""
-        gate = table.shared.setdefault("gate", asyncio.Semaphore(table.concurrency))
-        budget = table.shared.setdefault("budget", Budget(table))
-        endpoints: dict[tuple[str, str], Endpoint] = table.shared.setdefault("endpoints", {})
-        place = (base_url, key.secret)
-        if place not in endpoints or endpoints[place].users == 0:
-            endpoints[place] = cls(base_url, key, table, gate, budget)
-        endpoints[place].users += 1
-        return endpoints[place]
+    def of(cls, context: PlayerContext, base_url: str, key: Key) -> Endpoint:
+        """The run's endpoint for that URL and key. Each caller closes it once; the last one closes the client."""
+        endpoint = context.shared.once(cls, lambda: cls(base_url, key, context), (base_url, key.secret))
+        endpoint.users += 1
+        return endpoint
 
     async def close(self) -> None:
         self.users -= 1
         if self.users == 0:
-            await self._client.close()
+            self._context.shared.drop(Endpoint, (self.base_url, self._key.secret))
+            await self._wire.close()
 
     async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
         """The answer to a chat completion request. made: attempts that this ask has seen before.
 
-        Raises PlayerFailed when there is none to be had (FormatRefused when that may be for its response_format), and
-        BudgetSpent.
+        Raises PlayerFailed when this request cannot be answered (FormatRefused when that may be for its
+        response_format), EndpointRefused when no request of this model will be, EndpointSilent when none was for too
+        long, BudgetSpent when nothing may be spent.
         """
+        standing = self._standings.setdefault(str(body.get("model")), Standing())
+        own = _Own()
         number = made
-        try:
-            async for attempt in self._retrying.copy():
-                with attempt:
-                    number += 1
-                    return await self._attempt(ask, body, price, number)
-        except _Again as error:
-            attempts = f"{number - made} attempt{'s' if number - made > 1 else ''}"
-            raise PlayerFailed(f"{self.base_url} gave no answer in {attempts}; the last time, {error}") from None
-        raise AssertionError("the retry loop returns or raises")
+        while True:
+            number += 1
+            verdict, sent = await self._attempt(ask, body, price, number)
+            if isinstance(verdict, Completion):
+                standing.answered()
+                self._pace.accepted()
+                return verdict
+            if isinstance(verdict, Refusal):
+                if verdict.scope is Scope.FORMAT:
+                    raise FormatRefused(verdict.problem, number)
+                await self._refused(verdict, own, standing)
+            else:
+                await self._troubled(verdict, own, standing, sent)
+            self._context.activity.retries[_in_short(verdict.problem)] += 1
 
-    async def _attempt(self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int) -> Completion:
-        async with self._gate:
+    async def _refused(self, refusal: Refusal, own: _Own, standing: Standing) -> None:
+        """Wait before the request is sent again, or raise."""
+        own.refusals += 1
+        if refusal.scope is Scope.PLAYER:
+            standing.refusals += 1
+            if standing.answered_at is None or standing.refusals >= PLAYER_TRIES:
+                raise EndpointRefused(f"{self.base_url}: {refusal.problem}; {refusal.advice or self._key_advice()}")
+        elif own.refusals >= ASK_TRIES:
+            raise PlayerFailed(refusal.problem)
+        await self._context.halt.sleep(pause(own.refusals, random.random()))
+
+    async def _troubled(self, trouble: Trouble, own: _Own, standing: Standing, sent: Turn) -> None:
+        """Tell the pace, and wait before the request is sent again; raise when patience is at its end."""
+        now, patience = time.monotonic(), self._context.give_up_after
+        standing.troubled_since = now if standing.troubled_since is None else standing.troubled_since
+        if now - standing.troubled_since >= patience:
+            raise EndpointSilent(
+                f"{self.base_url} has given no answer for {now - standing.troubled_since:.0f} s; the last time, "
+                f"{trouble.problem} (--give-up-after says how long to wait)"
+            )
+        if trouble.limited:
+            self._pace.limited(sent, trouble.asked, trouble.problem)
+            return
+        self._pace.failed(sent, trouble.asked, trouble.problem)
+        own.troubled_since = now if own.troubled_since is None else own.troubled_since
+        if now - own.troubled_since >= patience and standing.answered_at is not None:
+            raise PlayerFailed(f"no answer to one request in {now - own.troubled_since:.0f} s: {trouble.problem}")
+        if not self._pace.down:
+            own.troubles += 1
+            await self._context.halt.sleep(pause(own.troubles, random.random()))
+
+    async def _attempt(
+        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
+    ) -> tuple[Verdict, Turn]:
+        """One request: what it came to, and its turn."""
+        activity = self._context.activity
+        async with self._pace.turn(self._gate) as sent:
             self.budget.check()
             began = time.perf_counter()
-            sent = await self._send(body)
+            activity.under_way += 1
+            try:
+                response = await self._send(body)
+            finally:
+                activity.under_way -= 1
             latency = (time.perf_counter() - began) * 1000
-        outcome, raw = self._judge(sent, body)
-        if isinstance(outcome, Exception):
-            problem, usage = str(outcome), Usage()
-        else:
-            problem, usage = outcome.problem, outcome.usage
+        verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
+        raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
+        problem, usage = "", Usage()
+        if isinstance(verdict, Completion):
+            verdict = self._without_keys(verdict)
+            raw, problem, usage = verdict.content or verdict.refusal, verdict.problem, verdict.usage
             self.budget.spend(usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
-        self._table.log(
+        else:
+            problem = verdict.problem
+        self._context.log(
             Attempt(
-                ask.game,
-                ask.step,
-                ask.seat,
-                number,
-                raw,
-                problem,
-                usage.prompt,
-                usage.cached,
-                usage.completion,
-                usage.cost(price),
-                latency,
+                game=ask.game,
+                step=ask.step,
+                seat=ask.seat,
+                attempt=number,
+                raw=raw,
+                problem=problem,
+                prompt_tokens=usage.prompt,
+                cached_tokens=usage.cached,
+                completion_tokens=usage.completion,
+                cost=usage.cost(price),
+                latency_ms=latency,
+                request=dict(body),
+                response_id=verdict.response_id if isinstance(verdict, Completion) else None,
+                served_model=verdict.served_model if isinstance(verdict, Completion) else None,
             )
         )
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
+        return verdict, sent
 
-    def _judge(self, sent: httpx2.Response | _Again, body: Mapping[str, Any]) -> tuple[Completion | Exception, str]:
-        """What an attempt came to, and the text of it that is kept."""
-        if isinstance(sent, _Again):
-            return sent, ""
-        text = self._key.hide(storable(sent.text))
-        if not sent.is_success:
-            return self._refusal(sent.status_code, sent.headers, text, body), text[:_KEPT]
+    async def _send(self, body: Mapping[str, Any]) -> Response | Trouble:
+        """One request: the response without keys, or why none came."""
         try:
-            completion = read_completion(text)
-        except ValueError as unreadable:
-            return _Again(str(unreadable)), text[:_KEPT]
-        return completion, completion.content or completion.refusal
+            response = await self._wire.post(json.dumps(body).encode(), self._context.timeout)
+        except BrokenOff as error:
+            return Trouble(str(error))
+        return replace(response, text=self._secrets.hide(storable(response.text)))
 
-    async def _send(self, body: Mapping[str, Any]) -> httpx2.Response | _Again:
-        """One request: the response whatever its status, or why none came."""
-        seconds = self._table.timeout
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
-        except APIStatusError as error:
-            return error.response
-        except TimeoutError:
-            return _Again(f"nothing came within {seconds:g} s")
-        except APIConnectionError as error:
-            return _Again(_broken(error))
-        except aiohttp.ClientError:
-            return _Again("the response is not HTTP")
+    def _without_keys(self, completion: Completion) -> Completion:
+        """Decoding may bring out what the escapes of the response hid, and what is read from the content once more."""
+        hide = self._secrets.hide
+        return replace(
+            completion,
+            content=hide(completion.content),
+            thinking=hide(completion.thinking),
+            refusal=hide(completion.refusal),
+            response_id=completion.response_id and hide(completion.response_id),
+            served_model=completion.served_model and hide(completion.served_model),
+        )
 
-    def _refusal(self, status: int, headers: Mapping[str, str], text: str, body: Mapping[str, Any]) -> Exception:
-        """What an error status means: try again, or give up with a sentence that says what to mend."""
-        where, words, model = self.base_url, error_message(text), body["model"]
-        formatted = "response_format" in body
-        if formatted and (status in _REFUSES_FORMAT or (status >= 500 and "response_format" in text)):
-            return FormatRefused(f"{where} rejects structured output ({status}): {words}")
-        if status == 429 and "insufficient_quota" in text:
-            return PlayerFailed(f"{where} says that the account has no quota left (429): {words}")
-        if passes(status):
-            return _Again(f"it answered {status}: {words}", retry_after(headers))
-        if status == 401:
-            mend = (
-                "name the variable that holds its key with ?key_env=VARIABLE"
-                if self._key.secret == NO_KEY
-                else f"check the environment variable {self._key.variable}"
-            )
-            return PlayerFailed(f"{where} refuses the key (401); {mend}")
-        if status == 404:
-            return PlayerFailed(f"{where} knows no model {model!r} (404): {words}; check the name and the URL")
-        return PlayerFailed(f"{where} rejects the request for {model!r} ({status}): {words}")
+    def _key_advice(self) -> str:
+        if self._key.variable:
+            return f"check the environment variable {self._key.variable}"
+        return "name the variable that holds its key with ?key_env=VARIABLE"
 
 
-def _broken(error: APIConnectionError) -> str:
-    """What happened to a connection, from the aiohttp error underneath; the layers above call most of them timeouts."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, aiohttp.ClientError):
-        cause = cause.__cause__
-    if isinstance(cause, aiohttp.ClientConnectorError):
-        return "it cannot be reached"
-    if isinstance(cause, aiohttp.ClientPayloadError):
-        return "the response broke off in the middle"
-    return "the connection broke before an answer came"
+def _in_short(problem: str) -> str:
+    """The status of a problem where it has one, so that the same ones can be counted; else its beginning."""
+    status = re.search(r"\b[345]\d\d\b", problem)
+    return status[0] if status else problem[:60]
 
 
-def _wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    return pause(state.attempt_number, error.asked if isinstance(error, _Again) else None, random.random())
+@dataclass(slots=True)
+class _Own:
+    """What one request has been through: its refusals, its failures while others were answered, since when."""
+
+    refusals: int = 0
+    troubles: int = 0
+    troubled_since: float | None = None
+
+
+def _headers(key: Key, host: str) -> dict[str, str]:
+    """The headers of every request. The ids of an organisation and a project are OpenAI's and go nowhere else."""
+    headers = {"Content-Type": "application/json", "User-Agent": "liescope"}
+    if key.secret:
+        headers["Authorization"] = f"Bearer {key.secret}"
+    if host == OPENAI_HOST:
+        for name, variable in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
+            if value := os.environ.get(variable, "").strip():
+                headers[name] = value
+    return headers

@@ -1,44 +1,45 @@
 """Players behind any OpenAI-compatible endpoint.
 
-    openai:gpt-4.1-mini                                       OpenAI; the key stands in OPENAI_API_KEY
+    openai:gpt-4.1-mini                                       OpenAI (or OPENAI_BASE_URL); the key is in OPENAI_API_KEY
     openai:NAME@http://localhost:8000/v1                      vLLM, llama.cpp, Ollama, transformers serve…; no key
-    openai:NAME@https://host/v1?key_env=MY_KEY&temperature=0.7
+    openai:NAME@https://host/v1?key_env=MY_API_KEY&temperature=0.7
 
 Options: temperature, reasoning_effort, max_tokens, key_env (the variable that holds the key) and json, how assessments
-and forms are asked for: schema (structured output, the default), object (any JSON) or none. OpenAI's own key is never
-sent to another address unless key_env names it.
+and forms are asked for: schema (structured output, the default), object (any JSON) or none. Which key may go to which
+host, `key_rules` says.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from liescope.common.errors import MissingKey, UnknownName, UsageError
+from liescope.common.errors import UnknownName, UsageError
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.endpoint import NO_KEY, Endpoint, FormatRefused, Key
+from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
 from liescope.generate.players.openai.formats import response_format
+from liescope.generate.players.openai.key_rules import OPENAI_HOST, default_url, find_key, host_of
+from liescope.generate.players.openai.support import NO, FormatSupport
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.prompts import Prompts, load_prompts
-from liescope.generate.players.protocol import PlayerContext, Price
+from liescope.generate.players.protocol import EndpointFacts, PlayerContext, Price
 
-DEFAULT_URL = "https://api.openai.com/v1"
-DEFAULT_KEY = "OPENAI_API_KEY"
 OPTIONS = ("temperature", "max_tokens", "reasoning_effort", "key_env", "json")
 FORMATS = ("schema", "object", "none")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A spec string, read. sampling: fields of the request that change what the model says."""
+    """A spec string, read. base_url: "" where it names none, and the environment decides; sampling: fields of the
+    request that change what the model says.
+    """
 
     name: str
-    base_url: str = DEFAULT_URL
+    base_url: str = ""
     key_env: str = ""
     json: str = "schema"
     max_tokens: int | None = None
@@ -56,69 +57,97 @@ class OpenAIPlayer:
 
     source = Source.MODEL
 
-    def __init__(self, spec: ModelSpec, endpoint: Endpoint, prompts: Prompts, price: Price | None) -> None:
+    def __init__(
+        self, spec: ModelSpec, endpoint: Endpoint, prompts: Prompts, price: Price | None, support: FormatSupport
+    ) -> None:
         self.model = spec.label
         self._spec = spec
         self._endpoint = endpoint
         self._prompts = prompts
         self._price = price
-        self._json = spec.json
+        self._support = support
 
     def __repr__(self) -> str:
         return f"OpenAIPlayer({self.model!r}, {self._endpoint!r})"
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        """Raises PlayerFailed when the endpoint gives no answer, BudgetSpent when it may not be asked."""
-        body = self._body(ask, self._prompts.render(ask, view).text)
-        try:
+        """Raises PlayerFailed when this ask cannot be answered, RunPaused when the run has to stop for now."""
+        body = self._body(self._prompts.render(ask, view).text)
+        if ask.kind not in ASSESSMENTS | FORMS or self._spec.json == NO:
             completion = await self._endpoint.complete(ask, body, self._price)
-        except FormatRefused:
-            del body["response_format"]
-            completion = await self._endpoint.complete(ask, body, self._price, made=1)
-            self._json = "none"
+        else:
+            completion = await self._formatted(ask, body)
+        self._support.served(completion.served_model)
         return _reply(ask, completion)
 
     async def close(self) -> None:
         await self._endpoint.close()
 
-    def _body(self, ask: Ask, prompt: str) -> dict[str, Any]:
+    async def _formatted(self, ask: Ask, body: dict[str, Any]) -> Completion:
+        """The answer to an ask for JSON, in the format that the endpoint takes."""
+        if self._support.known is None:
+            async with self._support.finding_out:
+                if self._support.known is None:
+                    return await self._with_format(ask, body)
+        if self._support.known == NO:
+            return await self._endpoint.complete(ask, body, self._price)
+        return await self._with_format(ask, body)
+
+    async def _with_format(self, ask: Ask, body: dict[str, Any]) -> Completion:
+        """Ask with the format; where that is refused, once more without it."""
+        form = response_format(ask) if self._spec.json == "schema" else {"type": "json_object"}
+        try:
+            completion = await self._endpoint.complete(ask, body | {"response_format": form}, self._price)
+        except FormatRefused as refused:
+            completion = await self._endpoint.complete(ask, body, self._price, refused.made)
+            self._support.refused()
+        else:
+            self._support.accepted(self._spec.json)
+        return completion
+
+    def _body(self, prompt: str) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._spec.name, "messages": [{"role": "user", "content": prompt}]}
         body.update(self._spec.sampling)
         if self._spec.max_tokens is not None:
             # OpenAI's newer models know only the second name, most other servers only the first.
-            limit = "max_completion_tokens" if self._spec.base_url == DEFAULT_URL else "max_tokens"
+            limit = "max_completion_tokens" if self._endpoint.host == OPENAI_HOST else "max_tokens"
             body[limit] = self._spec.max_tokens
-        if ask.kind in ASSESSMENTS | FORMS and self._json != "none":
-            body["response_format"] = response_format(ask) if self._json == "schema" else {"type": "json_object"}
         return body
 
 
-def open_openai(argument: str, table: PlayerContext) -> OpenAIPlayer:
+def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     """The player of a spec string without its "openai:".
 
-    Raises UsageError for a spec that cannot be read or templates that do not work, UnknownName for an unknown option,
-    MissingKey where the key's variable is not set.
+    Raises UsageError for a spec that cannot be read, a key that may not go to its host or templates that do not work,
+    UnknownName for an unknown option, MissingKey where the key's variable is not set.
     """
     spec = read_spec(argument)
-    key = _key(spec)
-    price = (table.prices or {}).get(spec.label) or (table.prices or {}).get(spec.name)
-    if table.max_cost is not None and price is None:
+    url = spec.base_url or default_url()
+    check_url(url)
+    own = not spec.base_url
+    key = find_key(f"openai:{spec.name}", url, spec.key_env, own, context.allowed_keys)
+    price = (context.prices or {}).get(spec.label) or (context.prices or {}).get(spec.name)
+    if context.max_cost is not None and price is None:
         raise UsageError(f"a budget in money needs the price of {spec.name!r}; give one, or a budget in tokens")
-    prompts = load_prompts(table.prompts, table.game)
-    return OpenAIPlayer(spec, Endpoint.of(table, spec.base_url, key), prompts, price)
+    prompts = load_prompts(context.prompts, context.game)
+    place = (host_of(url), spec.name)
+    known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
+    support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
+    return OpenAIPlayer(spec, Endpoint.of(context, url, key), prompts, price, support)
 
 
 def read_spec(argument: str) -> ModelSpec:
     """Read `NAME[@URL][?option=value&…]`. Raises UsageError, UnknownName."""
     head, _, query = argument.partition("?")
-    name, url = head, DEFAULT_URL
+    name, url = head, ""
     for scheme in ("http://", "https://"):
         before, at, address = head.partition(f"@{scheme}")
         if at:
             name, url = before, scheme + address.rstrip("/")
     if not name:
         raise UsageError("an openai player needs a model's name, as in openai:gpt-4.1-mini")
-    _check_url(url)
+    if url:
+        check_url(url)
     options = dict(parse_qsl(query, keep_blank_values=True))
     for option in options:
         if option not in OPTIONS:
@@ -135,13 +164,14 @@ def read_spec(argument: str) -> ModelSpec:
     return ModelSpec(name, url, options.get("key_env", ""), form, limit, tuple(sampling))
 
 
-def _check_url(url: str) -> None:
+def check_url(url: str) -> None:
+    """Raises UsageError for an address that cannot be one, or that holds a password."""
     try:
         parts = urlsplit(url)
         secret, host, port = parts.username or parts.password, parts.hostname, parts.port
     except ValueError:
         secret, host, port = None, None, None
-    if not host or port == 0 or any(sign.isspace() for sign in url):
+    if not host or not url.startswith(("http://", "https://")) or port == 0 or any(sign.isspace() for sign in url):
         raise UsageError("an endpoint's address looks like http://host:port/v1; the given one cannot be read")
     if secret:
         raise UsageError("an endpoint's address must hold no password; put it in a variable and name that in key_env")
@@ -155,17 +185,6 @@ def _number(options: Mapping[str, str], name: str, least: float, most: float) ->
     if not least <= value <= most:
         raise UsageError(f"{name} must be a number from {least} to {most}, not {options[name]!r}")
     return value
-
-
-def _key(spec: ModelSpec) -> Key:
-    own = spec.base_url == DEFAULT_URL
-    variable = spec.key_env or (DEFAULT_KEY if own else "")
-    secret = os.environ.get(variable, "").strip() if variable else NO_KEY
-    if not secret:
-        raise MissingKey(variable, f"openai:{spec.name} at {spec.base_url}")
-    if not (secret.isascii() and secret.isprintable()):
-        raise UsageError(f"the key in {variable} holds characters that no HTTP header takes; copy it again")
-    return Key(variable, secret)
 
 
 def _reply(ask: Ask, completion: Completion) -> Reply:

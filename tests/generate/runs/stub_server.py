@@ -13,7 +13,7 @@ import sys
 from hashlib import sha256
 from random import Random
 
-LATENCY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+LATENCY = float(sys.argv[1]) if __name__ == "__main__" and len(sys.argv) > 1 else 0.0
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 LESSONS = (
     "Speak in the first turn of every day.",

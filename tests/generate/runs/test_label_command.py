@@ -107,22 +107,20 @@ def test_only_the_judges_unusable_replies_are_counted_under_its_name(
     assert said["fallbacks"] == {"judge": by_judge}
 
 
-def test_a_judge_who_fails_leaves_a_failed_game_that_can_be_tried_again(played: Path, endpoint: FakeEndpoint) -> None:
+def test_a_judge_who_cannot_rate_leaves_nulls_with_their_reason(played: Path, endpoint: FakeEndpoint) -> None:
     first = records(played)[0].game_id
 
     def before(ask: Ask) -> None:
         if ask.game == first:
-            raise PlayerFailed("no answer")
+            raise PlayerFailed("it rejects the request (400): too long")
 
     endpoint.before = before
     assert say("label", played, "--judge", "fake:judge", "--out", played.with_name("judged")) == 0
-    assert [game.status for game in records(played.with_name("judged"))] == [Status.FAILED] + [Status.DONE] * 3
-    broken = records(played.with_name("judged"))[0]
-    assert broken.events == records(played)[0].events  # of the game itself nothing is missing
-    endpoint.before = lambda ask: None
-    again = ["label", played, "--judge", "fake:judge", "--out", played.with_name("judged"), "--retry-failed"]
-    assert say(*again) == 0
-    assert [game.status for game in records(played.with_name("judged"))] == [Status.DONE] * 4
+    judged = records(played.with_name("judged"))
+    assert [game.status for game in judged] == [Status.DONE] * 4
+    added = judged[0].events[len(records(played)[0].events) :]
+    assert added
+    assert {event.fallback for event in added} == {"no answer: it rejects the request (400): too long"}
 
 
 def test_the_summary_tells_what_was_asked(played: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,9 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from liescope.common.errors import BadData, BudgetSpent, PlanChanged, PlayerFailed, UnknownName, UsageError
+from liescope.common.errors import (
+    BadData,
+    BudgetSpent,
+    EndpointRefused,
+    EndpointSilent,
+    PlanChanged,
+    PlayerFailed,
+    RunPaused,
+    UnknownName,
+    UsageError,
+)
 from liescope.games import replay
-from liescope.games.core import Ask, AskKind, Phase, Reply
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, EventKind, Phase, Reply
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players import registry
 from liescope.generate.runs.journal import Journal
@@ -140,12 +150,13 @@ def test_of_a_half_answered_batch_only_the_missing_seats_are_asked(
     def second_voter_fails(ask: Ask) -> None:
         if ask.kind is AskKind.VOTE:
             votes.append(ask.seat)
-            if len(votes) == 2:
+            if ask.seat == votes[min(1, len(votes) - 1)] and len(votes) > 1:
                 raise PlayerFailed("the line is dead")
 
     endpoint.before = second_voter_fails
     tally = run_job(made, run)
-    assert (tally.done, tally.failed, len(votes)) == (0, 1, 3)
+    assert (tally.done, tally.failed, tally.retried) == (0, 1, 1)
+    assert votes[3:] == [votes[1]]  # taken up again at the end of the run, with nothing asked twice
     endpoint.before = lambda ask: None
     endpoint.asked.clear()
     assert run_job(made, run).failed == 1  # a failed game is left alone until somebody asks for it
@@ -167,6 +178,81 @@ def test_a_player_that_fails_costs_its_games_and_no_others(plan: MakePlan, run: 
     assert all("401" in game.failure and game.outcome is None for game in failed)
     assert (tally.done, tally.failed) == (21, 3)
     assert tally.failures.total() == 3
+
+
+def test_a_failed_game_is_taken_up_again_at_the_end_of_the_same_run(
+    plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    """What failed a game may have passed by then; the result is that of a run in which nothing failed."""
+    made = plan(games=3, assess=True)
+    run_job(made, tmp_path / "whole")
+    endpoint.asked.clear()
+    failed: set[str] = set()
+
+    def fail_once(ask: Ask) -> None:
+        if ask.game.endswith(("3", "7")) and ask.kind is AskKind.SPEAK and ask.game not in failed:
+            failed.add(ask.game)
+            raise PlayerFailed("413, too large")
+
+    endpoint.before = fail_once
+    tally = run_job(made, tmp_path / "run")
+    assert (tally.done, tally.failed, tally.retried, len(failed)) == (24, 0, len(failed), 5)
+    assert tally.failures == Counter()
+    assert records(tmp_path / "run") == records(tmp_path / "whole")
+
+
+def test_a_rating_that_cannot_be_had_is_a_null_with_its_reason_and_ends_no_game(
+    plan: MakePlan, run: Path, endpoint: FakeEndpoint
+) -> None:
+    def fail(ask: Ask) -> None:
+        if ask.kind is AskKind.PEER_ASSESSMENT and ask.seat == "Alice":
+            raise PlayerFailed("it rejects the request (400): too long")
+
+    endpoint.before = fail
+    tally = run_job(plan(games=2, assess=True), run)
+    assert (tally.done, tally.failed) == (16, 0)
+    ratings = [event for game in records(run) for event in game.events if event.kind is EventKind.RATING]
+    hers = [event for event in ratings if event.actor == "Alice"]
+    assert len(hers) == tally.unrated > 0
+    assert {event.fallback for event in hers} == {"no answer: it rejects the request (400): too long"}
+    assert not any("assessment" in event.data for event in hers)
+    assert not any(event.fallback.startswith("no answer") for event in ratings if event.actor != "Alice")
+
+
+def test_ratings_that_can_never_be_had_stop_the_run(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+    def fail(ask: Ask) -> None:
+        if ask.kind in ASSESSMENTS:
+            raise PlayerFailed("it rejects the request (400): no such parameter")
+
+    endpoint.before = fail
+    tally = run_job(plan(games=1000, assess=True), run, Limits(concurrency=1))
+    assert isinstance(tally.stop, UsageError)
+    assert "no such parameter" in str(tally.stop)
+    assert tally.unrated < FRUITLESS + 10
+
+
+@pytest.mark.parametrize("error", [EndpointRefused("bad key"), EndpointSilent("nothing for 30 m")])
+def test_an_endpoint_that_will_not_answer_pauses_the_run_and_fails_no_game(
+    error: RunPaused, plan: MakePlan, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    made = plan(games=3, assess=True)
+    run_job(made, tmp_path / "whole")
+    endpoint.asked.clear()
+
+    def pause(ask: Ask) -> None:
+        if len(endpoint.asked) > 50:
+            raise error
+
+    endpoint.before = pause
+    tally = run_job(made, tmp_path / "run", Limits(concurrency=4))
+    assert tally.stop is error
+    assert (tally.failed, tally.retried) == (0, 0)
+    kept = replies(tmp_path / "run")
+    endpoint.before = lambda ask: None
+    endpoint.asked.clear()
+    assert run_job(made, tmp_path / "run").stop is None
+    assert kept.isdisjoint(endpoint.asked)
+    assert records(tmp_path / "run") == records(tmp_path / "whole")
 
 
 def test_when_nothing_can_be_played_the_run_stops_and_says_so(

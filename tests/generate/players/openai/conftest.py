@@ -29,9 +29,9 @@ from liescope.games import (
     record,
     start,
 )
-from liescope.generate.players.openai import retry
+from liescope.generate.players.openai import pace, retry
 from liescope.generate.players.openai.player import OpenAIPlayer, open_openai
-from liescope.generate.players.protocol import Attempt, PlayerContext
+from liescope.generate.players.protocol import Attempt, EndpointFacts, PlayerContext
 
 HERE = Path(__file__).parent
 Asked = dict[AskKind, tuple[Ask, tuple[Event, ...]]]
@@ -72,6 +72,8 @@ def serve(stubs: ModuleType) -> Iterator[Callable[..., Any]]:
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+    for name in ("FIRST_PAUSE", "FIRST_PROBE", "LONGEST_PROBE"):
+        monkeypatch.setattr(pace, name, 0.005)
 
 
 @pytest.fixture(scope="session")
@@ -112,8 +114,10 @@ class Desk:
 
     def __init__(self, argument: str, **options: Any) -> None:
         self.attempts: list[Attempt] = []
-        options.setdefault("retries", 3)
-        self.table = PlayerContext(log=self.attempts.append, game="mafia", **options)
+        self.learned: list[EndpointFacts] = []
+        self.table = PlayerContext(
+            log=self.attempts.append, game=options.pop("game", "mafia"), learn=self.learned.append, **options
+        )
         self.player: OpenAIPlayer = open_openai(argument, self.table)
 
     def ask(self, *asks: tuple[Ask, Sequence[Event]]) -> list[Reply]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from typing import Any
 @dataclass(frozen=True)
 class Answer:
     """body: JSON data, or the text itself. cut: the connection closes after half of the body. silent: no byte comes
-    until the stub closes. raw: these bytes and nothing else, not even HTTP."""
+    until the stub closes. raw: these bytes and nothing else, not even HTTP. packed: the body is sent gzipped."""
 
     body: Any = ""
     status: int = 200
@@ -21,6 +22,7 @@ class Answer:
     cut: bool = False
     silent: bool = False
     raw: bytes = b""
+    packed: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,11 @@ class Stub:
             http.close_connection = True
             return
         data = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()
+        if answer.packed:
+            data = gzip.compress(data)
         http.send_response(answer.status)
+        if answer.packed:
+            http.send_header("Content-Encoding", "gzip")
         for name, value in answer.headers.items():
             http.send_header(name, value)
         http.send_header("Content-Type", "application/json")

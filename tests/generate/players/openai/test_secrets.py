@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from liescope.common.errors import PlayerFailed
+from liescope.common.errors import PlayerFailed, RunPaused
 from liescope.games.core import AskKind
 
 SECRET = "sk-never-to-be-seen-42"
@@ -29,14 +29,14 @@ ECHOES = {
 
 @pytest.mark.parametrize("name", ECHOES)
 def test_a_key_shows_up_nowhere(serve, stubs, desk, asked, monkeypatch, caplog, name: str) -> None:
-    monkeypatch.setenv("MY_KEY", SECRET)
+    monkeypatch.setenv("MY_API_KEY", SECRET)
     caplog.set_level(logging.DEBUG)
     stub = serve(lambda request, number: ECHOES[name](stubs, request.headers["authorization"].partition(" ")[2]))
-    one = desk(f"tiny@{stub.url}?key_env=MY_KEY", retries=1)
+    one = desk(f"tiny@{stub.url}?key_env=MY_API_KEY", give_up_after=0.02)
     said = ""
     try:
         said = repr(one.ask(asked[AskKind.SPEAK]))
-    except PlayerFailed as failure:
+    except (PlayerFailed, RunPaused) as failure:
         said = "".join(traceback.format_exception(failure))
     assert SECRET in stub.requests[0].headers["authorization"]
     told = [said, caplog.text, *map(repr, one.attempts), repr(one.player), repr(one.player._endpoint)]
@@ -45,7 +45,7 @@ def test_a_key_shows_up_nowhere(serve, stubs, desk, asked, monkeypatch, caplog, 
 
 
 def test_what_holds_a_key_does_not_print_it(desk, monkeypatch) -> None:
-    monkeypatch.setenv("MY_KEY", SECRET)
-    one = desk("tiny@http://127.0.0.1:9/v1?key_env=MY_KEY")
+    monkeypatch.setenv("MY_API_KEY", SECRET)
+    one = desk("tiny@http://127.0.0.1:9/v1?key_env=MY_API_KEY")
     assert SECRET not in repr(vars(one.player)) + repr(vars(one.player._endpoint)) + repr(one.table)
     one.ask()

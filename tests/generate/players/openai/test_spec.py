@@ -6,8 +6,7 @@ import pytest
 
 from liescope.common.errors import MissingKey, UnknownName, UsageError
 from liescope.games.core import AskKind
-from liescope.generate.players.openai import player as openai
-from liescope.generate.players.openai.player import DEFAULT_URL, open_openai, read_spec
+from liescope.generate.players.openai.player import open_openai, read_spec
 from liescope.generate.players.protocol import PlayerContext, Price
 from liescope.generate.players.registry import open_player
 
@@ -18,7 +17,7 @@ def table(**options) -> PlayerContext:
 
 def test_a_name_alone_is_openais() -> None:
     spec = read_spec("gpt-4.1-mini")
-    assert (spec.name, spec.base_url, spec.label) == ("gpt-4.1-mini", DEFAULT_URL, "gpt-4.1-mini")
+    assert (spec.name, spec.base_url, spec.label) == ("gpt-4.1-mini", "", "gpt-4.1-mini")
 
 
 @pytest.mark.parametrize(
@@ -95,40 +94,22 @@ def test_a_missing_key_is_named_when_the_player_is_opened(monkeypatch) -> None:
 
 
 def test_a_key_that_was_promised_must_be_there_for_any_endpoint(monkeypatch) -> None:
-    monkeypatch.delenv("MY_KEY", raising=False)
-    with pytest.raises(MissingKey, match="MY_KEY"):
-        open_openai("m@http://localhost:1/v1?key_env=MY_KEY", table())
+    monkeypatch.delenv("MY_API_KEY", raising=False)
+    with pytest.raises(MissingKey, match="MY_API_KEY"):
+        open_openai("m@http://localhost:1/v1?key_env=MY_API_KEY", table())
 
 
 def test_a_key_that_no_header_takes_is_refused_without_showing_it(monkeypatch) -> None:
-    monkeypatch.setenv("MY_KEY", "sk-se\ncret")
-    with pytest.raises(UsageError, match="MY_KEY") as error:
-        open_openai("m?key_env=MY_KEY", table())
+    monkeypatch.setenv("MY_API_KEY", "sk-se\ncret")
+    with pytest.raises(UsageError, match="MY_API_KEY") as error:
+        open_openai("m?key_env=MY_API_KEY", table())
     assert "cret" not in str(error.value)
 
 
-def test_openais_key_is_not_sent_to_another_address(serve, stubs, desk, asked, monkeypatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
-    stub = serve(stubs.says('"Hi."'))
-    desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
-    assert "sk-of-openai" not in str(stub.requests[0].headers)
-
-
-def test_the_default_endpoint_gets_openais_key_and_its_name_for_the_token_limit(
-    serve, stubs, desk, asked, monkeypatch
-) -> None:
-    stub = serve(stubs.says('"Hi."'))
-    monkeypatch.setattr(openai, "DEFAULT_URL", stub.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
-    desk("m?max_tokens=300").ask(asked[AskKind.SPEAK])
-    assert stub.requests[0].headers["authorization"] == "Bearer sk-of-openai"
-    assert stub.requests[0].body["max_completion_tokens"] == 300
-
-
 def test_a_named_key_is_sent(serve, stubs, desk, asked, monkeypatch) -> None:
-    monkeypatch.setenv("MY_KEY", " sk-mine\n")
+    monkeypatch.setenv("MY_API_KEY", " sk-mine\n")
     stub = serve(stubs.says('"Hi."'))
-    desk(f"m@{stub.url}?key_env=MY_KEY").ask(asked[AskKind.SPEAK])
+    desk(f"m@{stub.url}?key_env=MY_API_KEY").ask(asked[AskKind.SPEAK])
     assert stub.requests[0].headers["authorization"] == "Bearer sk-mine"
 
 

@@ -1,0 +1,128 @@
+"""Which key may go where. Keys are bound to hosts.
+
+A spec string may come from somebody else (a list of cells, a config file, a command that was copied), and it names both
+the variable that holds the key and the address that the key is sent to. So the variable of a known provider goes to
+that provider only, and any other to no host but this machine. Everything else has to be allowed, one variable and one
+host at a time, with `--allow-key VARIABLE@HOST` or in the environment variable LIESCOPE_ALLOW_KEYS (several, separated
+by commas). What a file says is never enough.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+
+from liescope.common.errors import MissingKey, UsageError
+from liescope.generate.players.openai.secrets import Key
+
+OPENAI_HOST = "api.openai.com"
+DEFAULT_KEY = "OPENAI_API_KEY"
+BASE_URL = "OPENAI_BASE_URL"
+NO_KEY = Key("", "")
+ALLOW_KEYS = "LIESCOPE_ALLOW_KEYS"
+_LOOKS_LIKE_A_KEY = re.compile(r"API_?KEY|_TOKEN$")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+# Variables that people set for one provider, and its hosts; those of no provider of models have none.
+_OWN_HOSTS: dict[str, tuple[str, ...]] = {
+    DEFAULT_KEY: (OPENAI_HOST, "*.api.openai.com"),
+    "ANTHROPIC_API_KEY": ("api.anthropic.com",),
+    "AZURE_OPENAI_API_KEY": ("*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"),
+    "CEREBRAS_API_KEY": ("api.cerebras.ai",),
+    "DEEPINFRA_API_KEY": ("api.deepinfra.com",),
+    "DEEPSEEK_API_KEY": ("api.deepseek.com",),
+    "FIREWORKS_API_KEY": ("api.fireworks.ai",),
+    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
+    "GOOGLE_API_KEY": ("generativelanguage.googleapis.com",),
+    "GROQ_API_KEY": ("api.groq.com",),
+    "HF_TOKEN": ("router.huggingface.co", "*.endpoints.huggingface.cloud"),
+    "MISTRAL_API_KEY": ("api.mistral.ai",),
+    "NVIDIA_API_KEY": ("integrate.api.nvidia.com",),
+    "OPENROUTER_API_KEY": ("openrouter.ai",),
+    "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
+    "XAI_API_KEY": ("api.x.ai",),
+    "GITHUB_TOKEN": ("models.github.ai",),
+    "GH_TOKEN": ("models.github.ai",),
+    "AWS_SESSION_TOKEN": (),
+    "AWS_SECURITY_TOKEN": (),
+    "CI_JOB_TOKEN": (),
+    "GITLAB_TOKEN": (),
+    "NPM_TOKEN": (),
+    "PYPI_TOKEN": (),
+    "SLACK_BOT_TOKEN": (),
+}
+
+
+def host_of(url: str) -> str:
+    """The host of an address, and its port where one is given; in lower case, without path, user or scheme."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return host if parts.port is None else f"{host}:{parts.port}"
+
+
+def default_url() -> str:
+    """Where `openai:MODEL` goes: OPENAI_BASE_URL, or OpenAI itself."""
+    return os.environ.get(BASE_URL, "").strip().rstrip("/") or f"https://{OPENAI_HOST}/v1"
+
+
+def find_key(player: str, url: str, key_env: str, own: bool, allowed: Sequence[str] = ()) -> Key:
+    """The key of a player at an address, from the environment. key_env: the variable that its spec names, or ""; own:
+    the spec names no address, so that the user's environment decides on it.
+
+    Raises UsageError where the key may not go there, MissingKey where the variable is not set.
+    """
+    host = host_of(url)
+    variable = key_env or (DEFAULT_KEY if own else "")
+    if not variable:
+        return NO_KEY
+    if not (own and variable == DEFAULT_KEY):
+        check_binding(variable, host, own, allowed)
+    secret = os.environ.get(variable, "").strip()
+    if not secret:
+        if own and not key_env and host != OPENAI_HOST:
+            return NO_KEY  # OPENAI_BASE_URL names a server that needs none, or that will say so itself
+        raise MissingKey(variable, f"{player} at {url}")
+    if not (secret.isascii() and secret.isprintable()):
+        raise UsageError(f"the key in {variable} holds characters that no HTTP header takes; copy it again")
+    return Key(variable, secret)
+
+
+def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable[str] = ()) -> None:
+    """Raises UsageError where the key in that variable may not be sent to that host (with its port).
+
+    own: the user's environment names the host, not a spec.
+    """
+    bare = _without_port(host)
+    permitted = {*allowed, *(words.strip() for words in os.environ.get(ALLOW_KEYS, "").split(","))}
+    if {f"{variable}@{host}", f"{variable}@{bare}"} & permitted:
+        return
+    permit = f"if you mean it, add --allow-key {variable}@{host}"
+    if variable in _OWN_HOSTS:
+        hosts = _OWN_HOSTS[variable]
+        if not any(fnmatchcase(bare, pattern) for pattern in hosts):
+            home = f"belongs to {' and '.join(hosts)}" if hosts else "is no key of a model's endpoint"
+            raise UsageError(f"the key in {variable} {home}; a spec wants to send it to {host}: {permit}")
+    elif not _LOOKS_LIKE_A_KEY.search(variable):
+        raise UsageError(
+            f"{variable} does not look like an API key (…_API_KEY, …_TOKEN), and a spec wants to send it to {host}: "
+            f"{permit}"
+        )
+    elif not own and bare not in _LOOPBACK:
+        raise UsageError(f"a spec wants to send the key in {variable} to {host}: {permit}")
+
+
+def check_allowed(allowed: Iterable[str]) -> None:
+    """Raises UsageError where an entry is not `VARIABLE@HOST`."""
+    for words in allowed:
+        variable, at, host = words.partition("@")
+        if not (variable and at and host) or "/" in host or any(sign.isspace() for sign in words):
+            raise UsageError(f"--allow-key takes VARIABLE@HOST, as in CORP_API_KEY@llm.example.com; got {words!r}")
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host

@@ -1,0 +1,126 @@
+"""What a response means: an answer, trouble that may pass, or a refusal, and whom it concerns.
+
+Status codes alone do not say. A 429 may be a limit (wait), an empty account (do not) or a request that is larger than
+any limit; Together calls its limit on unpaid accounts `credit_limit`, Gemini says "quota" for both, OpenRouter sends
+errors inside a response with status 200, and a 402 with Retry-After is a matter of seconds there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from liescope.generate.players.openai.completion import Completion, error_message, read_completion
+from liescope.generate.players.openai.retry import retry_after
+from liescope.generate.players.openai.wire import Response
+
+_BRIEF = frozenset({408, 409, 425})
+_REFUSES_FORMAT = frozenset({400, 422, 501})
+_NO_CREDIT = frozenset(
+    {
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "credit_balance_exhausted",
+        "organization_usage_limit_exceeded",
+    }
+)
+
+
+class Scope(Enum):
+    """Whom a refusal concerns: every request of the player, this request alone, or its `response_format`."""
+
+    PLAYER = "player"
+    ASK = "ask"
+    FORMAT = "format"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A request to be sent again. limited: it came too early; asked: seconds that the endpoint wants waited."""
+
+    problem: str
+    limited: bool = False
+    asked: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A request that would be refused again. advice: what the user can do."""
+
+    problem: str
+    scope: Scope
+    advice: str = ""
+
+
+Verdict = Completion | Trouble | Refusal
+
+
+def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
+    """response: its text without secrets; body: of the request."""
+    data = _decoded(response.text)
+    status, headers = response.status, response.headers
+    if 300 <= status < 400:
+        return Refusal(
+            f"it redirects to another address ({status}), which is not followed",
+            Scope.PLAYER,
+            "name the address itself in the player's spec",
+        )
+    if 200 <= status < 300:
+        inner = _inner_status(data)
+        if inner is None:
+            try:
+                return read_completion(response.text)
+            except ValueError as error:
+                return Trouble(str(error))
+        status = inner
+    words = error_message(response.text)
+    if status == 429:
+        return _limit(headers, data, words)
+    formatted = "response_format" in body
+    if formatted and (status in _REFUSES_FORMAT or (status >= 500 and "response_format" in response.text)):
+        return Refusal(f"it rejects structured output ({status}): {words}", Scope.FORMAT)
+    if status in _BRIEF or (status >= 500 and status != 501):
+        return Trouble(f"it answered {status}: {words}", asked=retry_after(headers, data))
+    asked = retry_after(headers, data)
+    if status == 402 and asked is not None:
+        return Trouble(f"it answered 402: {words}", limited=True, asked=asked)
+    if status == 402:
+        return Refusal(f"the account has no credit left (402): {words}", Scope.PLAYER, "add credit")
+    if status == 401:
+        return Refusal("it refuses the key (401)", Scope.PLAYER)
+    if status == 403:
+        return Refusal(f"it forbids the request (403): {words}", Scope.PLAYER)
+    if status in (404, 405, 410):
+        model = body.get("model")
+        return Refusal(f"it knows no model {model!r} ({status}): {words}", Scope.PLAYER, "check the name and the URL")
+    return Refusal(f"it rejects the request ({status}): {words}", Scope.ASK)
+
+
+def _limit(headers: Mapping[str, str], data: Any, words: str) -> Verdict:
+    error = data.get("error") if isinstance(data, Mapping) else None
+    error = error if isinstance(error, Mapping) else data if isinstance(data, Mapping) else {}
+    if {str(error.get("code")), str(error.get("type"))} & _NO_CREDIT:
+        return Refusal(f"the account has no quota left (429): {words}", Scope.PLAYER, "add credit or raise its limit")
+    if str(error.get("message")).startswith("Request too large"):
+        return Refusal(f"the request is larger than its limit (429): {words}", Scope.ASK)
+    return Trouble(f"it limits the rate (429): {words}", limited=True, asked=retry_after(headers, data))
+
+
+def _inner_status(data: Any) -> int | None:
+    """The status of an error that came inside a response with status 200."""
+    error = data.get("error") if isinstance(data, Mapping) and "choices" not in data else None
+    code = error.get("code") if isinstance(error, Mapping) else None
+    if isinstance(code, str) and code.isdecimal() and len(code) == 3:
+        code = int(code)
+    return code if isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600 else None
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

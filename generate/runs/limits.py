@@ -1,0 +1,99 @@
+"""The limits of a run, read from options: budgets with their prices, spans of time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from liescope.common.errors import UsageError
+from liescope.generate.players.openai.key_rules import check_allowed
+from liescope.generate.players.protocol import Price
+
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_CURRENCY = re.compile(r"\w{1,8}|[^\w\s]{1,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What may differ each time a run is resumed.
+
+    concurrency: games, and requests of all players together, under way at once; timeout: seconds for one request;
+    give_up_after: seconds without an answer from an endpoint after which the run pauses; budgets count all that the
+    run ever spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where the plan's
+    templates are, "full", "minimal" or a folder; allowed_keys: keys that may go to hosts that are not known as theirs,
+    as `VARIABLE@HOST`.
+    """
+
+    concurrency: int = 16
+    timeout: float = 120.0
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: Mapping[str, Price] | None = None
+    prompts: str = "full"
+    give_up_after: float = 1800.0
+    currency: str = "USD"
+    allowed_keys: tuple[str, ...] = ()
+
+
+def limits_of(
+    *,
+    concurrency: int,
+    timeout: float,
+    give_up_after: str | float,
+    max_tokens: int | None,
+    max_cost: float | None,
+    price: Sequence[str],
+    currency: str,
+    allow_key: Sequence[str],
+    prompts: str,
+) -> Limits:
+    """The limits that the options give. Raises UsageError for what cannot be read, and for a budget of money without
+    prices.
+    """
+    prices = dict(map(read_price, price))
+    if max_cost is not None and not prices:
+        raise UsageError("--max-cost needs the prices of the models: --price MODEL=PROMPT,COMPLETION")
+    if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
+        raise UsageError(f"--max-cost is an amount of money; {max_cost:g} is none")
+    if not (math.isfinite(timeout) and timeout > 0):
+        raise UsageError(f"--timeout is a number of seconds; {timeout:g} is none")
+    if not _CURRENCY.fullmatch(currency):
+        raise UsageError(f"--currency is a short name such as USD or EUR; {currency!r} is none")
+    check_allowed(allow_key)
+    return Limits(
+        concurrency=concurrency,
+        timeout=timeout,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        prices=prices,
+        prompts=prompts,
+        give_up_after=read_span(give_up_after, "--give-up-after"),
+        currency=currency,
+        allowed_keys=tuple(allow_key),
+    )
+
+
+def read_span(words: str | float, option: str) -> float:
+    """Seconds of a span such as 90s, 10m, 2h, or of a plain number of seconds. Raises UsageError."""
+    found = _SPAN.fullmatch(str(words).strip())
+    seconds = float(found[1]) * _SECONDS[found[2] or "s"] if found else 0.0
+    if not 0 < seconds <= 1e9:
+        raise UsageError(f"{option} is a span of time such as 90s, 10m or 2h; {words!r} is none")
+    return seconds
+
+
+def read_price(words: str) -> tuple[str, Price]:
+    """A model's name and its price from MODEL=PROMPT,COMPLETION[,CACHED]. Raises UsageError."""
+    model, _, numbers = words.rpartition("=")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if not model or len(values) not in (2, 3) or not all(0 <= value < 1e12 for value in values):
+        raise UsageError(
+            f"--price {words!r} cannot be read; write MODEL=PROMPT,COMPLETION or MODEL=PROMPT,COMPLETION,CACHED"
+        )
+    return model, Price(*values)

@@ -1,0 +1,136 @@
+"""How a run stands, live on standard error: a bar and two or three lines on a terminal, a line now and then on a pipe.
+
+Everything fits into 80 columns; longer lines are cut.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
+
+from liescope.common.text import plain
+from liescope.generate.runs.runner import RunProgress
+
+WIDTH = 80
+PIPE_EVERY = 15.0  # seconds between two lines on a pipe
+_REASONS = 3
+
+Show = Callable[[RunProgress, float], None]
+
+
+@contextmanager
+def live_display(doing: str, currency: str, wanted: bool) -> Iterator[Show]:
+    """A function that shows how a run stands after so many seconds; it does nothing where none is wanted.
+
+    Nothing is shown before the first call, so that a mistake found at the start stays one line.
+    """
+    if not wanted:
+        yield lambda _progress, _seconds: None
+        return
+    console = Console(stderr=True)
+    display = _Terminal(doing, currency, console) if console.is_terminal else _Pipe(doing, currency)
+    try:
+        yield display.show
+    finally:
+        display.close()
+
+
+class _Terminal:
+    def __init__(self, doing: str, currency: str, console: Console) -> None:
+        self._currency = currency
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("games  {task.fields[clock]}"),
+            console=console,
+        )
+        self._task = self._bar.add_task(doing, total=None, clock="")
+        self._live = Live(self._bar, console=console, refresh_per_second=8)
+
+    def show(self, progress: RunProgress, seconds: float) -> None:
+        ended = progress.done + progress.failed
+        self._bar.update(self._task, total=progress.planned, completed=ended, clock=clock(progress, seconds))
+        lines = [
+            Text(f"  {line}", no_wrap=True, overflow="ellipsis") for line in state(progress, seconds, self._currency)
+        ]
+        self._live.update(Group(self._bar, *lines))
+        if not self._live.is_started:
+            self._live.start()
+
+    def close(self) -> None:
+        if self._live.is_started:
+            self._live.stop()
+
+
+class _Pipe:
+    """Lines for a log file. The last state is always written."""
+
+    def __init__(self, doing: str, currency: str) -> None:
+        self._doing, self._currency = doing, currency
+        self._next = PIPE_EVERY
+        self._last: tuple[RunProgress, float] | None = None
+
+    def show(self, progress: RunProgress, seconds: float) -> None:
+        self._last = (progress, seconds)
+        if seconds >= self._next:
+            self._next = seconds + PIPE_EVERY
+            self._write()
+
+    def close(self) -> None:
+        if self._last is not None:
+            self._write()
+
+    def _write(self) -> None:
+        assert self._last is not None
+        progress, seconds = self._last
+        head = f"{self._doing} {progress.done + progress.failed}/{progress.planned} games  {clock(progress, seconds)}"
+        for line in (head, *(f"  {line}" for line in state(progress, seconds, self._currency))):
+            sys.stderr.write(f"{_cut(line)}\n")
+        sys.stderr.flush()
+
+
+def clock(progress: RunProgress, seconds: float) -> str:
+    """The time that has passed, and an estimate of the time left from the games that ended since the start."""
+    ended = progress.done + progress.failed
+    left = ""
+    if ended > progress.before and ended < progress.planned:
+        left = f", about {_span(seconds / (ended - progress.before) * (progress.planned - ended))} left"
+    return f"{_span(seconds)}{left}"
+
+
+def state(progress: RunProgress, seconds: float, currency: str) -> Iterator[str]:
+    """Lines about what is under way, what it cost, and what is being waited for."""
+    activity = progress.activity
+    parts = [f"{progress.playing} games, {activity.under_way} requests under way"]
+    parts.append(f"{progress.calls / max(seconds, 1e-6):,.1f} replies/s")
+    yield "  ".join(parts)
+    spent = [f"{progress.tokens:,} tokens"]
+    spent += [f"{progress.cost:,.2f} {currency}"] if progress.cost else []
+    spent += [f"{progress.failed:,} failed"] if progress.failed else []
+    spent += [f"{progress.unrated:,} ratings not had"] if progress.unrated else []
+    if activity.retries:
+        reasons = ", ".join(f"{count:,} × {plain(reason)}" for reason, count in activity.retries.most_common(_REASONS))
+        spent.append(f"sent again: {reasons}")
+    yield "  ".join(spent)
+    now = time.monotonic()
+    for host, (until, reason) in sorted(activity.waits.items()):
+        if until > now:
+            yield _cut(f"waiting {until - now:.0f} s for {host}: {plain(reason)}", WIDTH - 2)
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
+
+
+def _cut(line: str, width: int = WIDTH) -> str:
+    return line if len(line) <= width else line[: width - 1] + "…"

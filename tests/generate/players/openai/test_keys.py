@@ -1,0 +1,188 @@
+"""A key goes to the hosts that it is bound to, and to no other, whatever a spec, a file or an endpoint says."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+from liescope.common.errors import EndpointRefused, UsageError
+from liescope.games.core import AskKind
+from liescope.generate.players.openai import endpoint, key_rules
+from liescope.generate.players.openai.key_rules import check_binding, find_key, host_of
+from liescope.generate.players.openai.player import open_openai
+from liescope.generate.players.openai.secrets import Secrets
+from liescope.generate.players.protocol import PlayerContext
+
+
+def context(**options) -> PlayerContext:
+    return PlayerContext(log=lambda attempt: None, game="mafia", **options)
+
+
+# Which key goes where
+
+
+@pytest.mark.parametrize(
+    ("variable", "host"),
+    [
+        ("OPENAI_API_KEY", "api.openai.com"),
+        ("OPENAI_API_KEY", "eu.api.openai.com"),
+        ("OPENROUTER_API_KEY", "openrouter.ai"),
+        ("AZURE_OPENAI_API_KEY", "mine.openai.azure.com"),
+        ("HF_TOKEN", "router.huggingface.co:443"),
+        ("MY_API_KEY", "localhost:8000"),
+        ("MY_API_KEY", "127.0.0.1:8000"),
+    ],
+)
+def test_a_key_goes_to_its_own_hosts_and_to_this_machine(variable: str, host: str) -> None:
+    check_binding(variable, host)
+
+
+@pytest.mark.parametrize(
+    ("variable", "host"),
+    [
+        ("OPENAI_API_KEY", "evil.example"),
+        ("OPENAI_API_KEY", "api.openai.com.evil.example"),
+        ("OPENAI_API_KEY", "xapi.openai.com"),
+        ("AZURE_OPENAI_API_KEY", "openai.azure.com.evil.example"),
+        ("GITHUB_TOKEN", "evil.example"),
+        ("GITHUB_TOKEN", "localhost:8000"),
+        ("AWS_SESSION_TOKEN", "api.openai.com"),
+        ("AWS_SECRET_ACCESS_KEY", "localhost:8000"),
+        ("AWS_SECRET_ACCESS_KEY", "evil.example"),
+        ("PATH", "127.0.0.1"),
+        ("CORP_API_KEY", "llm.corp.example"),
+    ],
+)
+def test_any_other_pair_has_to_be_allowed_and_the_error_says_how(variable: str, host: str, monkeypatch) -> None:
+    with pytest.raises(UsageError, match=f"--allow-key {variable}@{host}"):
+        check_binding(variable, host)
+    check_binding(variable, host, allowed=(f"{variable}@{host}",))
+    monkeypatch.setenv("LIESCOPE_ALLOW_KEYS", f"A_KEY@b, {variable}@{host}")
+    check_binding(variable, host)
+
+
+def test_a_spec_from_a_file_cannot_send_a_secret_of_the_environment(serve, stubs, monkeypatch) -> None:
+    stub = serve(stubs.says('"Hi."'))
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG")
+    with pytest.raises(UsageError, match="does not look like an API key") as error:
+        open_openai(f"m@{stub.url}?key_env=AWS_SECRET_ACCESS_KEY", context())
+    assert "wJalr" not in str(error.value)
+    assert stub.requests == []
+
+
+def test_the_environments_address_is_respected_and_gets_the_environments_key(
+    serve, stubs, desk, asked, monkeypatch
+) -> None:
+    stub = serve(stubs.says('"Hi."'))
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{stub.url}/")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
+    desk("m?max_tokens=300").ask(asked[AskKind.SPEAK])
+    assert stub.requests[0].headers["authorization"] == "Bearer sk-of-the-environment"
+    assert stub.requests[0].path == "/v1/chat/completions"
+    assert stub.requests[0].body["max_tokens"] == 300
+    monkeypatch.delenv("OPENAI_API_KEY")
+    desk("m").ask(asked[AskKind.SPEAK])
+    assert "authorization" not in stub.requests[1].headers
+
+
+def test_an_address_in_the_environment_that_is_none_is_named(monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")
+    with pytest.raises(UsageError, match="http://host:port/v1"):
+        open_openai("m", context())
+
+
+def test_ids_of_the_organisation_and_the_project_go_to_openai_alone(serve, stubs, desk, asked, monkeypatch) -> None:
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS"):
+        monkeypatch.setenv(name, f"private-{name}")
+    stub = serve(stubs.says('"Hi."'))
+    desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
+    assert "private" not in str(stub.requests[0].headers).lower()
+    headers = endpoint._headers(find_key("m", "https://x/v1", "", own=False), key_rules.OPENAI_HOST)
+    assert headers["OpenAI-Organization"] == "private-OPENAI_ORG_ID"
+    assert headers["OpenAI-Project"] == "private-OPENAI_PROJECT_ID"
+
+
+def test_openais_host_takes_its_own_name_for_the_token_limit(monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    player = open_openai("m?max_tokens=300", context())
+    assert player._body("Hello")["max_completion_tokens"] == 300
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_refused_and_neither_key_nor_prompt_follows(
+    serve, stubs, desk, asked, monkeypatch, status: int
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-mine-and-only-mine")
+    other = serve(stubs.says('"I am the other host."'))
+    stub = serve(stubs.Answer("", status, {"Location": f"{other.url}/chat/completions"}))
+    with pytest.raises(EndpointRefused, match="redirects to another address"):
+        desk(f"m@{stub.url}?key_env=MY_API_KEY").ask(asked[AskKind.SPEAK])
+    assert other.requests == []
+
+
+def test_a_password_file_for_other_uses_is_not_read(serve, stubs, desk, asked, monkeypatch, tmp_path) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password hush\n", encoding="utf-8")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    stub = serve(stubs.says('"Hi."'))
+    desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
+    assert "authorization" not in stub.requests[0].headers
+
+
+def test_a_proxy_of_the_environment_is_used(serve, stubs, desk, asked, monkeypatch) -> None:
+    proxy = serve(stubs.says('"Hi."'))
+    monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1").replace("http://", "http://me:pw@"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    desk("m@http://models.example/v1").ask(asked[AskKind.SPEAK])
+    assert proxy.requests[0].path == "http://models.example/v1/chat/completions"
+    assert proxy.requests[0].headers["proxy-authorization"].startswith("Basic ")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://API.OpenAI.com/v1", "api.openai.com"),
+        ("http://localhost:8000/v1", "localhost:8000"),
+        ("http://[::1]:8000/v1", "[::1]:8000"),
+        ("http://[::1]/v1", "[::1]"),
+    ],
+)
+def test_a_host_is_named_with_its_port_and_nothing_else(url: str, host: str) -> None:
+    assert host_of(url) == host
+
+
+# Keys in disguise
+
+SECRET = "sk-pr/oj-4f+never~seen.42"
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        SECRET,
+        "".join(f"\\u{ord(letter):04x}" for letter in SECRET),
+        "".join(f"\\u{ord(letter):04X}" for letter in SECRET),
+        SECRET.replace("s", "\\u0073", 1),
+        SECRET.replace("/", "\\/"),
+        SECRET.replace("/", "\\\\\\/"),
+        "".join(f"\\\\u{ord(letter):04x}" for letter in SECRET),
+        quote(SECRET, safe=""),
+        SECRET.replace("/", "&#47;").replace("+", "&#x2B;"),
+    ],
+)
+def test_a_key_is_taken_out_in_each_of_its_disguises(disguise: str) -> None:
+    secrets = Secrets()
+    secrets.add("another-key-of-the-run")
+    secrets.add(SECRET)
+    assert secrets.hide(f'{{"message": "key {disguise}, and so on"}}') == '{"message": "key [key], and so on"}'
+    assert SECRET not in repr(secrets)
+
+
+def test_text_without_a_key_stays_as_it_is_however_long_and_odd() -> None:
+    secrets = Secrets()
+    secrets.add(SECRET)
+    secrets.add("short")
+    for text in ("a short story", "\\" * 100_000, "sk-pr" * 20_000, "%2f" * 50_000, "s\\u006b-\\u0070r/"):
+        assert secrets.hide(text) == text

@@ -1,0 +1,154 @@
+"""An endpoint that behaves as hosted ones do under load: a limit of requests a second, outages, faults by chance.
+
+It runs in a thread of its own. What it answers is a function of the request alone, as in `stub_server`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.generate.runs.stub_server import answer
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A response that is no answer. body: sent as it is; cut: the connection is reset in the middle."""
+
+    status: int
+    body: bytes = b'{"error": {"message": "trouble"}}'
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cut: bool = False
+
+
+@dataclass
+class Behaviour:
+    """per_second: requests that are allowed, in windows of a second; limited: the response to any other; fault: called
+    with the seconds since the first request and the body, gives a fault or None; latency: seconds for an answer.
+    """
+
+    per_second: float | None = None
+    limited: Fault = Fault(429, b'{"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}')
+    fault: Callable[[float, bytes], Fault | None] = lambda seconds, body: None
+    latency: float = 0.005
+
+
+class LimitedServer:
+    """The server under way. answered, refused: requests by what came of them; began: of the first request."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self.behaviour = behaviour
+        self.answered = 0
+        self.refused: Counter[int] = Counter()
+        self.under_way = 0
+        self.headers: list[str] = []
+        self.began: float | None = None
+        self._window = (0, 0)
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        self._ready.wait(10)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        self._stop = asyncio.Event()
+        tasks: set[asyncio.Task[None]] = set()
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            tasks.add(task)
+            with suppress(asyncio.CancelledError):
+                await self._talk(reader, writer)
+            tasks.discard(task)
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = re.search(rb"(?i)content-length: *(\d+)", head)
+                body = await reader.readexactly(int(length[1]) if length else 0)
+                self.under_way += 1
+                try:
+                    fault = self._fault(body)
+                    await asyncio.sleep(self.behaviour.latency if fault is None else 0.001)
+                finally:
+                    self.under_way -= 1
+                if fault is None:
+                    self.answered += 1
+                    writer.write(answer(body))
+                else:
+                    self.refused[fault.status] += 1
+                    writer.write(_http(fault))
+                await writer.drain()
+                if fault is not None and fault.cut:
+                    writer.transport.abort()
+                    return
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def _fault(self, body: bytes) -> Fault | None:
+        now = time.monotonic()
+        self.began = now if self.began is None else self.began
+        fault = self.behaviour.fault(now - self.began, body)
+        if fault is not None or self.behaviour.per_second is None:
+            return fault
+        second, count = self._window
+        if int(now) != second:
+            second, count = int(now), 0
+        self._window = (second, count + 1)
+        return self.behaviour.limited if count >= self.behaviour.per_second else None
+
+
+def _http(fault: Fault) -> bytes:
+    head = f"HTTP/1.1 {fault.status} Stub\r\nContent-Type: application/json\r\nContent-Length: {len(fault.body)}\r\n"
+    head += "".join(f"{name}: {value}\r\n" for name, value in fault.headers.items())
+    whole = head.encode() + b"\r\n" + fault.body
+    return whole[: len(whole) // 2] if fault.cut else whole
+
+
+def by_chance(share: float, *faults: Fault, seed: int = 1) -> Callable[[float, bytes], Fault | None]:
+    """A fault for that share of all requests, each as likely."""
+    random = Random(seed)
+    return lambda seconds, body: random.choice(faults) if random.random() < share else None
+
+
+def outage(start: float, end: float, fault: Fault) -> Callable[[float, bytes], Fault | None]:
+    """A fault for every request between two moments."""
+    return lambda seconds, body: fault if start <= seconds < end else None
+
+
+def as_json(data: object) -> bytes:
+    return json.dumps(data).encode()

@@ -1,0 +1,178 @@
+"""Whole runs against endpoints with a rate limit, with outages and with every kind of trouble: no game is lost."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from liescope.common.errors import EndpointRefused, EndpointSilent
+from liescope.games.record import GameRecord, Status
+from liescope.generate.players.openai import pace
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.label import label
+from liescope.generate.runs.play import play
+from liescope.generate.runs.result import RunResult
+from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, as_json, by_chance, outage
+
+Serve = Callable[..., LimitedServer]
+LIMIT = as_json({"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}})
+OVERLOADED = as_json({"object": "error", "message": "overloaded", "code": 503})
+TROUBLES = {
+    "500": Fault(500),
+    "503 of vLLM": Fault(503, OVERLOADED),
+    "502 with a page": Fault(502, b"<html>Bad gateway</html>"),
+    "a reset": Fault(200, b"x" * 1000, cut=True),
+    "an empty body": Fault(200, b""),
+    "half of a JSON object": Fault(200, b'{"choices": [{"mess'),
+    "an error inside": Fault(200, as_json({"error": {"message": "upstream", "code": 502}})),
+    "a passing 401": Fault(401, as_json({"error": {"message": "try again"}})),
+    "a passing 404": Fault(404, b"no route"),
+    "a passing 400": Fault(400, as_json({"error": {"message": "odd"}})),
+}
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    running: list[LimitedServer] = []
+
+    def start(**behaviour: object) -> LimitedServer:
+        running.append(LimitedServer(Behaviour(**behaviour)))
+        return running[-1]
+
+    yield start
+    for server in running:
+        server.close()
+
+
+@pytest.fixture(autouse=True)
+def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "FIRST_PROBE", 0.05)
+    monkeypatch.setattr(pace, "LONGEST_PROBE", 0.2)
+
+
+def run(server: LimitedServer, out: Path, games: int, game: str = "mini-mafia", **options: object) -> RunResult:
+    player = f"openai:stub@{server.url}"
+    return play(game, out=out, players=[player], design="self", games=games, concurrency=64, **options)
+
+
+def records(folder: Path) -> list[GameRecord]:
+    with Journal.open(folder) as journal:
+        return list(journal.records())
+
+
+def replies(folder: Path) -> list[object]:
+    with Journal.open(folder) as journal:
+        return [journal.answers(game_id) for game_id in journal.game_ids()]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "1"}, {"retry-after-ms": "300"}])
+def test_a_rate_limit_loses_no_game_and_is_kept_near(serve: Serve, tmp_path: Path, headers: dict[str, str]) -> None:
+    server = serve(per_second=30, limited=Fault(429, LIMIT, headers))
+    began = time.monotonic()
+    result = run(server, tmp_path / "run", games=15)
+    took = time.monotonic() - began
+    assert result.complete
+    assert (result.tally.failed, result.tally.retried, result.tally.unrated) == (0, 0, 0)
+    assert server.answered == result.tally.calls == 9 * 15
+    assert took < 2.5 * server.answered / 30 + 1
+    assert server.refused[429] == result.tally.activity.retries["429"] < server.answered
+
+
+def test_an_outage_is_waited_out(serve: Serve, tmp_path: Path) -> None:
+    server = serve(fault=outage(0.2, 2.0, Fault(500)), latency=0.02)
+    result = run(server, tmp_path / "run", games=60)
+    assert result.complete
+    assert server.answered == 9 * 60
+    assert 8 <= server.refused[500] < 64 + 60  # one request at a time tries it
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_no_trouble_that_passes_loses_a_game_or_changes_one(
+    serve: Serve, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
+    monkeypatch.setattr("liescope.generate.players.openai.retry.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("liescope.generate.players.openai.retry.LONGEST_WAIT", 0.1)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.ASK_TRIES", 12)
+    monkeypatch.setattr("liescope.generate.players.openai.endpoint.PLAYER_TRIES", 40)
+    chance = by_chance(0.3, TROUBLES[name])
+    server = serve(fault=lambda seconds, body: chance(seconds, body) if server.answered else None)
+    result = run(server, tmp_path / "run", games=6, assess=True)
+    assert result.complete
+    assert (result.tally.failed, result.tally.unrated) == (0, 0)
+    assert sum(server.refused.values()) > 20
+    server.behaviour.fault = lambda seconds, body: None
+    plain = run(server, tmp_path / "plain", games=6, assess=True)
+    if name != "a passing 400":  # an ask is then repeated without its format, and answered otherwise
+        assert replies(result.folder) == replies(plain.folder)
+
+
+def test_a_judge_behind_a_rate_limit_rates_every_statement(serve: Serve, tmp_path: Path) -> None:
+    assert run(serve(), tmp_path / "run", games=8).complete
+    server = serve(per_second=40, limited=Fault(429, LIMIT))
+    result = label(tmp_path / "run", f"openai:judge@{server.url}", out=tmp_path / "judged", concurrency=32)
+    assert result.complete
+    assert result.tally.unrated == 0
+    assert result.tally.calls == server.answered > 0
+
+
+def test_players_of_one_host_share_its_pace(serve: Serve, tmp_path: Path) -> None:
+    server = serve(per_second=40, limited=Fault(429, LIMIT))
+    players = [f"openai:{name}@{server.url}" for name in ("one", "two")]
+    result = play("mini-mafia", out=tmp_path / "run", players=players, games=2, concurrency=64)
+    assert result.complete
+    assert server.refused[429] < 0.8 * server.answered
+
+
+def test_an_endpoint_that_stays_away_pauses_the_run_and_the_same_command_resumes_it(
+    serve: Serve, tmp_path: Path
+) -> None:
+    away = Fault(429, LIMIT, {"Retry-After": "0"})
+    server = serve(fault=lambda seconds, body: away if server.answered >= 30 else None)
+    result = run(server, tmp_path / "run", games=10, give_up_after="0.5s")
+    assert isinstance(result.tally.stop, EndpointSilent)
+    assert not result.complete
+    assert Status.FAILED not in {game.status for game in records(tmp_path / "run")}
+    kept = server.answered
+    server.behaviour.fault = lambda seconds, body: None
+    assert run(server, tmp_path / "run", games=10, give_up_after="0.5s").complete
+    assert server.answered == 9 * 10
+    assert kept >= 30
+
+
+@pytest.mark.parametrize(
+    ("status", "data"),
+    [
+        (401, {"error": {"message": "Incorrect API key provided"}}),
+        (404, {"error": {"message": "The model `stub` does not exist", "code": "model_not_found"}}),
+        (429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}),
+    ],
+)
+def test_a_fault_that_stays_ends_the_run_at_once_and_fails_no_game(
+    serve: Serve, tmp_path: Path, status: int, data: object
+) -> None:
+    server = serve(fault=lambda seconds, body: Fault(status, as_json(data)))
+    began = time.monotonic()
+    result = run(server, tmp_path / "run", games=20)
+    assert isinstance(result.tally.stop, EndpointRefused)
+    assert time.monotonic() - began < 5
+    assert result.tally.failed == 0
+    assert sum(server.refused.values()) <= 64
+
+
+def test_whether_schemas_are_taken_is_kept_in_the_run(serve: Serve, tmp_path: Path) -> None:
+    refusal = Fault(400, as_json({"error": {"message": "response_format is not supported"}}))
+    server = serve(fault=lambda seconds, body: refusal if b"response_format" in body else None)
+    result = run(server, tmp_path / "run", games=3, assess=True)
+    assert result.complete
+    assert server.refused[400] == 2
+    (facts,) = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["endpoints"]
+    assert (facts["model"], facts["json"], facts["served_models"]) == ("stub", "none", ["stub"])
+    assert result.to_json()["endpoints"] == [facts]
+    with Journal.open(tmp_path / "run") as journal:
+        calls = [call for game_id in journal.game_ids() for call in journal.calls(game_id)]
+    assert len(calls) == result.tally.calls + 2
