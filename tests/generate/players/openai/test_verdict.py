@@ -28,7 +28,7 @@ TOGETHER = (
     "You have been rate limited. Your rate limit is 60 queries per minute. Please navigate to "
     "https://api.together.xyz/settings/billing to upgrade to a paid plan."
 )
-SOON = str(int(datetime.now(UTC).timestamp() + 30) * 1000)
+SOON = str(int(datetime.now(UTC).timestamp() + 3600) * 1000)
 
 
 def response(status: int, data: Any = "", **headers: str) -> Response:
@@ -60,7 +60,7 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
                     metadata={"headers": {"X-RateLimit-Limit": "20", "X-RateLimit-Reset": SOON}},
                 ),
             ),
-            pytest.approx(30, abs=5),
+            pytest.approx(3600, abs=600),
         ),
         (
             response(
