@@ -1,24 +1,15 @@
-"""Statistics of games: who deceives, who discloses, who responds."""
+"""Statistics of games: who deceives, who discloses, who responds, and every analysis of a set of games."""
 
-from liescope.benchmark.backend import Settings
-from liescope.benchmark.capability import Posterior, fit, normalise, win_probability
-from liescope.benchmark.counts import Counts, count_games
-from liescope.benchmark.results import predictions, scores
-from liescope.benchmark.sources import load_counts
-from liescope.benchmark.tables import published_counts, published_scores, read_counts
+from liescope.benchmark.analysing import AnalysisResult, analyse
+from liescope.benchmark.fitting import ConditionFit, FitResult, fit
+from liescope.benchmark.tables import published_counts, published_scores
 
 __all__ = [
-    "Counts",
-    "Posterior",
-    "Settings",
-    "count_games",
+    "AnalysisResult",
+    "ConditionFit",
+    "FitResult",
+    "analyse",
     "fit",
-    "load_counts",
-    "normalise",
-    "predictions",
     "published_counts",
     "published_scores",
-    "read_counts",
-    "scores",
-    "win_probability",
 ]

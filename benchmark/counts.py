@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import polars as pl
 from liescope.games.core import EventKind
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
 from liescope.games.record import GameRecord, Source, Status
+from liescope.labeling.conditions import SETTINGS
 
 PLAYERS = ("mafioso", "detective", "villager")
 SCHEMA = pl.Schema(
@@ -22,14 +24,53 @@ SCHEMA = pl.Schema(
 class Counts:
     """Games counted by cell.
 
-    cells: a frame of SCHEMA, one row for each (mafioso, detective, villager), sorted; mafia_wins of games.
-    sources: where the words of the players come from, empty where the counts do not say (a file).
-    excluded: how many games were left out, by reason.
+    cells: a frame of SCHEMA, one row for each (mafioso, detective, villager), sorted; mafia_wins of games. undrawn: the
+    same without the games that hold a vote that the rules drew for want of a usable reply. sources: where the words of
+    the players come from, empty where the counts do not say (a file). excluded: how many games were left out, by
+    reason.
     """
 
     cells: pl.DataFrame
+    undrawn: pl.DataFrame
     sources: frozenset[Source] = frozenset()
     excluded: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def drawn_games(self) -> int:
+        """How many of the games hold a drawn vote; 0 for counts of a file, which do not say."""
+        return int(self.cells["games"].sum()) - int(self.undrawn["games"].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class CountedGame:
+    """What is counted of one game.
+
+    settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model,
+    source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None for nobody;
+    failed: the game broke off.
+    """
+
+    game: str
+    settings: Mapping[str, str]
+    seats: Sequence[tuple[str, str, str, Source]]
+    voters: frozenset[str]
+    drawn: bool
+    winner: str | None
+    failed: bool
+
+
+def counted(record: GameRecord) -> CountedGame:
+    """What is counted of a recorded game."""
+    votes = [event for event in record.events if event.kind is EventKind.VOTE]
+    return CountedGame(
+        game=record.game,
+        settings=record.meta.get(SETTINGS, {}),
+        seats=tuple((seat.name, seat.role, seat.model, seat.source) for seat in record.seats),
+        voters=frozenset(event.actor for event in votes if event.actor),
+        drawn=any(event.fallback for event in votes),
+        winner=None if record.outcome is None else record.outcome.winner,
+        failed=record.status is Status.FAILED,
+    )
 
 
 def tally(cells: pl.DataFrame) -> pl.DataFrame:
@@ -38,25 +79,54 @@ def tally(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def count_games(records: Iterable[GameRecord]) -> Counts:
-    """Counts of recorded games, one pass. The villager of a cell is whoever voted as one: in Mini-Mafia the survivor.
+    """Counts of recorded games, one pass, whatever the settings that they were played with. The villager of a cell is
+    whoever voted as one: in Mini-Mafia the survivor.
 
     Left out, with the reason counted: failed games, games without one of the three roles, games in which several
     models shared a role (their win belongs to no single model).
     """
-    wins: Counter[tuple[str, str, str]] = Counter()
-    games: Counter[tuple[str, str, str]] = Counter()
-    excluded: Counter[str] = Counter()
-    sources: set[Source] = set()
-    for record in records:
-        cell = _cell(record)
+    return add(list(count_by_settings(counted(record) for record in records).values()))
+
+
+def count_by_settings(games: Iterable[CountedGame]) -> dict[tuple[str, str], Counts]:
+    """Counts of games, one pass, by (game, its settings as JSON); see `count_games` for what is left out."""
+    books: dict[tuple[str, str], _Book] = {}
+    for game in games:
+        key = game.game, json.dumps(dict(game.settings), ensure_ascii=False, sort_keys=True)
+        books.setdefault(key, _Book()).enter(game)
+    return {key: book.counts() for key, book in books.items()}
+
+
+@dataclass(slots=True)
+class _Book:
+    """The running counts of games with the same settings: by cell, (wins, games) of all and of those without a drawn
+    vote.
+    """
+
+    cells: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
+    excluded: Counter[str] = field(default_factory=Counter)
+    sources: set[Source] = field(default_factory=set)
+
+    def enter(self, game: CountedGame) -> None:
+        cell = _cell(game)
         if isinstance(cell, str):
-            excluded[cell] += 1
-            continue
-        games[cell] += 1
-        wins[cell] += record.outcome is not None and record.outcome.winner == MAFIA
-        sources |= {seat.source for seat in record.seats}
-    rows = [(*cell, wins[cell], count) for cell, count in games.items()]
-    return Counts(tally(pl.DataFrame(rows, SCHEMA, orient="row")), frozenset(sources), dict(excluded))
+            self.excluded[cell] += 1
+            return
+        counts = self.cells.setdefault(cell, [0, 0, 0, 0])
+        won = game.winner == MAFIA
+        counts[0] += won
+        counts[1] += 1
+        if not game.drawn:
+            counts[2] += won
+            counts[3] += 1
+        self.sources |= {source for *_, source in game.seats}
+
+    def counts(self) -> Counts:
+        rows = [(*cell, *counts) for cell, counts in self.cells.items()]
+        every = [row[:5] for row in rows]
+        undrawn = [(*row[:3], *row[5:]) for row in rows if row[6]]
+        cells, without = (tally(pl.DataFrame(part, SCHEMA, orient="row")) for part in (every, undrawn))
+        return Counts(cells, without, frozenset(self.sources), dict(self.excluded))
 
 
 def add(parts: Sequence[Counts]) -> Counts:
@@ -64,20 +134,22 @@ def add(parts: Sequence[Counts]) -> Counts:
     excluded: Counter[str] = Counter()
     for part in parts:
         excluded.update(part.excluded)
-    cells = tally(pl.concat([part.cells for part in parts]))
-    return Counts(cells, frozenset().union(*(part.sources for part in parts)), dict(excluded))
+    empty = pl.DataFrame(schema=SCHEMA)
+    cells, undrawn = (
+        tally(pl.concat([empty, *frames]))
+        for frames in ([part.cells for part in parts], [part.undrawn for part in parts])
+    )
+    return Counts(cells, undrawn, frozenset().union(*(part.sources for part in parts)), dict(excluded))
 
 
-def _cell(record: GameRecord) -> tuple[str, str, str] | str:
+def _cell(game: CountedGame) -> tuple[str, str, str] | str:
     """The cell that a game counts for, or why it counts for none."""
-    if record.status is Status.FAILED:
+    if game.failed:
         return "the game failed"
-    voters = {event.actor for event in record.events if event.kind is EventKind.VOTE}
-    held = {
-        MAFIOSO: {seat.model for seat in record.by_role(MAFIOSO)},
-        DETECTIVE: {seat.model for seat in record.by_role(DETECTIVE)},
-        VILLAGER: {seat.model for seat in record.by_role(VILLAGER) if seat.name in voters},
-    }
+    held: dict[str, set[str]] = {MAFIOSO: set(), DETECTIVE: set(), VILLAGER: set()}
+    for name, role, model, _ in game.seats:
+        if role in held and (role != VILLAGER or name in game.voters):
+            held[role].add(model)
     for role, models in held.items():
         if not models:
             return f"no {role} played" if role != VILLAGER else "no villager voted"

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from liescope.benchmark.analyses.palette import CYCLE
 from liescope.benchmark.identification import PARAMETERS
+from liescope.benchmark.report import stated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,26 +18,40 @@ INK, MUTED, WARN = "#1f4e79", "#9aa5b1", "#c0392b"
 
 
 def forest(table: pl.DataFrame) -> Figure:
-    """Scores with their intervals, one panel each for m, d and v, models in the order of the table.
+    """Scores with their intervals, one panel each for m, d and v, models in the order of the table; several conditions
+    in colours of their own.
 
-    table: as `liescope.benchmark.results.scores` gives it.
+    table: as `liescope.benchmark.results.scores` gives it, with the column condition where there are several.
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 1.6 + 0.34 * table.height), layout="constrained")
+    models = table["model"].unique(maintain_order=True).to_list()
+    conditions = table["condition"].unique(maintain_order=True).to_list() if "condition" in table.columns else [None]
+    figure = Figure(figsize=(11, 1.6 + 0.34 * len(models) * max(1.0, 0.6 * len(conditions))), layout="constrained")
     panels = figure.subplots(1, len(PARAMETERS), sharey=True)
-    places = table.with_row_index("place")
+    for number, condition in enumerate(conditions):
+        part = table if condition is None else table.filter(pl.col("condition") == condition)
+        shift = 0.0 if len(conditions) < 2 else 0.6 * (number / (len(conditions) - 1) - 0.5)
+        colour = INK if condition is None else CYCLE[number % len(CYCLE)]
+        at = pl.col("model").replace_strict(
+            {model: n + shift for n, model in enumerate(models)}, return_dtype=pl.Float64
+        )
+        for name, panel in zip(PARAMETERS, panels, strict=True):
+            held = part.with_columns(place=at).drop_nulls(name)
+            if not number:
+                panel.axvline(1.0 if name == "v" else 0.0, color=MUTED, linewidth=1, linestyle=":")
+            panel.hlines(held["place"], held[f"{name}_lo"], held[f"{name}_hi"], color=colour, linewidth=1.6)
+            label = None if condition is None else _literal(stated(condition))
+            panel.plot(held[name], held["place"], "o", color=colour, markersize=5, label=label)
     for name, panel in zip(PARAMETERS, panels, strict=True):
-        held = places.drop_nulls(name)
-        panel.axvline(1.0 if name == "v" else 0.0, color=MUTED, linewidth=1, linestyle=":")
-        panel.hlines(held["place"], held[f"{name}_lo"], held[f"{name}_hi"], color=INK, linewidth=1.6)
-        panel.plot(held[name], held["place"], "o", color=INK, markersize=5)
         panel.set_title(TITLES[name], fontsize=10)
         panel.spines[["top", "right", "left"]].set_visible(False)
         panel.tick_params(axis="y", length=0)
         panel.grid(axis="y", color=MUTED, alpha=0.25)
-    panels[0].set_yticks(places["place"], [_literal(model) for model in table["model"]])
-    panels[0].set_ylim(table.height - 0.5, -0.5)
+    panels[0].set_yticks(range(len(models)), [_literal(model) for model in models])
+    panels[0].set_ylim(len(models) - 0.5, -0.5)
+    if len(conditions) > 1:
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", frameon=False, fontsize=9)
     figure.supxlabel(
         "posterior mean and central 95% interval; dotted: the mean over models of m (0) and v (1)", fontsize=9
     )

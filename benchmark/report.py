@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import polars as pl
 
 from liescope.benchmark.backend import versions
-from liescope.benchmark.capability import Posterior
-from liescope.benchmark.counts import Counts
+from liescope.benchmark.counts import add
 from liescope.benchmark.identification import PARAMETERS
+from liescope.common.text import markdown as escaped
 from liescope.games.record import Source
+
+if TYPE_CHECKING:
+    from liescope.benchmark.fitting import ConditionFit, FitResult
 
 _SOURCES = {
     Source.SCRIPTED: "Rule-based players with planted skills spoke in these games: the scores check the tool, they "
@@ -20,13 +26,39 @@ NO_SOURCE = "The counts come from a file that does not say who played."
 WORST = 5
 
 
-def notes(counts: Counts) -> list[str]:
-    """Sentences that must stand beside any figure of these counts: whose words, and what was left out."""
+def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
+    """Sentences that must stand beside any figure of these fits: whose words, and what was left out."""
+    counts = add([part.counts for part in fits])
     words = [text for source, text in _SOURCES.items() if source in counts.sources]
     if not counts.sources:
         words.append(NO_SOURCE)
     words += [f"Left out: {count} games, because {reason}." for reason, count in sorted(counts.excluded.items())]
+    if counts.drawn_games:
+        games = int(counts.cells["games"].sum())
+        words.append(
+            f"{counts.drawn_games} of {games} games ({counts.drawn_games / games:.0%}) hold a vote that the rules drew "
+            f"for want of a readable one; they are {'kept' if drawn_votes == 'keep' else 'left out'}."
+        )
+    words += [
+        f"{'Without' if drawn_votes == 'keep' else 'With'} these games {_of(part.condition)}there is no fit: "
+        f"{part.other_failure}."
+        for part in fits
+        if part.other_failure
+    ]
+    if len(fits) > 1:
+        words.append(
+            f"{len(fits)} conditions, each fitted on its own: {'; '.join(stated(part.condition) for part in fits)}."
+        )
     return words
+
+
+def stated(condition: str) -> str:
+    """The name of a condition, which files of counts do not have."""
+    return condition or "settings not stated"
+
+
+def _of(condition: str) -> str:
+    return f"of the condition {condition} " if condition else ""
 
 
 def covered(cells: pl.DataFrame) -> float:
@@ -34,30 +66,25 @@ def covered(cells: pl.DataFrame) -> float:
     return int(cells["inside"].sum()) / cells.height
 
 
-def report(counts: Counts, posterior: Posterior, table: pl.DataFrame, cells: pl.DataFrame) -> str:
-    """Markdown. table and cells: `scores` and `predictions` of `liescope.benchmark.results` for the posterior."""
-    found, settings = posterior.diagnostics, posterior.settings
-    used = ", ".join(f"{name} {number}" for name, number in versions().items())
-    worst = cells.with_columns(miss=(pl.col("observed") - pl.col("predicted")).abs()).sort("miss", descending=True)
+def report(result: FitResult) -> str:
+    """Markdown."""
+    cells = result.cells
     games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
     lines = [
         "# Who deceives, who discloses, who responds",
         "",
-        *(f"> {note}" for note in notes(counts)),
+        *(f"> {escaped(note)}\n>" for note in result.notes),
         "",
-        f"{games} games in {cells.height} combinations of {table.height} players; the mafia won {wins / games:.1%}.",
+        f"{games} games in {cells.height} combinations of {result.scores['model'].n_unique()} players; the mafia won "
+        f"{wins / games:.1%}.",
         "",
-        "| model | m: deceives | d: discloses | v: responds |",
-        "|---|---|---|---|",
-        *(
-            f"| {_cell(row['model'])} | " + " | ".join(_score(row, name) for name in PARAMETERS) + " |"
-            for row in table.to_dicts()
-        ),
-        "",
+        *_scores(result),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
         "",
         "![scores](forest.png)",
         "",
+        *_drawn(result),
+        *_conditions(result),
         "## How to read it",
         "",
         "The chance that the mafia wins is the logistic function of v (m - d): m of the mafioso, d of the detective, v "
@@ -65,7 +92,7 @@ def report(counts: Counts, posterior: Posterior, table: pl.DataFrame, cells: pl.
         "follows the better of the two more surely; a villager with v near 0 votes like a coin, one with a negative v "
         "follows the worse.",
         "",
-        "The mean of m is 0 and the mean of v is 1 by convention, so scores compare within this fit only: another set "
+        "The mean of m is 0 and the mean of v is 1 by convention, so scores compare within one fit only: another set "
         "of models or games has another zero and another unit. Overlapping intervals do not settle an order.",
         "",
         "## Does it fit?",
@@ -73,33 +100,130 @@ def report(counts: Counts, posterior: Posterior, table: pl.DataFrame, cells: pl.
         f"{covered(cells):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The "
         "furthest from their prediction:",
         "",
-        "| mafioso | detective | villager | games | observed | predicted | interval |",
-        "|---|---|---|---|---|---|---|",
-        *(
-            f"| {_cell(row['mafioso'])} | {_cell(row['detective'])} | {_cell(row['villager'])} | {row['games']} | "
-            f"{row['observed']:.2f} | {row['predicted']:.2f} | {row['lo']:.2f} to {row['hi']:.2f} |"
-            for row in worst.head(WORST).to_dicts()
-        ),
+        *_furthest(cells),
         "",
         "![predictions](predictive.png)",
         "",
         "## The sampler",
         "",
-        f"NUTS by {posterior.sampler}, {found.chains} chains of {found.draws} draws after {settings.tune} of tuning, "
-        f"seed {settings.seed}, target acceptance {settings.target_accept}; {found.seconds:.1f} s. Largest r-hat "
-        f"{found.r_hat_max:.4f}, smallest bulk and tail ESS {found.ess_bulk_min:.0f} and {found.ess_tail_min:.0f}, "
-        f"smallest BFMI {found.bfmi_min:.2f}, {found.divergences} divergences. {used}.",
-        "",
+        *(line for part in result.fits for line in _sampler(part)),
     ]
     return "\n".join(lines)
 
 
-def _score(row: dict[str, float | None], name: str) -> str:
+def _scores(result: FitResult) -> list[str]:
+    lines = []
+    for part in result.fits:
+        if len(result.fits) > 1:
+            lines += [f"## {escaped(stated(part.condition))}", ""]
+            table = result.scores.filter(pl.col("condition") == part.condition)
+        else:
+            table = result.scores
+        lines += [
+            "| model | m: deceives | d: discloses | v: responds |",
+            "|---|---|---|---|",
+            *(
+                f"| {escaped(row['model'])} | " + " | ".join(_score(row, name) for name in PARAMETERS) + " |"
+                for row in table.to_dicts()
+            ),
+            "",
+        ]
+    return lines
+
+
+def _drawn(result: FitResult) -> list[str]:
+    """The scores with and without the games that hold a drawn vote."""
+    if result.drawn.is_empty():
+        return []
+    several = "condition" in result.drawn.columns
+    return [
+        "## With and without games that hold a drawn vote",
+        "",
+        f"|{' condition |' if several else ''} model | score | games kept | games left out |",
+        f"|{'---|' if several else ''}---|---|---|---|",
+        *(
+            f"|{_condition(row) if several else ''} {escaped(row['model'])} | {row['parameter']} "
+            f"| {_score(row, 'kept')} | {_score(row, 'left_out')} |"
+            for row in result.drawn.to_dicts()
+        ),
+        "",
+    ]
+
+
+def _condition(row: dict[str, Any]) -> str:
+    return f" {escaped(stated(row['condition']))} |"
+
+
+def _conditions(result: FitResult) -> list[str]:
+    """Differences between conditions."""
+    if len(result.fits) < 2:
+        return []
+    lines = ["## One condition against another", ""]
+    if result.differences.is_empty():
+        lines += ["No two conditions have the same mafiosos and villagers, so their scores cannot be compared.", ""]
+    else:
+        lines += [
+            "Every fit has its own zero and unit: a difference says how a model's place among these models changes.",
+            "",
+            "| one | other | model | score | one minus other |",
+            "|---|---|---|---|---|",
+            *(
+                f"| {escaped(stated(row['one']))} | {escaped(stated(row['other']))} | {escaped(row['model'])} | "
+                f"{row['parameter']} | {_interval(row)} |"
+                for row in result.differences.to_dicts()
+            ),
+            "",
+        ]
+    if result.win_rates.is_empty():
+        return [*lines, "No combination of players was played in two conditions.", ""]
+    return [
+        *lines,
+        "Win rates of the mafia, for the combinations that both conditions have (Newcombe's 95% intervals):",
+        "",
+        "| one | other | mafioso | detective | villager | games | rates | one minus other |",
+        "|---|---|---|---|---|---|---|---|",
+        *(
+            f"| {escaped(stated(row['one']))} | {escaped(stated(row['other']))} | {escaped(row['mafioso'])} | "
+            f"{escaped(row['detective'])} | {escaped(row['villager'])} | {row['games_one']}, {row['games_other']} | "
+            f"{row['rate_one']:.2f}, {row['rate_other']:.2f} | {_interval(row)} |"
+            for row in result.win_rates.to_dicts()
+        ),
+        "",
+    ]
+
+
+def _furthest(cells: pl.DataFrame) -> list[str]:
+    worst = cells.with_columns(miss=(pl.col("observed") - pl.col("predicted")).abs()).sort("miss", descending=True)
+    return [
+        "| mafioso | detective | villager | games | observed | predicted | interval |",
+        "|---|---|---|---|---|---|---|",
+        *(
+            f"| {escaped(row['mafioso'])} | {escaped(row['detective'])} | {escaped(row['villager'])} | {row['games']} "
+            f"| {row['observed']:.2f} | {row['predicted']:.2f} | {row['lo']:.2f} to {row['hi']:.2f} |"
+            for row in worst.head(WORST).to_dicts()
+        ),
+    ]
+
+
+def _sampler(part: ConditionFit) -> list[str]:
+    posterior = part.posterior
+    found, settings = posterior.diagnostics, posterior.settings
+    used = ", ".join(f"{name} {number}" for name, number in versions().items())
+    name = f"{escaped(part.condition)}: " if part.condition else ""
+    return [
+        f"{name}NUTS by {posterior.sampler}, {found.chains} chains of {found.draws} draws after {settings.tune} of "
+        f"tuning, seed {settings.seed}, target acceptance {settings.target_accept}; {found.seconds:.1f} s. Largest "
+        f"r-hat {found.r_hat_max:.4f}, smallest bulk and tail ESS {found.ess_bulk_min:.0f} and "
+        f"{found.ess_tail_min:.0f}, smallest BFMI {found.bfmi_min:.2f}, {found.divergences} divergences. {used}.",
+        "",
+    ]
+
+
+def _score(row: dict[str, Any], name: str) -> str:
     if row[name] is None:
         return "–"
     return f"{row[name]:.2f} ({row[f'{name}_lo']:.2f} to {row[f'{name}_hi']:.2f})"
 
 
-def _cell(text: str) -> str:
-    """Text that cannot break a table of Markdown."""
-    return " ".join(text.replace("|", r"\|").split())
+def _interval(row: dict[str, Any]) -> str:
+    return f"{row['difference']:+.2f} ({row['lo']:+.2f} to {row['hi']:+.2f})"

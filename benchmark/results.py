@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from liescope.benchmark.counts import PLAYERS
 from liescope.benchmark.identification import PARAMETERS
 
 MASS = 0.95  # of every interval: between the 2.5% and the 97.5% quantile
-_TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
+TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
 
 
 def scores(posterior: Posterior) -> pl.DataFrame:
@@ -24,7 +25,7 @@ def scores(posterior: Posterior) -> pl.DataFrame:
     columns: dict[str, pl.DataFrame] = {}
     for name, role in zip(PARAMETERS, PLAYERS, strict=True):
         draws = posterior.draws[name].reshape(-1, len(posterior.names[name]))
-        lo, hi = np.quantile(draws, _TAILS, axis=0)
+        lo, hi = np.quantile(draws, TAILS, axis=0)
         columns[name] = pl.DataFrame(
             {
                 "model": posterior.names[name],
@@ -60,7 +61,7 @@ def predictions(posterior: Posterior) -> pl.DataFrame:
             for name, model in zip(PARAMETERS, (mafioso, detective, villager), strict=True)
         )
         chance = win_probability(m, d, v)
-        lo, hi = np.quantile(random.binomial(games, chance) / games, _TAILS)
+        lo, hi = np.quantile(random.binomial(games, chance) / games, TAILS)
         rows.append((wins / games, float(chance.mean()), float(lo), float(hi)))
     found = pl.DataFrame(rows, ["observed", "predicted", "lo", "hi"], orient="row")
     return pl.concat([posterior.cells, found], how="horizontal").with_columns(
@@ -80,6 +81,14 @@ def tidy_draws(posterior: Posterior) -> pl.DataFrame:
             ).select("chain", "draw", pl.lit(name).alias("parameter"), "model", "value")
         )
     return pl.concat(frames)
+
+
+def stacked(frames: Mapping[str, pl.DataFrame], several: bool) -> pl.DataFrame:
+    """The frames of all conditions as one, with the column condition in front where there are several."""
+    if not several:
+        return next(iter(frames.values()), pl.DataFrame())
+    parts = [frame.select(pl.lit(name).alias("condition"), pl.all()) for name, frame in frames.items()]
+    return pl.concat(parts) if parts else pl.DataFrame()
 
 
 def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:

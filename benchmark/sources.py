@@ -2,42 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from liescope.benchmark.counts import PLAYERS, Counts, add, count_games
+from liescope.benchmark.counts import PLAYERS, Counts, add, count_by_settings, counted
 from liescope.benchmark.identification import leave_out
 from liescope.benchmark.tables import read_counts
 from liescope.common.errors import UnknownName, UsageError
+from liescope.generate.runs.conditions import labels
 from liescope.generate.runs.journal import read_runs
 
 
 def load_counts(paths: Sequence[Path], without: Sequence[str] = ()) -> Counts:
-    """The games of all paths, added up: a folder is a run, anything else a CSV file. without: models whose games are
-    left out, and counted as excluded.
+    """The games of all paths, added up whatever their condition; see `load_conditions`."""
+    return load_conditions(paths, without, pool=True)[""]
 
-    Raises UsageError where a path is named twice or no game is left to count, BadData where one cannot be read, and
-    UnknownName for a model that is not there.
+
+def load_conditions(paths: Sequence[Path], without: Sequence[str] = (), pool: bool = False) -> dict[str, Counts]:
+    """The games of all paths, counted by condition: a folder is a run, anything else a CSV file. Files do not say how
+    their games were played; they are one condition. without: models whose games are left out, and counted as excluded.
+    pool: add up all conditions, under "".
+
+    A condition is named by the settings that tell it from the others, "" where there is only one. Raises UsageError
+    where a path is named twice or no game is left to count, BadData where one cannot be read, and UnknownName for a
+    model that is not there.
     """
     if len({path.resolve() for path in paths}) < len(paths):
         raise UsageError("the same run or file is named twice; its games would count double")
-    parts = [
-        count_games(record for _, record, _ in read_runs([path])) if path.is_dir() else read_counts(path)
-        for path in paths
-    ]
-    counts = add(parts)
+    runs = [path for path in paths if path.is_dir()]
+    found = count_by_settings(counted(record) for _, record, _ in read_runs(runs))
+    if files := [read_counts(path) for path in paths if not path.is_dir()]:
+        found["", "{}"] = add(files)
+    parts = _by_condition(found, pool)
     for model in without:
-        counts = _without(counts, model)
-    if counts.cells.is_empty():
-        reasons = "; ".join(f"{count} because {reason}" for reason, count in sorted(counts.excluded.items()))
+        parts = _without(parts, model)
+    kept = {name: counts for name, counts in parts.items() if not counts.cells.is_empty()}
+    if not kept:
+        excluded = add(list(parts.values())).excluded
+        reasons = "; ".join(f"{count} because {reason}" for reason, count in sorted(excluded.items()))
         raise UsageError(f"no game can be counted{f': {reasons}' if reasons else ', there are none'}")
-    return counts
+    return kept
 
 
-def _without(counts: Counts, model: str) -> Counts:
-    kept = leave_out(counts.cells, model)
-    games = int(counts.cells["games"].sum()) - int(kept["games"].sum())
-    if not games:
-        raise UnknownName("model", model, set().union(*(counts.cells[column] for column in PLAYERS)))
-    return replace(counts, cells=kept, excluded={**counts.excluded, f"{model} played in them": games})
+def _by_condition(found: Mapping[tuple[str, str], Counts], pool: bool) -> dict[str, Counts]:
+    if pool:
+        return {"": add(list(found.values()))}
+    named = labels([("", json.loads(settings)) for _, settings in found])
+    if len(set(named)) < len(named):  # the same settings, other rules
+        named = [f"{game} {name}".strip() for (game, _), name in zip(found, named, strict=True)]
+    return dict(zip(named, found.values(), strict=True))
+
+
+def _without(parts: Mapping[str, Counts], model: str) -> dict[str, Counts]:
+    found = {}
+    for name, counts in parts.items():
+        kept, undrawn = leave_out(counts.cells, model), leave_out(counts.undrawn, model)
+        games = int(counts.cells["games"].sum()) - int(kept["games"].sum())
+        excluded = {**counts.excluded, **({f"{model} played in them": games} if games else {})}
+        found[name] = replace(counts, cells=kept, undrawn=undrawn, excluded=excluded)
+    if all(found[name].cells.height == parts[name].cells.height for name in parts):
+        players = (set(counts.cells[column]) for counts in parts.values() for column in PLAYERS)
+        raise UnknownName("model", model, set().union(*players))
+    return found

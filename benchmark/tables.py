@@ -31,7 +31,8 @@ def read_counts(path: Path) -> Counts:
         raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
     except UnicodeDecodeError:
         raise BadData(f"{path} is not a text file in UTF-8; save the counts as CSV") from None
-    return Counts(parse_counts(text, str(path)))
+    cells = parse_counts(text, str(path))
+    return Counts(cells, cells)
 
 
 def parse_counts(text: str, name: str) -> pl.DataFrame:

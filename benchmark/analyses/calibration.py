@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
 from liescope.benchmark.analyses.figures import (
-    COLOURS,
-    CYCLE,
     bars_with_intervals,
     canvas,
     cell_names,
-    faction_colour,
+    groups_of,
+    rows_of,
     tidy,
 )
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.benchmark.analyses.intervals import game_means
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_means
+from liescope.benchmark.analyses.needs import CONFIDENCE, RATINGS, REPORTS
+from liescope.benchmark.analyses.palette import COLOURS, CYCLE
+from liescope.benchmark.analyses.sides import side_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,13 +35,13 @@ def calibration_gap(frames: Frames) -> pl.DataFrame:
 
     Over statements that have both: self_rate, the share that speakers report as deceptive; obs_rate, the mean share of
     observers who flag a statement; gap with its interval. Above zero the role is flagged more than it confesses.
-    Columns: game, model, learning, speaker_role, self_rate, obs_rate, gap, lo, hi (bootstrap over games), n
-    (statements), games.
+    Columns: game, condition, model (the speaker's), learning, rater, speaker_role, self_rate, obs_rate, gap, lo, hi
+    (bootstrap over games), n (statements), games.
     """
     rows = frames.statements.drop_nulls(["label_self", "peer_rate"]).with_columns(
         gap=pl.col("peer_rate") - pl.col("label_self").cast(pl.Float64)
     )
-    keys = [*CELL, "speaker_role"]
+    keys = [*CELL, RATER, "speaker_role"]
     table = game_means(rows, keys, "gap").rename({"mean": "gap"})
     rates = rows.group_by(keys).agg(self_rate=pl.col("label_self").mean(), obs_rate=pl.col("peer_rate").mean())
     shown = [*keys, "self_rate", "obs_rate", "gap", "lo", "hi", "n", "games"]
@@ -50,44 +53,47 @@ def _flags(frames: Frames) -> pl.DataFrame:
     place = pl.sum_horizontal([(pl.col("confidence") >= edge).cast(pl.Int64) for edge in EDGES[1:-1]])
     bins = place.replace_strict(dict(enumerate(_BIN_NAMES)), return_dtype=pl.String)
     flagged = frames.ratings.filter("flag").drop_nulls(["confidence", "label_self"])
+    flagged = flagged.with_columns(model="observer_seat_model")
     return flagged.with_columns(hit=pl.col("label_self").cast(pl.Float64), confidence_bin=bins)
 
 
 def confidence_calibration(frames: Frames) -> pl.DataFrame:
     """How often a flag is right, by the confidence that came with it (Table 15): right where the speaker confesses.
 
-    Columns: game, model, confidence_bin, mean_confidence, mean (the hit rate), lo, hi (bootstrap over games), n
-    (flags), games.
+    Columns: game, condition, model (the observer's), rater, confidence_bin, mean_confidence, mean (the hit rate), lo,
+    hi (bootstrap over games), n (flags), games.
     """
     rows = _flags(frames)
-    keys = ["game", "model", "confidence_bin"]
+    keys = [*MODEL, RATER, "confidence_bin"]
     sure = rows.group_by(keys).agg(mean_confidence=pl.col("confidence").mean())
     table = game_means(rows, keys, "hit").join(sure, on=keys, how="left")
     shown = [*keys, "mean_confidence", "mean", "lo", "hi", "n", "games"]
-    return table.select(shown).sort("game", "model", "mean_confidence")
+    return table.select(shown).sort(*MODEL, RATER, "mean_confidence")
 
 
 def confidence_error(frames: Frames) -> pl.DataFrame:
     """The expected calibration error of the flags' confidence: mean gap of confidence and hit rate, over the bins.
 
-    Columns: game, model, error, n (flags), games.
+    Columns: game, condition, model (the observer's), rater, error, n (flags), games.
     """
     rows = _flags(frames)
-    bins = rows.group_by("game", "model", "confidence_bin").agg(
+    keys = [*MODEL, RATER]
+    bins = rows.group_by(*keys, "confidence_bin").agg(
         gap=(pl.col("confidence").mean() - pl.col("hit").mean()).abs(), count=pl.len()
     )
-    errors = bins.group_by("game", "model").agg(
+    errors = bins.group_by(keys).agg(
         error=(pl.col("gap") * pl.col("count")).sum() / pl.col("count").sum(), n=pl.col("count").sum().cast(pl.Int64)
     )
-    games = rows.group_by("game", "model").agg(games=pl.col("game_id").n_unique().cast(pl.Int64))
-    return errors.join(games, on=["game", "model"]).sort("game", "model")
+    games = rows.group_by(keys).agg(games=pl.col("game_id").n_unique().cast(pl.Int64))
+    return errors.join(games, on=keys).sort(keys)
 
 
 def plot_calibration_gap(table: pl.DataFrame) -> Figure:
     """Bars around zero, coloured by side."""
     figure, (panel,) = canvas(1, 1.0 + 0.24 * table.height)
     names = [f"{name}: {role}" for name, role in zip(cell_names(table), table["speaker_role"], strict=True)]
-    bars_with_intervals(panel, table, names, "gap", [faction_colour(role) for role in table["speaker_role"]])
+    colours = [side_colour(game, role) for game, role in table.select("game", "speaker_role").iter_rows()]
+    bars_with_intervals(panel, table, names, "gap", colours)
     panel.axvline(0, color=COLOURS["ink"], linewidth=0.8)
     panel.set_xlabel("observers' flags minus speakers' reports")
     return figure
@@ -97,9 +103,9 @@ def plot_confidence_calibration(table: pl.DataFrame) -> Figure:
     """Reliability curves: hit rate against confidence, the diagonal being what confidence promises."""
     figure, (panel,) = canvas(1, 3.6)
     panel.plot([0, 1], [0, 1], ":", color=COLOURS["grey"])
-    groups = table.select("game", "model").unique(maintain_order=True)
-    for at, ((game, model), name) in enumerate(zip(groups.iter_rows(), cell_names(groups), strict=True)):
-        part = table.filter((pl.col("game") == game) & (pl.col("model") == model))
+    _, groups = groups_of(table)
+    for at, (group, name) in enumerate(zip(groups.iter_rows(named=True), cell_names(groups), strict=True)):
+        part = rows_of(table, group)
         colour = CYCLE[at % len(CYCLE)]
         panel.plot(part["mean_confidence"], part["mean"], "o-", color=colour, label=name, markersize=4)
         bounded = part.drop_nulls(["lo", "hi"])
@@ -113,25 +119,33 @@ ANALYSES = (
     Analysis(
         "calibration_gap",
         "Speakers against observers",
-        "Appendix F.3, Figure 9d",
         calibration_gap,
         plot_calibration_gap,
-        "Above zero a role is flagged more often than it confesses, below zero it hides better than it thinks.",
+        needs=(REPORTS, RATINGS),
+        otherwise="no statement was both reported on and rated",
+        interval=Interval.BOOTSTRAP,
+        source="Appendix F.3, Figure 9d",
+        note="Above zero a role is flagged more often than it confesses, below zero it hides better than it thinks.",
+        main=True,
     ),
     Analysis(
         "confidence_calibration",
         "Observers' confidence",
-        "Table 15, Figure 10e",
         confidence_calibration,
         plot_confidence_calibration,
-        "How often a flag raised with that confidence meets a speaker who reports deception.",
+        needs=(REPORTS, CONFIDENCE),
+        otherwise="no flag with a confidence is on a statement that its speaker reported on",
+        interval=Interval.BOOTSTRAP,
+        source="Table 15, Figure 10e",
+        note="How often a flag raised with that confidence meets a speaker who reports deception.",
     ),
     Analysis(
         "confidence_error",
         "Observers' confidence: expected calibration error",
-        "Table 15",
         confidence_error,
-        None,
-        "The mean distance of confidence and hit rate over the bins; 0 is perfect.",
+        needs=(REPORTS, CONFIDENCE),
+        otherwise="no flag with a confidence is on a statement that its speaker reported on",
+        source="Table 15",
+        note="The mean distance of confidence and hit rate over the bins; 0 is perfect.",
     ),
 )

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.figures import bars_with_intervals, canvas, cell_names, faction_colour
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.benchmark.analyses.intervals import game_means
+from liescope.benchmark.analyses.cells import CELL, RATER
+from liescope.benchmark.analyses.figures import bars_with_intervals, canvas, cell_names
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_means
+from liescope.benchmark.analyses.needs import RATINGS
+from liescope.benchmark.analyses.sides import side_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,22 +24,24 @@ def detection_by_speaker(frames: Frames) -> pl.DataFrame:
     """Accuracy and F1 of the flags by the speaker's role (Table 12, which takes the speaker's report for the truth).
 
     truth: what a flag is held against, the speaker's own report (self), its role, or the claims checked against the log
-    (claim). Columns: game, model, learning, speaker_role, truth, metric (accuracy, f1), mean, lo, hi (bootstrap over
-    games), n (ratings; for f1 twice the right flags, and the wrong and missed ones), games. F1 is left out where nobody
-    flagged anything and nothing was there to flag.
+    (claim). Columns: game, condition, model (the speaker's), learning, rater, speaker_role, truth, metric (accuracy,
+    f1), mean, lo, hi (bootstrap over games), n (ratings; for f1 twice the right flags, and the wrong and missed ones),
+    games. F1 is left out where nobody flagged anything and nothing was there to flag.
     """
-    return _detection(frames, "speaker_role")
+    return _detection(frames.ratings, "speaker_role")
 
 
 def detection_by_observer(frames: Frames) -> pl.DataFrame:
-    """Accuracy and F1 of the flags by the observer's role (Figure 10f); columns as above, with observer_role."""
-    return _detection(frames, "observer_role")
+    """Accuracy and F1 of the flags by the observer's role (Figure 10f); columns as above, with observer_role, and with
+    the model in the observer's seat.
+    """
+    return _detection(frames.ratings.with_columns(model="observer_seat_model"), "observer_role")
 
 
-def _detection(frames: Frames, role: str) -> pl.DataFrame:
-    keys = ["game_id", *CELL, role, "truth", "metric", "value"]
-    parts = [_scored(frames.ratings, truth).select(keys) for truth in TRUTHS]
-    return game_means(pl.concat(parts), [*CELL, role, "truth", "metric"], "value")
+def _detection(ratings: pl.DataFrame, role: str) -> pl.DataFrame:
+    keys = ["game_id", *CELL, RATER, role, "truth", "metric", "value"]
+    parts = [_scored(ratings, truth).select(keys) for truth in TRUTHS]
+    return game_means(pl.concat(parts), [*CELL, RATER, role, "truth", "metric"], "value")
 
 
 def _scored(ratings: pl.DataFrame, truth: str) -> pl.DataFrame:
@@ -52,7 +57,8 @@ def _plot(table: pl.DataFrame, role: str) -> Figure:
     shown = table.filter((pl.col("truth") == "self") & (pl.col("metric") == "accuracy"))
     figure, (panel,) = canvas(1, 1.0 + 0.24 * max(shown.height, 1))
     names = [f"{name}: {held}" for name, held in zip(cell_names(shown), shown[role], strict=True)]
-    bars_with_intervals(panel, shown, names, "mean", [faction_colour(held) for held in shown[role]])
+    colours = [side_colour(game, held) for game, held in shown.select("game", role).iter_rows()]
+    bars_with_intervals(panel, shown, names, "mean", colours)
     panel.set_xlim(0, 1)
     panel.set_xlabel("accuracy against the speaker's report")
     return figure
@@ -72,17 +78,22 @@ ANALYSES = (
     Analysis(
         "detection_by_speaker",
         "Detection by the speaker's role",
-        "Table 12, Figure 10b",
         detection_by_speaker,
         plot_detection_by_speaker,
-        "How often observers are right about a role's statements, by three measures of the truth.",
+        needs=(RATINGS,),
+        interval=Interval.BOOTSTRAP,
+        source="Table 12, Figure 10b",
+        note="How often observers are right about a role's statements, by three measures of the truth.",
+        main=True,
     ),
     Analysis(
         "detection_by_observer",
         "Detection by the observer's role",
-        "Figure 10f",
         detection_by_observer,
         plot_detection_by_observer,
-        "Which role sees through the others best; werewolves know each other and so have less to guess.",
+        needs=(RATINGS,),
+        interval=Interval.BOOTSTRAP,
+        source="Figure 10f",
+        note="Which role sees through the others best; roles that know each other have less to guess.",
     ),
 )

@@ -1,4 +1,4 @@
-"""How the werewolves lost, and what became of the jester."""
+"""How the werewolves lost, and how the jester ended."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.figures import COLOURS, canvas, cell_names, stacked_bars
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.benchmark.analyses.intervals import with_wilson
+from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.figures import canvas, cell_names, stacked_bars
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, with_wilson
 from liescope.benchmark.analyses.jester_games import jester_games
+from liescope.benchmark.analyses.needs import dealt
+from liescope.benchmark.analyses.palette import COLOURS
+from liescope.benchmark.analyses.sides import NOBODY
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CATEGORIES = ("A", "B", "C", "D", "W")
-NOBODY = "nobody"
 _WORDS = {
     "A": "A: jester voted out, a wolf voted for it on day 1",
     "B": "B: wolves killed the jester, villagers won",
@@ -29,8 +32,8 @@ _WORDS = {
 _COLOURS = dict(
     zip(_WORDS, (COLOURS[n] for n in ("vermillion", "orange", "yellow", "blue", "ink", "grey")), strict=True)
 )
-FATES = ("alive", "killed", "exiled")
-_FATES = dict(zip(FATES, (COLOURS["blue"], COLOURS["vermillion"], COLOURS["orange"]), strict=True))
+ENDINGS = ("alive", "killed", "exiled")
+_SHADES = dict(zip(ENDINGS, (COLOURS["blue"], COLOURS["vermillion"], COLOURS["orange"]), strict=True))
 
 
 def wolf_losses(frames: Frames) -> pl.DataFrame:
@@ -42,7 +45,7 @@ def wolf_losses(frames: Frames) -> pl.DataFrame:
     otherwise. B the villagers won and a jester was killed at night. D the villagers won otherwise. "nobody": the days
     ran out. Each game is counted once; votes that the rules had to draw are no werewolf's.
 
-    Columns: game, model, learning, A, B, C, D, W, nobody, games (their sum).
+    Columns: game, condition, model (the jester's), learning, A, B, C, D, W, nobody, games (their sum).
     """
     won, wolf = pl.col("jester_won"), pl.col("wolf_voted_jester").fill_null(False)
     category = (
@@ -64,16 +67,16 @@ def wolf_losses(frames: Frames) -> pl.DataFrame:
 
 
 def jester_fate(frames: Frames) -> pl.DataFrame:
-    """Where the jester ends: alive, killed at night, or exiled (Figure 13b).
+    """How the jester ends: alive, killed at night, or exiled (Figure 13b).
 
-    Columns: game, model, learning, fate, jesters, n (jesters dealt), rate, lo, hi (Wilson's interval; null where a
-    game deals several jesters, whose fates hang together).
+    Columns: game, condition, model, learning, fate, jesters, n (jesters dealt), rate, lo, hi (Wilson's interval; null
+    where a game deals several jesters, whose ends are not independent).
     """
     seats = frames.seats.filter(pl.col("role") == JESTER)
     grid = (
         seats.group_by(CELL)
         .agg(n=pl.len().cast(pl.Int64), games=pl.col("game_id").n_unique())
-        .join(pl.DataFrame({"fate": FATES, "place": range(len(FATES))}), how="cross")
+        .join(pl.DataFrame({"fate": ENDINGS, "place": range(len(ENDINGS))}), how="cross")
     )
     found = seats.group_by(*CELL, "fate").agg(jesters=pl.len().cast(pl.Int64))
     table = grid.join(found, on=[*CELL, "fate"], how="left").with_columns(pl.col("jesters").fill_null(0))
@@ -97,8 +100,8 @@ def plot_jester_fate(table: pl.DataFrame) -> Figure:
     cells = table.select(CELL).unique(maintain_order=True)
     figure, (panel,) = canvas(1, height=1.8 + 0.35 * cells.height)
     figure.set_figwidth(7)
-    shares = {fate: table.filter(pl.col("fate") == fate)["rate"].to_list() for fate in FATES}
-    stacked_bars(panel, cell_names(cells), shares, _FATES)
+    shares = {fate: table.filter(pl.col("fate") == fate)["rate"].to_list() for fate in ENDINGS}
+    stacked_bars(panel, cell_names(cells), shares, _SHADES)
     panel.set(xlim=(0, 1), xlabel="share of jesters")
     return figure
 
@@ -107,18 +110,23 @@ ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "wolf_losses",
         "How the werewolves lost",
-        "Table 6",
         wolf_losses,
         plot_wolf_losses,
-        "A and B are the werewolves' own doing: a vote for the jester on day 1, or its death at night. In C no "
+        needs=(dealt(JESTER),),
+        source="Table 6",
+        note="A and B are the werewolves' own doing: a vote for the jester on day 1, or its death at night. In C no "
         "werewolf chose to vote for it on day 1 (a vote drawn for an unusable reply is no choice); one may have later.",
+        main=True,
     ),
     Analysis(
         "jester_fate",
-        "The jester's fate",
-        "Figure 13b",
+        "How the jester ended",
         jester_fate,
         plot_jester_fate,
-        "Only an exiled jester has won; one killed at night cost the werewolves a kill.",
+        needs=(dealt(JESTER),),
+        interval=Interval.WILSON_N,
+        source="Figure 13b",
+        note="Only an exiled jester has won; one killed at night cost the werewolves a kill.",
+        main=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""Shared pieces of the analyses' figures. The colours are Okabe and Ito's, which colour-blind readers tell apart."""
+"""Shared pieces of the analyses' figures."""
 
 from __future__ import annotations
 
@@ -7,42 +7,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN
-from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, VILLAGERS, WEREWOLF, WEREWOLVES
+from liescope.benchmark.analyses.cells import CELL, RATER
+from liescope.benchmark.analyses.palette import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {
-    "ink": "#333333",
-    "grey": "#999999",
-    "blue": "#0072B2",
-    "sky": "#56B4E9",
-    "green": "#009E73",
-    "yellow": "#F0E442",
-    "orange": "#E69F00",
-    "vermillion": "#D55E00",
-    "purple": "#CC79A7",
-}
-CYCLE = tuple(COLOURS[name] for name in ("blue", "vermillion", "green", "orange", "purple", "sky", "yellow", "grey"))
-_SIDES = {
-    **dict.fromkeys((VILLAGER, VILLAGERS, TOWN), COLOURS["blue"]),
-    **dict.fromkeys((DOCTOR, SEER, DETECTIVE), COLOURS["green"]),
-    **dict.fromkeys((WEREWOLF, WEREWOLVES, MAFIA, MAFIOSO), COLOURS["vermillion"]),
-    JESTER: COLOURS["orange"],
-}
 _PANEL_WIDTH, _PANELS_ABREAST = 3.6, 4
 _SHORT = 15  # characters of a name of which many stand side by side
 
 
-def faction_colour(name: str) -> str:
-    """The colour of a faction or role; grey for anything else."""
-    return _SIDES.get(name, COLOURS["grey"])
-
-
 def canvas(panels: int, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, at most four abreast. height: inches of one panel."""
+    """A figure with this number of panels, at most four in a row. height: inches of one panel."""
     from matplotlib.figure import Figure
 
     abreast = max(1, min(panels, _PANELS_ABREAST))
@@ -74,19 +51,31 @@ def literal(text: str) -> str:
 
 
 def cell_names(cells: pl.DataFrame) -> list[str]:
-    """A short name for each row: the model; the game where there are several; ON or OFF where a jester learns.
+    """A short name for each row: the model; the game, the condition and the rater where there are several of them; ON
+    or OFF where a jester learns.
 
-    cells: with the columns game, model and, where it matters, learning.
+    cells: with the columns game, model and, where they matter, condition, rater and learning.
     """
-    several = cells["game"].n_unique() > 1
+    told = [name for name in ("game", "condition", "rater") if name in cells.columns and cells[name].n_unique() > 1]
     learns = set(cells.filter("learning")["game"]) if "learning" in cells.columns else set()
     names = []
     for row in cells.iter_rows(named=True):
-        parts = [row["model"], *([row["game"]] if several else [])]
+        parts = [row["model"], *(row[name] for name in told if row[name])]
         if row["game"] in learns and row["learning"] is not None:
             parts.append("ON" if row["learning"] else "OFF")
         names.append(literal(", ".join(parts)))
     return names
+
+
+def groups_of(table: pl.DataFrame, also: Sequence[str] = ()) -> tuple[list[str], pl.DataFrame]:
+    """The columns of a table that name a cell, with those named here, and the cells in it, in its order."""
+    keys = [name for name in (*CELL, RATER, *also) if name in table.columns]
+    return keys, table.select(keys).unique(maintain_order=True)
+
+
+def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:
+    """The rows of a table whose columns have these values; a null matches a null."""
+    return table.filter([pl.col(name).eq_missing(pl.lit(value)) for name, value in cell.items()])
 
 
 def bars_with_intervals(

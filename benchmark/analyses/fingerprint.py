@@ -10,11 +10,14 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.calibration import calibration_gap
+from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
 from liescope.benchmark.analyses.detection import detection_by_speaker
-from liescope.benchmark.analyses.figures import COLOURS, canvas, cell_names
-from liescope.benchmark.analyses.frames import CELL, Frames
+from liescope.benchmark.analyses.figures import canvas, cell_names, rows_of
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import game_means
 from liescope.benchmark.analyses.jester_games import jester_games
+from liescope.benchmark.analyses.needs import RATINGS, REPORTS, dealt
+from liescope.benchmark.analyses.palette import COLOURS
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
@@ -24,8 +27,10 @@ AXES = ("jester_wins", "villagers_win", "wolf_restraint", "jester_suspicion", "d
 _SCHEMA = pl.Schema(
     {
         "game": pl.String,
+        "condition": pl.String,
         "model": pl.String,
         "learning": pl.Boolean,
+        "rater": pl.String,
         "axis": pl.String,
         "value": pl.Float64,
         "games": pl.Int64,
@@ -42,43 +47,46 @@ def fingerprint(frames: Frames) -> pl.DataFrame:
     minus the mean distance of observers' flags and speakers' reports over the roles. A cell that lacks an axis is left
     out, for example one whose statements nobody rated.
 
-    Columns: game, model, learning, axis, value, games.
+    Columns: game, condition, model, learning, rater, axis, value, games.
     """
     games = jester_games(frames)
+    keys = [*CELL, RATER]
+    raters = frames.statements.select("game_id", RATER).unique()
+    played = games.join(raters, on="game_id")
     triadic = games.select("game_id")
     rated = frames.ratings.join(triadic, on="game_id", how="semi")
-    jester = game_means(rated.filter(pl.col("speaker_role") == JESTER), CELL, "suspicion")
+    jester = game_means(rated.filter(pl.col("speaker_role") == JESTER), keys, "suspicion")
     flags = detection_by_speaker(frames).filter((pl.col("truth") == "self") & (pl.col("metric") == "accuracy"))
-    held = games.select(CELL).unique()
+    held = played.select(keys).unique()
     parts = [
-        _axis(game_means(games, CELL, "jester_won"), "jester_wins"),
-        _axis(game_means(games, CELL, "villagers_won"), "villagers_win"),
-        _axis(game_means(games, CELL, "wolf_voted_jester").with_columns(mean=1 - pl.col("mean")), "wolf_restraint"),
+        _axis(game_means(played, keys, "jester_won"), "jester_wins"),
+        _axis(game_means(played, keys, "villagers_won"), "villagers_win"),
+        _axis(game_means(played, keys, "wolf_voted_jester").with_columns(mean=1 - pl.col("mean")), "wolf_restraint"),
         _axis(jester, "jester_suspicion"),
         _axis(_over_roles(flags, pl.col("mean")), "detection"),
         _axis(_over_roles(calibration_gap(frames), 1 - pl.col("gap").abs()), "calibration"),
     ]
-    table = pl.concat(parts).join(held, on=CELL, how="semi")
+    table = pl.concat(parts).join(held, on=keys, how="semi")
     order = pl.col("axis").replace_strict({name: at for at, name in enumerate(AXES)}, return_dtype=pl.Int64)
-    return table.filter(pl.len().over(CELL) == len(AXES)).sort(*CELL, order)
+    return table.filter(pl.len().over(keys) == len(AXES)).sort(*keys, order)
 
 
 def _over_roles(table: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
-    return table.group_by(CELL).agg(mean=value.mean(), games=pl.col("games").max())
+    return table.group_by(*CELL, RATER).agg(mean=value.mean(), games=pl.col("games").max())
 
 
 def _axis(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    shown = table.select(*CELL, axis=pl.lit(name), value=pl.col("mean"), games=pl.col("games"))
+    shown = table.select(*CELL, RATER, axis=pl.lit(name), value=pl.col("mean"), games=pl.col("games"))
     return shown.cast(_SCHEMA)
 
 
 def plot_fingerprint(table: pl.DataFrame) -> Figure:
     """A polygon for each level of learning, one panel for each model; the rim is 1."""
-    groups = table.select("game", "model").unique(maintain_order=True)
+    groups = table.select(*MODEL, RATER).unique(maintain_order=True)
     figure, panels = canvas(groups.height, 3.6)
     corners = [math.pi / 2 - 2 * math.pi * at / len(AXES) for at in range(len(AXES))]
-    for (game, model), panel in zip(groups.iter_rows(), panels, strict=True):
-        part = table.filter((pl.col("game") == game) & (pl.col("model") == model))
+    for group, name, panel in zip(groups.iter_rows(named=True), cell_names(groups), panels, strict=True):
+        part = rows_of(table, group)
         for ring in (0.5, 1.0):
             panel.plot(*_polygon([ring] * len(AXES), corners), color="#dddddd", linewidth=0.8)
         for corner, axis in zip(corners, AXES, strict=True):
@@ -90,7 +98,7 @@ def plot_fingerprint(table: pl.DataFrame) -> Figure:
                 xs, ys = _polygon(values, corners)
                 panel.plot(xs, ys, color=colour, label=f"learning {'on' if learning else 'off'}")
                 panel.fill(xs, ys, color=colour, alpha=0.15)
-        panel.set_title(cell_names(part.head(1).with_columns(learning=pl.lit(False)))[0], fontsize=8)
+        panel.set_title(name, fontsize=8)
         panel.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
         panel.set_axis_off()
         panel.legend(frameon=False, fontsize=7, loc="lower left")
@@ -107,9 +115,13 @@ ANALYSES = (
     Analysis(
         "fingerprint",
         "A fingerprint of each model",
-        "Figure 7",
         fingerprint,
         plot_fingerprint,
-        "Six numbers from 0 to 1, larger further out: wins, restraint, suspicion drawn, detection and calibration.",
+        needs=(dealt(JESTER), REPORTS, RATINGS),
+        otherwise="no cell has all six numbers",
+        source="Figure 7",
+        note="Six numbers from 0 to 1, larger further out: wins, restraint, suspicion drawn, detection and "
+        "calibration.",
+        main=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""How games run: their length, and what changes over the games of a cell."""
+"""The length of games, and what changes over the games of a cell."""
 
 from __future__ import annotations
 
@@ -7,32 +7,35 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import CELL, MODEL
 from liescope.benchmark.analyses.figures import (
     bars_with_intervals,
     canvas,
     cell_names,
-    faction_colour,
+    groups_of,
+    rows_of,
     tidy,
     whole_numbers,
 )
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.benchmark.analyses.intervals import game_means
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_means
+from liescope.benchmark.analyses.needs import TURNS
 from liescope.benchmark.analyses.outcomes import against, wins_by
+from liescope.benchmark.analyses.palette import CYCLE
+from liescope.benchmark.analyses.sides import side_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def halves(frames: Frames) -> pl.DataFrame:
-    """Win rates in the first and the second half of a cell's games, by turn (Table 13, Figure 10c).
+    """Win rates in the first and the second half of a cell's games, by turn (Table 13).
 
     Of an odd number of games the middle one belongs to the second half. Games without a turn, and cells of one game,
-    are left out. Columns: game, model, learning, faction, rate_first, games_first, rate_second, games_second,
-    difference (second minus first), lo, hi (Newcombe's interval), overall.
+    are left out. Columns: game, condition, model, learning, faction, rate_first, games_first, rate_second,
+    games_second, difference (second minus first), lo, hi (Newcombe's interval), overall.
     """
-    games = frames.games.drop_nulls("turn").with_columns(
-        place=pl.struct("turn", "game_id").rank("ordinal").over(CELL), of=pl.len().over(CELL)
-    )
+    games = _in_order(frames)
     games = games.filter(pl.col("of") > 1).with_columns(late=2 * pl.col("place") > pl.col("of") - pl.col("of") % 2)
     wins = wins_by(frames, [*CELL, "late"], games)
     keys = [*CELL, "faction"]
@@ -41,10 +44,36 @@ def halves(frames: Frames) -> pl.DataFrame:
     return table.join(whole, on=keys, how="left", maintain_order="left")
 
 
+def cumulative_wins(frames: Frames) -> pl.DataFrame:
+    """Win rates over the first games of a cell, up to each of them (Figure 10c).
+
+    Columns: game, condition, model, learning, faction, place (of the game in its cell, from 1), wins (in the games up
+    to this one), games, rate.
+    """
+    games = _in_order(frames).filter(pl.col("of") > 1)
+    factions = games.join(frames.seats.select("game_id", faction="team").unique(), on="game_id")
+    won = (pl.col("winner") == pl.col("faction")).cast(pl.Int64)
+    keys = [*CELL, "faction", "place"]
+    counts = factions.group_by(keys).agg(wins=won.sum(), games=pl.len().cast(pl.Int64)).sort(keys)
+    table = counts.with_columns(pl.col("wins", "games").cum_sum().over([*CELL, "faction"]))
+    return table.with_columns(rate=pl.col("wins") / pl.col("games")).with_columns(pl.col("place").cast(pl.Int64))
+
+
+def _in_order(frames: Frames) -> pl.DataFrame:
+    """The games whose turn is known, with place (of the game in its cell, from 1; a cell of the plan has one line-up)
+    and of (games in that cell).
+    """
+    cell = [*CELL, "lineup"]
+    return frames.games.drop_nulls("turn").with_columns(
+        place=pl.struct("turn", "game_id").rank("ordinal").over(cell), of=pl.len().over(cell)
+    )
+
+
 def game_length(frames: Frames) -> pl.DataFrame:
     """Days of debate that a game lasts, by who won it (Figure 6, which counts day rounds); a last night counts none.
 
-    Columns: game, model, learning, winner, mean, lo, hi (bootstrap over games), shortest, median, longest, games.
+    Columns: game, condition, model, learning, winner, mean, lo, hi (bootstrap over games), shortest, median, longest,
+    games.
     """
     keys = [*CELL, "winner"]
     spread = frames.games.group_by(keys).agg(
@@ -57,20 +86,37 @@ def game_length(frames: Frames) -> pl.DataFrame:
 def survival(frames: Frames) -> pl.DataFrame:
     """The share of a role's seats that live to the end, by the game's number in its cell (Appendix K.5).
 
-    Cells with and without learning are pooled, as in the paper. Columns: game, model, role, turn (from 0), mean, lo, hi
-    (bootstrap over games), n (seats), games.
+    Cells with and without learning are pooled, as in the paper. Columns: game, condition, model, role, turn (from 0),
+    mean, lo, hi (bootstrap over games), n (seats), games.
     """
-    return game_means(frames.seats.drop_nulls("turn"), ["game", "model", "role", "turn"], "survived")
+    return game_means(frames.seats.drop_nulls("turn"), [*MODEL, "role", "turn"], "survived")
+
+
+def plot_cumulative_wins(table: pl.DataFrame) -> Figure:
+    """One panel a faction of each game, a line a cell over its games."""
+    _, factions = groups_of(table.select("game", "faction"), ["faction"])
+    figure, panels = canvas(factions.height, height=2.8)
+    for faction, panel in zip(factions.iter_rows(named=True), panels, strict=True):
+        part = rows_of(table, faction)
+        _, cells = groups_of(part)
+        for number, (cell, name) in enumerate(zip(cells.iter_rows(named=True), cell_names(cells), strict=True)):
+            line = rows_of(part, cell)
+            style = "-" if cell["learning"] else "--"
+            panel.plot(line["place"], line["rate"], style, color=CYCLE[number % len(CYCLE)], label=name)
+        panel.set(ylim=(-0.03, 1.03), title=faction["faction"], xlabel="game of the cell", ylabel="share won so far")
+        whole_numbers(panel)
+        tidy(panel, legend=panel is panels[0])
+    return figure
 
 
 def plot_game_length(table: pl.DataFrame) -> Figure:
     """Mean length with its interval by winner, one panel a cell."""
-    cells = table.select(CELL).unique(maintain_order=True)
+    _, cells = groups_of(table)
     figure, panels = canvas(cells.height, height=2.4)
     longest: Any = table["longest"].max()
-    for cell, name, panel in zip(cells.iter_rows(), cell_names(cells), panels, strict=True):
-        part = table.filter(pl.all_horizontal(pl.col(k) == v for k, v in zip(CELL, cell, strict=True)))
-        colours = [faction_colour(winner) for winner in part["winner"]]
+    for cell, name, panel in zip(cells.iter_rows(named=True), cell_names(cells), panels, strict=True):
+        part = rows_of(table, cell)
+        colours = [side_colour(cell["game"], winner) for winner in part["winner"]]
         bars_with_intervals(panel, part, part["winner"].to_list(), "mean", colours)
         panel.set(xlim=(0, longest + 0.5), title=name, xlabel="days")
     return figure
@@ -78,13 +124,12 @@ def plot_game_length(table: pl.DataFrame) -> Figure:
 
 def plot_survival(table: pl.DataFrame) -> Figure:
     """A line a role over the games of a cell, one panel a model."""
-    models = table.select("game", "model").unique(maintain_order=True)
+    _, models = groups_of(table)
     figure, panels = canvas(models.height, height=2.8)
-    for (game, model), name, panel in zip(models.iter_rows(), cell_names(models), panels, strict=True):
-        part = table.filter((pl.col("game") == game) & (pl.col("model") == model))
-        for (role,), line in part.group_by("role", maintain_order=True):
-            line = line.sort("turn")
-            panel.plot(line["turn"] + 1, line["mean"], marker="o", markersize=3, label=role, color=faction_colour(role))
+    for model, name, panel in zip(models.iter_rows(named=True), cell_names(models), panels, strict=True):
+        for (role,), part in rows_of(table, model).group_by("role", maintain_order=True):
+            line, colour = part.sort("turn"), side_colour(model["game"], str(role))
+            panel.plot(line["turn"] + 1, line["mean"], marker="o", markersize=3, label=str(role), color=colour)
         panel.set(ylim=(-0.03, 1.03), title=name, xlabel="game of the cell", ylabel="share that survives")
         whole_numbers(panel)
         tidy(panel, legend=True)
@@ -95,24 +140,40 @@ ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "halves",
         "First half against second half of a cell",
-        "Table 13",
         halves,
+        needs=(TURNS,),
+        otherwise="no cell has two games",
+        interval=Interval.NEWCOMBE,
+        source="Table 13",
         note="A trend in cells without learning is drift, not learning: compare the two.",
+    ),
+    Analysis(
+        "cumulative_wins",
+        "Wins over the games of a cell",
+        cumulative_wins,
+        plot_cumulative_wins,
+        needs=(TURNS,),
+        otherwise="no cell has two games",
+        source="Figure 10c",
+        note="The share won up to each game; the first games say little, and neighbouring values are not independent.",
     ),
     Analysis(
         "game_length",
         "Length of games by winner",
-        "Figure 6",
         game_length,
         plot_game_length,
-        "Mean number of days that came to a vote, with a 95% interval from resampling games.",
+        interval=Interval.BOOTSTRAP,
+        source="Figure 6",
+        note="Mean number of days that came to a vote.",
     ),
     Analysis(
         "survival",
         "Survival by role and game of the cell",
-        "Appendix K.5",
         survival,
         plot_survival,
-        "A line that rises or falls over the games of a cell is drift that learning may explain, or may not.",
+        needs=(TURNS,),
+        interval=Interval.BOOTSTRAP,
+        source="Appendix K.5",
+        note="A line that rises or falls over the games of a cell is drift that learning may explain, or may not.",
     ),
 )

@@ -1,12 +1,13 @@
-"""Intervals for rates and means: Wilson's for counts of games, a bootstrap over games for what games hold many of.
+"""Intervals for rates and means: Wilson's for counts of games, a bootstrap over games where a game gives many rows.
 
-Statements of one game are no independent draws, so wherever a game gives several rows the games are resampled and not
-the rows.
+Statements of one game are not independent draws, so wherever a game gives several rows, games are resampled and not
+rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,24 @@ from scipy.stats import norm
 LEVEL = 0.95
 DRAWS = 2000
 SEED = 1
+
+
+class Interval(Enum):
+    """How the columns lo and hi of a table were found. The value is the caption that stands beside the table."""
+
+    NONE = ""
+    WILSON_GAMES = "Wilson's score interval over games"
+    WILSON_N = "Wilson's score interval over n"
+    NEWCOMBE = "Newcombe's interval of the difference, over games"
+    WILSON_AND_NEWCOMBE = "Wilson's score interval over games; of a difference Newcombe's"
+    FISHER = "Fisher's interval of a correlation, over games"
+    BOOTSTRAP = "percentiles of a bootstrap over whole games"
+    BOOTSTRAP_DIFFERENCE = "percentiles of a bootstrap over whole games, those of each side drawn on their own"
+
+    @property
+    def caption(self) -> str:
+        """A sentence, or "" for a table without an interval."""
+        return f"lo to hi: {LEVEL:.0%}, {self.value}." if self.value else ""
 
 
 def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float | None, float | None]:
@@ -116,6 +135,26 @@ def game_difference(
     return difference, *_percentiles(drawn)
 
 
+def game_bootstrap(
+    games: npt.NDArray[np.float64],
+    figure: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> tuple[float | None, float | None]:
+    """The percentile interval of a figure of summed counts. games: counts, shape (games, counts); figure: from sums,
+    shape (draws, counts), to values, shape (draws,), NaN where it is not defined. (None, None) below two games.
+    """
+    if len(games) < 2:
+        return None, None
+    drawn = figure(_times(len(games), draws, seed) @ games)
+    return _percentiles(drawn[~np.isnan(drawn)])
+
+
+def _times(games: int, draws: int, seed: int) -> npt.NDArray[np.int64]:
+    """How often each game is in each resample: shape (draws, games)."""
+    return np.random.default_rng(seed).multinomial(games, np.full(games, 1 / games), size=draws)
+
+
 def _resampled(
     sums: npt.NDArray[np.float64], counts: npt.NDArray[np.float64], draws: int, seed: int
 ) -> npt.NDArray[np.float64]:
@@ -123,7 +162,7 @@ def _resampled(
     games = len(sums)
     if games < 2:
         return np.empty(0)
-    times = np.random.default_rng(seed).multinomial(games, np.full(games, 1 / games), size=draws)
+    times = _times(games, draws, seed)
     weights = times @ counts
     return np.asarray((times @ sums)[weights > 0] / weights[weights > 0])
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import polars as pl
 
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.games.mafia import MAFIOSO
+from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.frames import Frames
 from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
 
-KILLERS = (WEREWOLF, MAFIOSO)
 _KEYS = ["game_id", *CELL, "turn", "seating"]
 
 
 def jester_games(frames: Frames) -> pl.DataFrame:
     """One row for each game that deals a jester.
 
-    Columns: game_id, game, model, learning, turn, seating, and as booleans jester_won, villagers_won, werewolves_won;
-    jester_killed (at night); jester_exiled_first (on day 1); wolf_voted_jester (at least one werewolf voted for a
-    jester in the ballot of day 1 that counted, the revote, and the vote was its own; null where none voted that day).
+    Columns: game_id, game, condition, learning, turn, seating; model (the jester's; several joined by "+"); and as
+    booleans jester_won, villagers_won, werewolves_won; jester_killed (at night); jester_exiled_first (on day 1);
+    wolf_voted_jester (at least one werewolf voted for a jester in the ballot of day 1 that counted, the revote, and
+    the vote was its own; null where none voted that day).
     """
     games = frames.games.filter("triadic").select(
         *_KEYS,
@@ -29,6 +29,7 @@ def jester_games(frames: Frames) -> pl.DataFrame:
         frames.seats.filter(pl.col("role") == JESTER)
         .group_by("game_id")
         .agg(
+            _jester=pl.col("model").unique().sort().str.join("+"),
             jester_killed=(pl.col("fate") == "killed").any(),
             jester_exiled_first=((pl.col("fate") == "exiled") & (pl.col("day_out") == 1)).any(),
         )
@@ -39,11 +40,12 @@ def jester_games(frames: Frames) -> pl.DataFrame:
         .group_by("game_id")
         .agg(wolf_voted_jester=(pl.col("target_role") == JESTER).any())
     )
-    return games.join(jesters, on="game_id", how="left").join(votes, on="game_id", how="left").sort(*CELL, "game_id")
+    games = games.join(jesters, on="game_id", how="left").join(votes, on="game_id", how="left")
+    return games.with_columns(model=pl.coalesce("_jester", "model")).drop("_jester").sort(*CELL, "game_id")
 
 
 def chosen(acts: pl.DataFrame) -> pl.DataFrame:
-    """The votes or night acts that were the players' own, not drawn by the rules for want of a usable reply."""
+    """The votes or night acts that were the players' own, not drawn by the rules."""
     return acts.filter(~pl.col("drawn").fill_null(False))
 
 

@@ -1,4 +1,4 @@
-"""What a Jester's model wrote down for its next games: strategies, theory-of-mind order, vocabulary, and the judge.
+"""What a jester's model wrote down for its next games: strategies, theory-of-mind order, vocabulary, and the judges.
 
 The unit here is the lesson, and only lessons that were kept count: near duplicates were never read by anybody.
 """
@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.figures import COLOURS, CYCLE, canvas, literal, tidy
+from liescope.benchmark.analyses.cells import RATER
+from liescope.benchmark.analyses.figures import canvas, cell_names, rows_of, tidy
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import with_wilson
+from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.needs import LESSONS, TAGS
+from liescope.benchmark.analyses.palette import COLOURS, CYCLE
 from liescope.labeling.agreement import agreement
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 
 TERMS = 12  # distinctive words shown for each model
 RULES = "rules"
+LEARNER = ("condition", "model")
+_LESSON = ["game_id", "kind", "text"]
+_TAGGED = ("categories", "categories_other")
 
 # Words of the game itself, which every model's lessons use.
 _GAME = re.compile(
@@ -35,7 +42,7 @@ _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 def lesson_orders(frames: Frames) -> pl.DataFrame:
     """Theory-of-mind order of each model's lessons by the rules (section 5.6, Figure 4a).
 
-    Columns: model, order, lessons, n (of the model), rate, lo, hi (Wilson over lessons).
+    Columns: condition, model, order, lessons, n (of the model), rate, lo, hi (Wilson over lessons).
     """
     tagged = _tagged(frames)
     return _shares(tagged, ORDERS, "order", tagged)
@@ -44,7 +51,7 @@ def lesson_orders(frames: Frames) -> pl.DataFrame:
 def lesson_categories(frames: Frames) -> pl.DataFrame:
     """Strategies of each model's lessons by the rules; a lesson may have several or none (section 5.6, Figure 4b).
 
-    Columns: model, category, lessons, n (of the model), rate, lo, hi (Wilson over lessons).
+    Columns: condition, model, category, lessons, n (of the model), rate, lo, hi (Wilson over lessons).
     """
     tagged = _tagged(frames)
     rows = tagged.filter(pl.col("categories").list.len() > 0).explode("categories").rename({"categories": "category"})
@@ -52,28 +59,30 @@ def lesson_categories(frames: Frames) -> pl.DataFrame:
 
 
 def lesson_third_order(frames: Frames) -> pl.DataFrame:
-    """The share of third-order lessons, by whoever labelled them: the rules, or a judge (Appendix L, Table 21).
+    """The share of third-order lessons by each labeller: the rules, or a judge by its name (Appendix L, Table 21).
 
-    Columns: model, labeller, third, n (lessons that the labeller tagged), rate, lo, hi (Wilson over lessons).
+    Columns: condition, model, labeller, third, n (lessons that the labeller tagged), rate, lo, hi (Wilson over
+    lessons).
     """
-    rules = _tagged(frames).select("model", "order", labeller=pl.lit(RULES))
-    judges = _judged(frames).select("model", "order", labeller="judge")
+    rules = _tagged(frames).select(*LEARNER, "order", labeller=pl.lit(RULES))
+    judges = _judged(frames).select(*LEARNER, "order", labeller=RATER)
     counts = (
         pl.concat([rules, judges])
         .drop_nulls("order")
-        .group_by("model", "labeller", maintain_order=True)
+        .group_by(*LEARNER, "labeller", maintain_order=True)
         .agg(third=(pl.col("order") == 3).sum().cast(pl.Int64), n=pl.len().cast(pl.Int64))
     )
-    return with_wilson(counts, "third", "n").sort("model", pl.col("labeller") != RULES, "labeller")
+    return with_wilson(counts, "third", "n").sort(*LEARNER, pl.col("labeller") != RULES, "labeller")
 
 
 AGREEMENT = pl.Schema(
     {
-        "judge": pl.String,
+        "one": pl.String,
+        "other": pl.String,
         "axis": pl.String,
         "n": pl.Int64,
-        "rules_share": pl.Float64,
-        "judge_share": pl.Float64,
+        "share_one": pl.Float64,
+        "share_other": pl.Float64,
         "raw": pl.Float64,
         "kappa": pl.Float64,
     }
@@ -81,41 +90,62 @@ AGREEMENT = pl.Schema(
 
 
 def lesson_agreement(frames: Frames) -> pl.DataFrame:
-    """How far the rules and a judge tag the same lessons alike, for the order and for each strategy (Appendix L).
+    """How far the rules and the judges tag the same lessons alike, every two of them (Appendix L, Table 21).
 
-    Columns: judge, axis ("order", or a strategy), n (lessons that both tagged), rules_share and judge_share (how often
-    each gives the strategy; null for the order), raw (share of equal tags), kappa (Cohen's; null where chance alone
-    would agree fully).
+    Columns: one, other (labellers), axis ("order", or a strategy), n (lessons that both tagged), share_one and
+    share_other (how often each gives the strategy; null for the order), raw (share of equal tags), kappa (Cohen's; null
+    where chance alone would agree fully).
     """
-    rows: list[tuple[object, ...]] = []
-    for (judge,), part in _judged(frames).group_by("judge", maintain_order=True):
-        rules = [tag(text) for text in part["text"]]
-        order = agreement([tags.order for tags in rules], part["order"].to_list())
-        rows.append((judge, "order", order.pairs, None, None, order.raw, order.kappa))
-        for category in CATEGORIES:
-            ours = [category in tags.categories for tags in rules]
-            theirs = [category in names for names in part["categories"].to_list()]
-            found = agreement(ours, theirs)
-            shares = sum(ours) / len(ours), sum(theirs) / len(theirs)
-            rows.append((judge, category, found.pairs, *shares, found.raw, found.kappa))
-    return pl.DataFrame(rows, AGREEMENT, orient="row")
+    judged = _judged(frames)
+    found = [(*pair, *figures) for pair, both in _pairs(judged) for figures in _compared(both)]
+    return pl.DataFrame(found, AGREEMENT, orient="row")
+
+
+def _pairs(judged: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]]:
+    """Every two labellers with the lessons that both tagged: order, categories, order_other, categories_other."""
+    rules = _with_rules(judged.select(*_LESSON).unique(maintain_order=True))
+    labelled = {RULES: rules.select(*_LESSON, "order", "categories")}
+    for judge in judged[RATER].unique(maintain_order=True):
+        labelled[judge] = judged.filter(pl.col(RATER) == judge).select(*_LESSON, "order", "categories")
+    for one, other in combinations(labelled, 2):
+        yield (one, other), labelled[one].join(labelled[other], on=_LESSON, suffix="_other")
+
+
+def _compared(both: pl.DataFrame) -> Iterator[tuple[object, ...]]:
+    """axis, n, share_one, share_other, raw, kappa of the order and of each strategy."""
+    if both.is_empty():
+        return
+    order = agreement(both["order"].to_list(), both["order_other"].to_list())
+    yield "order", order.pairs, None, None, order.raw, order.kappa
+    for category in CATEGORIES:
+        ones, others = ([category in names for names in both[column].to_list()] for column in _TAGGED)
+        found = agreement(ones, others)
+        shares = sum(ones) / len(ones), sum(others) / len(others)
+        yield category, found.pairs, *shares, found.raw, found.kappa
 
 
 VOCABULARY = pl.Schema(
-    {"model": pl.String, "rank": pl.Int64, "term": pl.String, "occurrences": pl.Int64, "excess": pl.Float64}
+    {
+        "condition": pl.String,
+        "model": pl.String,
+        "rank": pl.Int64,
+        "term": pl.String,
+        "occurrences": pl.Int64,
+        "excess": pl.Float64,
+    }
 )
 
 
 def lesson_vocabulary(frames: Frames) -> pl.DataFrame:
     """The words that set one model's lessons apart: TF-IDF in its lessons less the mean of the others' (Appendix N).
 
-    Each model's lessons are one document; function words, words of the game and the seats' names do not count.
-    Columns: model, rank (1 = most distinctive, at most TERMS), term, occurrences (in the model's lessons), excess.
+    Each model's lessons are one document; function words, words of the game and the seats' names do not count. Columns:
+    condition, model, rank (1 = most distinctive, at most TERMS), term, occurrences (in the model's lessons), excess.
     Needs two models with lessons.
     """
     texts = {
-        str(model): " ".join(part["text"])
-        for (model,), part in _kept(frames).sort("model").group_by("model", maintain_order=True)
+        (str(condition), str(model)): " ".join(part["text"])
+        for (condition, model), part in _kept(frames).sort(LEARNER).group_by(LEARNER, maintain_order=True)
     }
     names = {word for name in frames.seats["name"].unique() for word in _TOKEN.findall(name.lower())}
     words = {model: _content_words(text, names) for model, text in texts.items()}
@@ -131,7 +161,7 @@ def lesson_vocabulary(frames: Frames) -> pl.DataFrame:
     for model, values in zip(words, excess, strict=True):
         best = sorted(zip(-values, terms, strict=True))[:TERMS]
         counts = Counter(words[model])
-        rows += [(model, rank, term, counts[term], -value) for rank, (value, term) in enumerate(best, 1) if value < 0]
+        rows += [(*model, rank, term, counts[term], -value) for rank, (value, term) in enumerate(best, 1) if value < 0]
     return pl.DataFrame(rows, VOCABULARY, orient="row")
 
 
@@ -151,9 +181,12 @@ def _kept(frames: Frames) -> pl.DataFrame:
 
 def _tagged(frames: Frames) -> pl.DataFrame:
     """The lessons that were kept, with the rules' categories and order."""
-    kept = _kept(frames).select("model", "text")
-    tags = [tag(text) for text in kept["text"]]
-    return kept.with_columns(
+    return _with_rules(_kept(frames).select(*LEARNER, "text"))
+
+
+def _with_rules(lessons: pl.DataFrame) -> pl.DataFrame:
+    tags = [tag(text) for text in lessons["text"]]
+    return lessons.with_columns(
         pl.Series("categories", [list(one.categories) for one in tags], pl.List(pl.String)),
         pl.Series("order", [one.order for one in tags], pl.Int64),
     )
@@ -161,21 +194,21 @@ def _tagged(frames: Frames) -> pl.DataFrame:
 
 def _judged(frames: Frames) -> pl.DataFrame:
     """The judges' tags of the lessons that were kept, where there are any."""
-    kept = _kept(frames).select("game_id", "kind", "text").unique()
-    tags = frames.tags.join(kept, on=["game_id", "kind", "text"], how="semi")
-    return tags.unique(["game_id", "kind", "text", "judge"], keep="first", maintain_order=True)
+    kept = _kept(frames).select(_LESSON).unique()
+    tags = frames.tags.join(kept, on=_LESSON, how="semi")
+    return tags.unique([*_LESSON, RATER], keep="first", maintain_order=True)
 
 
 def _shares(
     rows: pl.DataFrame, labels: Collection[str] | Collection[int], name: str, tagged: pl.DataFrame
 ) -> pl.DataFrame:
     """How many of each model's lessons carry each label, zeros included. rows: one for each lesson and label."""
-    grid = tagged.group_by("model").agg(n=pl.len().cast(pl.Int64)).join(pl.DataFrame({name: list(labels)}), how="cross")
-    found = rows.group_by("model", name).agg(lessons=pl.len().cast(pl.Int64))
-    counts = grid.join(found, on=["model", name], how="left").with_columns(pl.col("lessons").fill_null(0))
+    grid = tagged.group_by(LEARNER).agg(n=pl.len().cast(pl.Int64)).join(pl.DataFrame({name: list(labels)}), how="cross")
+    found = rows.group_by(*LEARNER, name).agg(lessons=pl.len().cast(pl.Int64))
+    counts = grid.join(found, on=[*LEARNER, name], how="left").with_columns(pl.col("lessons").fill_null(0))
     place = pl.col(name).replace_strict(list(labels), range(len(labels)))
-    table = with_wilson(counts.sort("model", place), "lessons", "n")
-    return table.select("model", name, "lessons", "n", "rate", "lo", "hi")
+    table = with_wilson(counts.sort(*LEARNER, place), "lessons", "n")
+    return table.select(*LEARNER, name, "lessons", "n", "rate", "lo", "hi")
 
 
 def _content_words(text: str, names: set[str]) -> list[str]:
@@ -188,13 +221,14 @@ def _content_words(text: str, names: set[str]) -> list[str]:
 
 def _bars(table: pl.DataFrame, labels: Mapping[int, str] | Mapping[str, str]) -> Figure:
     """For each label a bar a model, with its interval. table: as `_shares` gives it, labels in the same order."""
-    models = table["model"].unique(maintain_order=True).to_list()
-    figure, (panel,) = canvas(1, 0.4 + 0.2 * len(models) + len(labels) * (0.2 + 0.14 * len(models)))
-    height = 0.8 / len(models)
-    for place, model in enumerate(models):
-        part = table.filter(pl.col("model") == model)
-        at = [row + height * (place - (len(models) - 1) / 2) for row in range(part.height)]
-        panel.barh(at, part["rate"], height, color=CYCLE[place % len(CYCLE)], alpha=0.75, label=literal(model))
+    models = table.select(LEARNER).unique(maintain_order=True)
+    figure, (panel,) = canvas(1, 0.4 + 0.2 * models.height + len(labels) * (0.2 + 0.14 * models.height))
+    height = 0.8 / models.height
+    names = cell_names(models.with_columns(game=pl.lit("")))
+    for place, (model, name) in enumerate(zip(models.iter_rows(named=True), names, strict=True)):
+        part = rows_of(table, model)
+        at = [row + height * (place - (models.height - 1) / 2) for row in range(part.height)]
+        panel.barh(at, part["rate"], height, color=CYCLE[place % len(CYCLE)], alpha=0.75, label=name)
         panel.hlines(at, part["lo"], part["hi"], color=COLOURS["ink"], linewidth=0.8)
     panel.set_yticks(range(len(labels)), list(labels.values()), fontsize=8)
     panel.invert_yaxis()
@@ -208,38 +242,50 @@ ANALYSES = (
     Analysis(
         "lesson_orders",
         "Lessons by theory-of-mind order",
-        "Figure 4a, section 5.6",
         lesson_orders,
         plot_lesson_orders,
-        "Order 3 sets how two factions read the player against each other; intervals are Wilson's over lessons.",
+        needs=(LESSONS,),
+        interval=Interval.WILSON_N,
+        source="Figure 4a, section 5.6",
+        note="Order 3 sets how two factions read the player against each other; n counts lessons.",
+        main=True,
     ),
     Analysis(
         "lesson_categories",
         "Lessons by strategy",
-        "Figure 4b",
         lesson_categories,
         plot_lesson_categories,
-        "A lesson may follow several strategies or none; intervals are Wilson's over lessons.",
+        needs=(LESSONS,),
+        interval=Interval.WILSON_N,
+        source="Figure 4b",
+        note="A lesson may follow several strategies or none; n counts lessons.",
     ),
     Analysis(
         "lesson_third_order",
         "Third-order lessons by labeller",
-        "Table 21",
         lesson_third_order,
-        note="Compare the order of the models within a labeller, not rates across labellers; Wilson over lessons.",
+        needs=(LESSONS,),
+        interval=Interval.WILSON_N,
+        source="Table 21",
+        note="Compare the order of the models within a labeller, not rates across labellers; n counts lessons.",
+        main=True,
     ),
     Analysis(
         "lesson_agreement",
-        "Rules against the judge on lessons",
-        "Appendix L",
+        "Rules and judges on the same lessons",
         lesson_agreement,
+        needs=(LESSONS, TAGS),
+        otherwise="no judge tagged a lesson that was kept",
+        source="Appendix L, Table 21",
         note="Cohen's kappa is 1 for full agreement and 0 for what chance gives.",
     ),
     Analysis(
         "lesson_vocabulary",
         "Words that set a model's lessons apart",
-        "Appendix N",
         lesson_vocabulary,
+        needs=(LESSONS,),
+        otherwise="only one model drew lessons, or their words are those of the game",
+        source="Appendix N",
         note="A word's TF-IDF weight in the model's lessons, less its mean weight in the other models'.",
     ),
 )

@@ -1,13 +1,15 @@
-"""The judge that names hidden roles from the seats of those who lived to the end."""
+"""Hidden roles as a judge names them from the seats of those who lived to the end."""
 
 from __future__ import annotations
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import GAME, RATER
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import game_means
-from liescope.benchmark.analyses.jester_games import KILLERS
+from liescope.benchmark.analyses.intervals import Interval, game_means
+from liescope.benchmark.analyses.needs import GUESSES
+from liescope.benchmark.analyses.sides import united_roles
 
 ALL = "all"
 
@@ -16,20 +18,22 @@ def named_roles(frames: Frames) -> pl.DataFrame:
     """How often the judge names a hidden role correctly, by the role named, by the seat it looked from, by both
     (section 5.4).
 
-    Columns: game, judge, observer_role, target_role (either may be "all"), mean (accuracy), lo, hi (bootstrap over
-    games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's yardstick; roster_chance: how
-    often somebody who deals the roster less what the observer knows of it at random would be right. Everybody knows its
-    own role and werewolves know each other, so their guesses about partners are left out.
+    Columns: game, condition, rater (the judge), observer_role, target_role (either may be "all"), mean (accuracy), lo,
+    hi (bootstrap over games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's yardstick;
+    roster_chance: how often somebody who deals the roster less what the observer knows of it at random would be right.
+    Everybody knows its own role and some roles know each other (`sides`), so their guesses about partners are left out.
     """
-    keys = ["game", "judge", "observer_role", "target_role"]
+    keys = [*GAME, RATER, "observer_role", "target_role"]
     dealt = frames.seats.group_by("game_id").agg(roles=pl.col("role").n_unique(), seats=pl.len())
     of_role = frames.seats.group_by("game_id", target_role="role").agg(of_role=pl.len())
     same = (pl.col("observer_role") == pl.col("target_role")).cast(pl.Int64)
-    wolf = pl.col("observer_role").is_in(KILLERS)
-    known = pl.when(wolf).then(pl.col("of_own")).otherwise(1)
+    united = united_roles().rename({"role": "observer_role"}).with_columns(united=True)
+    known = pl.when("united").then(pl.col("of_own")).otherwise(1)
     guesses = (
         frames.guesses.drop_nulls("guess")
-        .filter(~(wolf & (pl.col("observer_role") == pl.col("target_role"))))
+        .join(united, on=["game", "observer_role"], how="left")
+        .with_columns(pl.col("united").fill_null(False))
+        .filter(~(pl.col("united") & (pl.col("observer_role") == pl.col("target_role"))))
         .join(dealt, on="game_id")
         .join(of_role, on=["game_id", "target_role"])
         .join(of_role.rename({"target_role": "observer_role", "of_role": "of_own"}), on=["game_id", "observer_role"])
@@ -52,15 +56,18 @@ def named_roles(frames: Frames) -> pl.DataFrame:
     )
     chance = rows.group_by(keys).agg(pl.col("even_chance", "roster_chance").mean())
     first = [pl.col("observer_role") != ALL, pl.col("target_role") != ALL]
-    return game_means(rows, keys, "right").join(chance, on=keys, how="left").sort("game", "judge", *first, *keys[2:])
+    return game_means(rows, keys, "right").join(chance, on=keys, how="left").sort(*GAME, RATER, *first, *keys[3:])
 
 
 ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "named_roles",
         "Hidden roles named by a judge",
-        "section 5.4",
         named_roles,
+        needs=(GUESSES,),
+        interval=Interval.BOOTSTRAP,
+        source="section 5.4",
         note="Accuracy at the roster's chance means that the transcript gave the role away to nobody in that seat.",
+        main=True,
     ),
 )

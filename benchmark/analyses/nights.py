@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.figures import COLOURS, canvas, cell_names, faction_colour, stacked_bars
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.benchmark.analyses.intervals import game_means
+from liescope.benchmark.analyses.cells import CELL, MODEL
+from liescope.benchmark.analyses.figures import (
+    canvas,
+    cell_names,
+    groups_of,
+    rows_of,
+    stacked_bars,
+    tidy,
+    whole_numbers,
+)
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.jester_games import chosen
+from liescope.benchmark.analyses.needs import KILLS, PROTECTIONS
+from liescope.benchmark.analyses.palette import COLOURS, CYCLE
+from liescope.benchmark.analyses.sides import side_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,8 +33,8 @@ SELF = "self"
 def doctor_targets(frames: Frames) -> pl.DataFrame:
     """Whom doctors protect: themselves, or players of which role (Table 10, Figure 8a, Appendix C).
 
-    Columns: game, model, learning, target ("self" or a role), protections, n (of the cell), mean, lo, hi (bootstrap
-    over games).
+    Columns: game, condition, model (the doctor's), learning, target ("self" or a role), protections, n (of the cell),
+    mean, lo, hi (bootstrap over games).
     """
     acts = chosen(frames.nights).filter(pl.col("act") == "protection")
     own = pl.col("actor") == pl.col("target")
@@ -32,8 +44,9 @@ def doctor_targets(frames: Frames) -> pl.DataFrame:
 def victims(frames: Frames) -> pl.DataFrame:
     """Which roles those who kill at night attack, whether or not the doctor saved the victim (Figure 8b, Appendix C).
 
-    Columns: game, model, learning, target (a role), attacks, n (of the cell),
-    mean, lo, hi (bootstrap over games), died.
+    Victims that the rules drew without asking anybody, as in Mini-Mafia, do not count. Columns: game, condition, model
+    (of the player who decided), learning, target (a role), attacks, n (of the cell), mean, lo, hi (bootstrap over
+    games), died.
     """
     kills = chosen(frames.nights).filter(pl.col("act") == "kill").with_columns(kind=pl.col("target_role"))
     died = kills.group_by(*CELL, target="kind").agg(died=pl.col("died").sum().cast(pl.Int64))
@@ -43,13 +56,13 @@ def victims(frames: Frames) -> pl.DataFrame:
 def doctor_prediction(frames: Frames) -> pl.DataFrame:
     """How often a living doctor protects the very player that the werewolves chose, by day (Appendix K.4).
 
-    Protecting oneself when one is the victim counts. Columns: game, model, day, mean, lo, hi (bootstrap over games), n
-    (protections), games.
+    Protecting oneself when one is the victim counts. Columns: game, condition, model (the doctor's), day, mean, lo, hi
+    (bootstrap over games), n (protections), games.
     """
     kills = frames.nights.filter(pl.col("act") == "kill").select("game_id", "day", victim="target")
     acts = chosen(frames.nights).filter(pl.col("act") == "protection").join(kills, on=["game_id", "day"])
     rows = acts.with_columns(hit=pl.col("target") == pl.col("victim"))
-    return game_means(rows, ["game", "model", "day"], "hit")
+    return game_means(rows, [*MODEL, "day"], "hit")
 
 
 def _shares(acts: pl.DataFrame, count: str) -> pl.DataFrame:
@@ -64,17 +77,32 @@ def _shares(acts: pl.DataFrame, count: str) -> pl.DataFrame:
 
 def plot_targets(table: pl.DataFrame) -> Figure:
     """One stacked bar a cell."""
-    cells = table.select(CELL).unique(maintain_order=True)
+    _, cells = groups_of(table)
     figure, (panel,) = canvas(1, height=1.8 + 0.35 * cells.height)
     figure.set_figwidth(7)
-    targets = table["target"].unique(maintain_order=True).to_list()
-    shares = {}
-    for target in targets:
-        part = cells.join(table.filter(pl.col("target") == target), on=CELL, how="left", maintain_order="left")
-        shares[target] = part["mean"].fill_null(0.0).to_list()
-    colours = {target: COLOURS["purple"] if target == SELF else faction_colour(target) for target in targets}
+    shares, colours = {}, {SELF: COLOURS["purple"]}
+    for target in table["target"].unique(maintain_order=True):
+        of_target = table.filter(pl.col("target") == target)
+        shares[target] = [float(rows_of(of_target, cell)["mean"].sum()) for cell in cells.iter_rows(named=True)]
+        if target not in colours:
+            colours[target] = side_colour(of_target["game"].item(0), target)
     stacked_bars(panel, cell_names(cells), shares, colours)
     panel.set(xlim=(0, 1), xlabel="share of nights")
+    return figure
+
+
+def plot_doctor_prediction(table: pl.DataFrame) -> Figure:
+    """A line a model over the days."""
+    _, models = groups_of(table)
+    figure, (panel,) = canvas(1, height=3.2)
+    for number, (model, name) in enumerate(zip(models.iter_rows(named=True), cell_names(models), strict=True)):
+        line, colour = rows_of(table, model), CYCLE[number % len(CYCLE)]
+        panel.plot(line["day"], line["mean"], "o-", markersize=4, color=colour, label=name)
+        bounded = line.drop_nulls(["lo", "hi"])
+        panel.fill_between(bounded["day"], bounded["lo"], bounded["hi"], color=colour, alpha=0.12, linewidth=0)
+    panel.set(ylim=(-0.03, 1.03), xlabel="day", ylabel="share of nights")
+    whole_numbers(panel)
+    tidy(panel, legend=True)
     return figure
 
 
@@ -82,24 +110,32 @@ ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "doctor_targets",
         "Whom the doctor protects",
-        "Table 10, Figure 8a",
         doctor_targets,
         plot_targets,
-        "A doctor that mostly protects itself has no view of whom the werewolves will choose.",
+        needs=(PROTECTIONS,),
+        interval=Interval.BOOTSTRAP,
+        source="Table 10, Figure 8a",
+        note="A doctor that mostly protects itself has no view of whom the werewolves will choose.",
     ),
     Analysis(
         "victims",
-        "Whom the werewolves choose at night",
-        "Figure 8b",
+        "Whom those who kill at night choose",
         victims,
         plot_targets,
-        "Attacks by the victim's role; those who died were not protected.",
+        needs=(KILLS,),
+        interval=Interval.BOOTSTRAP,
+        source="Figure 8b",
+        note="Attacks by the victim's role; those who died were not protected.",
     ),
     Analysis(
         "doctor_prediction",
         "Does the doctor protect the victim?",
-        "Appendix K.4",
         doctor_prediction,
+        plot_doctor_prediction,
+        needs=(PROTECTIONS,),
+        otherwise="nobody was attacked on a night on which a doctor chose",
+        interval=Interval.BOOTSTRAP,
+        source="Appendix K.4",
         note="The share of a living doctor's nights on which it protected whom the werewolves had chosen.",
     ),
 )

@@ -3,49 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.figures import (
-    COLOURS,
-    bars_with_intervals,
-    canvas,
-    cell_names,
-    faction_colour,
-    literal,
-)
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.benchmark.analyses.intervals import newcombe, with_wilson
+from liescope.benchmark.analyses.cells import CELL, GAME, MIXED, MODEL, POOLED
+from liescope.benchmark.analyses.figures import bars_with_intervals, canvas, cell_names, groups_of, rows_of
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, newcombe, with_wilson
 from liescope.benchmark.analyses.jester_games import jester_games
+from liescope.benchmark.analyses.needs import (
+    MIXED_TABLES,
+    both_levels_of_learning,
+    dealt,
+    two_conditions,
+    with_and_without,
+)
+from liescope.benchmark.analyses.palette import COLOURS
+from liescope.benchmark.analyses.sides import side_colour
+from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-POOLED = "all models"
-"""Stands in the column `model` where models and learning are pooled; `learning` is null there."""
 
 
 def win_rates(frames: Frames) -> pl.DataFrame:
     """How often each faction wins, for each cell and pooled (Table 7, Figure 2).
 
-    Columns: game, model, learning, faction, wins, games, rate, lo, hi (Wilson's interval over games). Games that
-    nobody won count against every faction; where there are such games, "nobody" has a row of its own.
+    Columns: game, condition, model, learning, faction, wins, games, rate, lo, hi (Wilson's interval over games). Games
+    that nobody won count against every faction; where there are such games, "nobody" has a row of its own. Games in
+    which different models sit at the table are one row; `model_wins` parts them.
     """
     cells = wins_by(frames, CELL)
-    pooled = wins_by(frames, ["game"]).with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
+    pooled = wins_by(frames, GAME).with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
     order = [*CELL, "faction", "wins", "games"]
     return with_wilson(pl.concat([cells.select(order), pooled.select(order)]), "wins", "games")
+
+
+def model_wins(frames: Frames) -> pl.DataFrame:
+    """How often each model wins in each role, over games in which different models sit at the table.
+
+    A win is the role's team's. Columns: game, condition, model, learning, role, wins, games (in which the model holds
+    the role), rate, lo, hi (Wilson's interval over games; null where winners of one role may differ within a game).
+    """
+    mixed = frames.games.filter(pl.col("model") == MIXED).select("game_id")
+    keys = [*CELL, "role"]
+    held = (
+        frames.seats.join(mixed, on="game_id", how="semi")
+        .group_by(*keys, "game_id")
+        .agg(won=pl.col("won").any(), alike=pl.col("won").n_unique() == 1)
+    )
+    counts = held.group_by(keys).agg(
+        wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64), alike=pl.col("alike").all()
+    )
+    table = with_wilson(counts.sort("game", "condition", "role", "model", "learning"), "wins", "games")
+    bounded = table.with_columns(pl.when("alike").then(pl.col("lo", "hi")))
+    return bounded.select(*keys, "wins", "games", "rate", "lo", "hi")
+
+
+CHANGE = pl.Schema(
+    {
+        "game": pl.String,
+        "model": pl.String,
+        "learning": pl.Boolean,
+        "faction": pl.String,
+        "one": pl.String,
+        "other": pl.String,
+        "rate_other": pl.Float64,
+        "games_other": pl.Int64,
+        "rate_one": pl.Float64,
+        "games_one": pl.Int64,
+        "difference": pl.Float64,
+        "lo": pl.Float64,
+        "hi": pl.Float64,
+    }
+)
+
+
+def condition_effect(frames: Frames) -> pl.DataFrame:
+    """Each faction's win rate in one condition minus that in another, for every two conditions of a game.
+
+    Columns: game, model, learning, faction, one, other (conditions), rate_other, games_other, rate_one, games_one,
+    difference (one minus other), lo, hi (Newcombe's interval).
+    """
+    wins = wins_by(frames, CELL)
+    keys = ["game", "model", "learning", "faction"]
+    parts = []
+    for one, other in pairs_of_conditions(frames):
+        sides = wins.filter(pl.col("condition").is_in([one, other])).with_columns(first=pl.col("condition") == one)
+        change = against(sides, keys, "first", "one", "other")
+        parts.append(change.with_columns(one=pl.lit(one), other=pl.lit(other)))
+    found = pl.concat(parts) if parts else pl.DataFrame(schema=CHANGE)
+    return found.select(*CHANGE).sort(list(CHANGE)[:6])
+
+
+def pairs_of_conditions(frames: Frames) -> list[tuple[str, str]]:
+    """Every two conditions that games of one kind were played in, in alphabetical order."""
+    conditions = frames.games.group_by("game").agg(pl.col("condition").unique().sort())["condition"]
+    return sorted({pair for names in conditions for pair in combinations(names, 2)})
 
 
 def learning_effect(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate with a learning jester minus that without (Figure 13a, section 5.1).
 
-    Columns: game, model, faction, rate_off, games_off, rate_on, games_on, difference, lo, hi (Newcombe's interval);
-    and of the games that have the same turn and seed in both cells: pairs, won_only_on, won_only_off.
+    Columns: game, condition, model, faction, rate_off, games_off, rate_on, games_on, difference, lo, hi (Newcombe's
+    interval); and of the games that have the same turn and seed in both cells: pairs, won_only_on, won_only_off.
     """
-    keys = ["game", "model"]
+    keys = list(MODEL)
     table = against(wins_by(frames, CELL), [*keys, "faction"], "learning", "on", "off")
     return table.join(_paired(frames), on=[*keys, "faction"], how="left", maintain_order="left")
 
@@ -53,19 +119,20 @@ def learning_effect(frames: Frames) -> pl.DataFrame:
 def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate with the jester and without, for models that played both (Table 4, section 5.2).
 
-    Only games without learning count, and only those whose way of seating both sides have. Columns: model, faction,
-    regime ("triadic", "dyadic", "triadic - dyadic"), wins, games, rate, lo, hi (Wilson's interval; for the
-    difference Newcombe's, with null counts).
+    Only games without learning count, and only those whose condition and way of seating both sides have. Columns:
+    condition, model, faction, regime ("triadic", "dyadic", "triadic - dyadic"), wins, games, rate, lo, hi (Wilson's
+    interval; for the difference Newcombe's, with null counts).
     """
     games = frames.games.filter(~pl.col("learning") & pl.col("game").str.contains("werewolf"))
     control = games.filter(~pl.col("triadic"))
-    seated = ["model", "seating"]
+    seated = ["condition", "model", "seating"]
     matched = games.filter("triadic").join(control, on=seated, how="semi", nulls_equal=True)
     both = pl.concat([matched, control.join(matched, on=seated, how="semi", nulls_equal=True)])
-    wins = wins_by(frames, ["model", "triadic"], both)
+    wins = wins_by(frames, ["condition", "model", "triadic"], both)
     regime = pl.when("triadic").then(pl.lit("triadic")).otherwise(pl.lit("dyadic"))
     rates = with_wilson(wins.with_columns(regime=regime), "wins", "games")
-    change = against(wins, ["model", "faction"], "triadic", "triadic", "dyadic").select(
+    change = against(wins, ["condition", "model", "faction"], "triadic", "triadic", "dyadic").select(
+        "condition",
         "model",
         "faction",
         regime=pl.lit("triadic - dyadic"),
@@ -76,7 +143,7 @@ def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
         hi="hi",
     )
     place = pl.col("regime").replace_strict({"triadic": 0, "dyadic": 1, "triadic - dyadic": 2}, return_dtype=pl.Int64)
-    return pl.concat([rates.select(change.columns), change]).sort("model", "faction", place)
+    return pl.concat([rates.select(change.columns), change]).sort("condition", "model", "faction", place)
 
 
 _METRICS = ("jester_won", "villagers_won", "werewolves_won", "wolf_voted_jester", "jester_exiled_first")
@@ -87,19 +154,19 @@ def shuffled_runs(frames: Frames) -> pl.DataFrame:
 
     Metrics: jester_won, villagers_won, werewolves_won, wolf_voted_jester (a werewolf voted for the jester on day 1),
     jester_exiled_first (the vote of day 1 exiled the jester). Games whose seating is not known are left out. Columns:
-    model, metric, rate_off, games_off, rate_on, games_on, difference, lo, hi (Newcombe's interval). A side without
-    games is null.
+    condition, model, metric, rate_off, games_off, rate_on, games_on, difference, lo, hi (Newcombe's interval). A side
+    without games is null.
     """
     games = jester_games(frames).filter(pl.col("seating") != "fixed")
     counts = (
-        games.unpivot(_METRICS, index=["model", "learning"], variable_name="metric")
+        games.unpivot(_METRICS, index=["condition", "model", "learning"], variable_name="metric")
         .drop_nulls("value")
-        .group_by("model", "learning", "metric")
+        .group_by("condition", "model", "learning", "metric")
         .agg(wins=pl.col("value").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
     )
-    table = against(counts, ["model", "metric"], "learning", "on", "off", full=True)
+    table = against(counts, ["condition", "model", "metric"], "learning", "on", "off", full=True)
     place = pl.col("metric").replace_strict({name: at for at, name in enumerate(_METRICS)}, return_dtype=pl.Int64)
-    return table.sort("model", place)
+    return table.sort("condition", "model", place)
 
 
 def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -147,16 +214,18 @@ def against(
 
 
 def _paired(frames: Frames) -> pl.DataFrame:
-    """game, model, faction, pairs, won_only_on, won_only_off: over turns and seeds that both cells have once each."""
-    keys = ["game", "model", "turn", "seed"]
+    """game, condition, model, faction, pairs, won_only_on, won_only_off: over turns and seeds that both cells have once
+    each.
+    """
+    keys = [*MODEL, "turn", "seed"]
     games = frames.games.drop_nulls("turn").filter(pl.len().over(*keys, "learning") == 1)
     sides = [games.filter(pl.col("learning") == on).select(*keys, won="winner") for on in (True, False)]
     pairs = sides[0].join(sides[1], on=keys, suffix="_off", nulls_equal=True)
-    factions = wins_by(frames, CELL).select("game", "model", "faction").unique()
+    factions = wins_by(frames, CELL).select(*MODEL, "faction").unique()
     on, off = pl.col("won") == pl.col("faction"), pl.col("won_off") == pl.col("faction")
     return (
-        factions.join(pairs, on=["game", "model"])
-        .group_by("game", "model", "faction")
+        factions.join(pairs, on=MODEL)
+        .group_by(*MODEL, "faction")
         .agg(pairs=pl.len().cast(pl.Int64), won_only_on=(on & ~off).sum(), won_only_off=(off & ~on).sum())
         .with_columns(pl.col("won_only_on", "won_only_off").cast(pl.Int64))
     )
@@ -166,73 +235,143 @@ def _paired(frames: Frames) -> pl.DataFrame:
 
 
 def plot_win_rates(table: pl.DataFrame) -> Figure:
-    """One panel a faction, one bar a cell."""
-    factions = table["faction"].unique(maintain_order=True).to_list()
-    named = table.with_columns(cell=pl.Series(cell_names(table), dtype=pl.String))
-    figure, panels = canvas(len(factions), height=1.2 + 0.32 * named["cell"].n_unique())
-    for faction, panel in zip(factions, panels, strict=True):
-        part = named.filter(pl.col("faction") == faction)
-        bars_with_intervals(panel, part, part["cell"].to_list(), "rate", faction_colour(faction))
-        panel.set(xlim=(0, 1), title=faction, xlabel="share of games won")
+    """One panel a faction of each game, one bar a cell."""
+    _, factions = groups_of(table.select("game", "faction"), ["faction"])
+    figure, panels = canvas(factions.height, height=1.2 + 0.32 * table.select(CELL).n_unique())
+    for faction, panel in zip(factions.iter_rows(named=True), panels, strict=True):
+        part = rows_of(table, faction)
+        bars_with_intervals(panel, part, cell_names(part), "rate", side_colour(faction["game"], faction["faction"]))
+        panel.set(xlim=(0, 1), title=_titles(factions, faction, "faction"), xlabel="share of games won")
+    return figure
+
+
+def plot_model_wins(table: pl.DataFrame) -> Figure:
+    """One panel a role of each game, one bar a model."""
+    _, roles = groups_of(table.select("game", "role"), ["role"])
+    figure, panels = canvas(roles.height, height=1.2 + 0.32 * table.select(CELL).n_unique())
+    for role, panel in zip(roles.iter_rows(named=True), panels, strict=True):
+        part = rows_of(table, role)
+        bars_with_intervals(panel, part, cell_names(part), "rate", side_colour(role["game"], role["role"]))
+        panel.set(xlim=(0, 1), title=_titles(roles, role, "role"), xlabel="share of games won")
+    return figure
+
+
+def _titles(sides: pl.DataFrame, side: dict[str, str], name: str) -> str:
+    return side[name] if sides["game"].n_unique() == 1 else f"{side['game']}: {side[name]}"
+
+
+def _plot_differences(table: pl.DataFrame, keys: Sequence[str], label: str) -> Figure:
+    """Bars to either side of zero, one panel for each value of the keys."""
+    groups = table.select(keys).unique(maintain_order=True)
+    names = cell_names(groups)
+    if "one" in keys:
+        names = [
+            f"{name}\n{one} minus {other}"
+            for name, (one, other) in zip(names, groups.select("one", "other").rows(), strict=True)
+        ]
+    figure, panels = canvas(groups.height, height=2.6)
+    for group, name, panel in zip(groups.iter_rows(named=True), names, panels, strict=True):
+        part = rows_of(table, group)
+        colours = [side_colour(group["game"], faction) for faction in part["faction"]]
+        bars_with_intervals(panel, part, part["faction"].to_list(), "difference", colours)
+        panel.axvline(0, color=COLOURS["ink"], linewidth=0.8)
+        panel.set(xlim=(-1, 1), xlabel=label)
+        panel.set_title(name, fontsize=8)
     return figure
 
 
 def plot_learning_effect(table: pl.DataFrame) -> Figure:
     """Bars to either side of zero, one panel a model."""
-    models = table.select("game", "model").unique(maintain_order=True)
-    figure, panels = canvas(models.height, height=2.6)
-    for (game, model), name, panel in zip(models.iter_rows(), cell_names(models), panels, strict=True):
-        part = table.filter((pl.col("game") == game) & (pl.col("model") == model))
-        colours = [faction_colour(faction) for faction in part["faction"]]
-        bars_with_intervals(panel, part, part["faction"].to_list(), "difference", colours)
-        panel.axvline(0, color=COLOURS["ink"], linewidth=0.8)
-        panel.set(xlim=(-1, 1), title=name, xlabel="win rate, ON minus OFF")
-    return figure
+    return _plot_differences(table, MODEL, "win rate, ON minus OFF")
+
+
+def plot_condition_effect(table: pl.DataFrame) -> Figure:
+    """Bars to either side of zero, one panel a model and pair of conditions."""
+    return _plot_differences(table, ("game", "model", "learning", "one", "other"), "difference of win rates")
 
 
 def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
     """One panel a model: each faction's rate in both regimes."""
-    rates = table.drop_nulls("games")
-    models = rates["model"].unique(maintain_order=True).to_list()
-    figure, panels = canvas(len(models), height=2.8)
-    for model, panel in zip(models, panels, strict=True):
-        part = rates.filter(pl.col("model") == model)
+    rates = table.drop_nulls("games").with_columns(game=pl.lit("werewolf"))
+    _, models = groups_of(rates)
+    figure, panels = canvas(models.height, height=2.8)
+    for model, title, panel in zip(models.iter_rows(named=True), cell_names(models), panels, strict=True):
+        part = rows_of(rates, model)
         names = [f"{faction}, {regime}" for faction, regime in part.select("faction", "regime").iter_rows()]
-        bars_with_intervals(panel, part, names, "rate", [faction_colour(name) for name in part["faction"]])
-        panel.set(xlim=(0, 1), title=literal(model), xlabel="share of games won")
+        colours = [side_colour("werewolf", name) for name in part["faction"]]
+        bars_with_intervals(panel, part, names, "rate", colours)
+        panel.set(xlim=(0, 1), title=title, xlabel="share of games won")
     return figure
 
 
 ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "win_rates",
-        "Faction win rates",
-        "Table 7, Figure 2",
+        "Win rates by faction",
         win_rates,
         plot_win_rates,
-        "Share of games that each faction won, with Wilson's 95% interval; a jester's win is a loss for both others.",
+        interval=Interval.WILSON_GAMES,
+        source="Table 7, Figure 2",
+        note="Share of games that each faction won; games that nobody won count against all.",
+        main=True,
+    ),
+    Analysis(
+        "model_wins",
+        "Win rates by model and role",
+        model_wins,
+        plot_model_wins,
+        needs=(MIXED_TABLES,),
+        interval=Interval.WILSON_GAMES,
+        note="Games in which different models play: how often the team of a role wins while the model holds that role. "
+        "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
+        "account.",
+        main=True,
+    ),
+    Analysis(
+        "condition_effect",
+        "Win rates of one condition against another",
+        condition_effect,
+        plot_condition_effect,
+        needs=(two_conditions,),
+        otherwise="no model played in two conditions",
+        interval=Interval.NEWCOMBE,
+        note="Above zero the faction wins more in the first condition; an interval that holds zero leaves the sign "
+        "open.",
+        main=True,
     ),
     Analysis(
         "learning_effect",
         "Learning on minus off",
-        "Figure 13a",
         learning_effect,
         plot_learning_effect,
-        "Above zero the faction wins more where the jester learns; an interval that holds zero leaves the sign open.",
+        needs=(both_levels_of_learning,),
+        otherwise="no model played with learning on and off",
+        interval=Interval.NEWCOMBE,
+        source="Figure 13a",
+        note="Above zero the faction wins more where the jester learns; an interval that holds zero leaves the sign "
+        "open.",
+        main=True,
     ),
     Analysis(
         "triadic_dyadic",
         "With the jester and without",
-        "Table 4",
         triadic_against_dyadic,
         plot_triadic_against_dyadic,
-        "How much of the villagers' success is lost once looking suspicious no longer means one thing only.",
+        needs=(with_and_without(JESTER),),
+        otherwise="no model played both with the jester and without, with equal settings",
+        interval=Interval.WILSON_AND_NEWCOMBE,
+        source="Table 4",
+        note="How much of the villagers' success is lost once looking suspicious no longer means one thing only.",
+        main=True,
     ),
     Analysis(
         "shuffled_runs",
         "Games with roles shuffled over names",
-        "Table 5",
         shuffled_runs,
+        needs=(dealt(JESTER),),
+        otherwise="roles were fixed to names, or the games do not say",
+        interval=Interval.NEWCOMBE,
+        source="Table 5",
         note="The headline figures where no name can give a role away.",
     ),
 )

@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import MODEL, POOLED, RATER
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import fisher
+from liescope.benchmark.analyses.intervals import Interval, fisher
 from liescope.benchmark.analyses.jester_games import chosen, jester_games
-from liescope.benchmark.analyses.outcomes import POOLED
+from liescope.benchmark.analyses.needs import dealt
 from liescope.games.werewolf import JESTER
 
 FEATURES = (
@@ -22,7 +23,10 @@ FEATURES = (
     "jester_statements",
 )
 _SCHEMA = {
+    "game": pl.String,
+    "condition": pl.String,
     "model": pl.String,
+    "rater": pl.String,
     "feature": pl.String,
     "r": pl.Float64,
     "lo": pl.Float64,
@@ -42,38 +46,41 @@ def predictors(frames: Frames) -> pl.DataFrame:
     statements that the jester calls deceptive. jester_statements: how many it made. The last three are of games in
     which the jester spoke, as in the paper.
 
-    Columns: model (or "all models"), feature, r, lo, hi (Fisher's interval), mean_won, mean_lost, games_won, games. r
-    is null where the feature or the outcome is constant.
+    Columns: game, condition, model (the jester's, or "all models"), rater, feature, r, lo, hi (Fisher's interval),
+    mean_won, mean_lost, games_won, games. r is null where the feature or the outcome is constant.
     """
     features = game_features(frames)
-    groups = [(POOLED, features)] if features.height else []
-    groups += [(str(model), part) for (model,), part in features.group_by("model", maintain_order=True)]
-    rows = []
-    for model, part in groups:
+    groups = features.with_columns(model=pl.lit(POOLED)), features
+    found: list[tuple[object, ...]] = []
+    for key, part in (item for rows in groups for item in rows.group_by([*MODEL, RATER], maintain_order=True)):
         for feature in FEATURES:
             there = part.drop_nulls(feature)
             if there.height:
                 values, won = there[feature].cast(pl.Float64).to_list(), there["jester_won"].to_list()
-                rows.append((model, feature, *association(values, won)))
-    return pl.DataFrame(rows, _SCHEMA, orient="row")
+                found.append((*key, feature, *association(values, won)))
+    return pl.DataFrame(found, _SCHEMA, orient="row")
 
 
 def game_features(frames: Frames) -> pl.DataFrame:
-    """The features of `predictors`, one row for each game that deals a jester; null where a game has no such figure."""
+    """The features of `predictors`, one row for each rater of each game that deals a jester; null where a game has no
+    such figure.
+    """
     games = jester_games(frames)
-    ranks = chosen(frames.votes).group_by("game_id").agg(vote_rank=pl.col("suspicion_rank").mean())
+    ranks = chosen(frames.ranks).group_by("game_id", RATER).agg(vote_rank=pl.col("suspicion_rank").mean())
     said = (
         frames.statements.filter(pl.col("speaker_role") == JESTER)
-        .group_by("game_id")
+        .group_by("game_id", RATER)
         .agg(jester_deception=pl.col("label_self").mean(), jester_statements=pl.len().cast(pl.Int64))
     )
     seen = (
         frames.ratings.filter(pl.col("speaker_role") == JESTER)
-        .group_by("game_id")
+        .group_by("game_id", RATER)
         .agg(jester_suspicion=pl.col("suspicion").mean())
     )
+    raters = frames.statements.select("game_id", RATER).unique(maintain_order=True)
+    games = games.join(raters, on="game_id", how="left", maintain_order="left")
     for part in (ranks, said, seen):
-        games = games.join(part, on="game_id", how="left", maintain_order="left")
+        games = games.join(part, on=["game_id", RATER], how="left", maintain_order="left")
     return games
 
 
@@ -98,8 +105,11 @@ ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "predictors",
         "What goes along with a win of the jester",
-        "Table 8",
         predictors,
-        note="Correlation over games, one feature at a time, with Fisher's 95% interval; no word on what caused what.",
+        needs=(dealt(JESTER),),
+        interval=Interval.FISHER,
+        source="Table 8",
+        note="Correlation over games, one feature at a time; it says nothing about what caused what.",
+        main=True,
     ),
 )

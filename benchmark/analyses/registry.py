@@ -2,61 +2,33 @@
 
 from __future__ import annotations
 
-from liescope.benchmark.analyses import (
-    bidding,
-    calibration,
-    configuration,
-    deception,
-    detection,
-    endings,
-    fingerprint,
-    game_length,
-    lessons,
-    naming,
-    nights,
-    outcomes,
-    predictors,
-    suspicion,
-    timeline,
-    votes,
-)
+from importlib import import_module
+
 from liescope.benchmark.analyses.analysis import Analysis
 
-ANALYSES: tuple[Analysis, ...] = (
-    *configuration.ANALYSES,
-    *outcomes.ANALYSES,
-    *endings.ANALYSES,
-    *votes.ANALYSES,
-    *nights.ANALYSES,
-    *bidding.ANALYSES,
-    *game_length.ANALYSES,
-    *deception.ANALYSES,
-    *suspicion.ANALYSES,
-    *calibration.ANALYSES,
-    *detection.ANALYSES,
-    *timeline.ANALYSES,
-    *fingerprint.ANALYSES,
-    *predictors.ANALYSES,
-    *naming.ANALYSES,
-    *lessons.ANALYSES,
-)
-
-# The analyses whose tables a short account shows.
-MAIN = (
-    "win_rates",
-    "learning_effect",
-    "triadic_dyadic",
-    "wolf_losses",
-    "jester_fate",
-    "wolf_votes_first_day",
-    "vote_ranks",
-    "deception_rates",
-    "suspicion_attracted",
-    "calibration_gap",
-    "detection_by_speaker",
+MODULES = (
+    "configuration",
+    "outcomes",
+    "conditions",
+    "endings",
+    "votes",
+    "nights",
+    "bidding",
+    "silence",
+    "game_length",
+    "deception",
+    "suspicion",
+    "calibration",
+    "detection",
+    "timeline",
     "fingerprint",
     "predictors",
-    "named_roles",
-    "lesson_orders",
-    "lesson_third_order",
+    "judges",
+    "naming",
+    "lessons",
+)
+"""The modules of this package that hold analyses; a new one takes one line here."""
+
+ANALYSES: tuple[Analysis, ...] = tuple(
+    analysis for name in MODULES for analysis in import_module(f"liescope.benchmark.analyses.{name}").ANALYSES
 )

@@ -12,36 +12,28 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.frames import CELL, Frames
+from liescope.benchmark.analyses.cells import CELL, PLAYERS, RATER
+from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.sources import GameSet, settings
+from liescope.common.text import markdown as escaped
 from liescope.games.record import Source
 
 LONG = 24  # rows beyond which a table folds
 DRAWN = 24  # models that a figure has room for
 WIDEST = 28  # characters of a model's name in a figure
 MOST = 400  # rows that a page shows; the CSV file has them all
-TITLE = "Who deceived whom, and what it brought"
+TITLE = "Who deceived whom, and with what success"
 
 _SOURCES = {
     Source.SCRIPTED: "Scripted players spoke in these games: the figures check the tool, they are no finding about "
     "models or people.",
     Source.HUMAN: "People played in these games, under the names of their seats' models.",
     Source.IMPORTED: "Some of these games were played elsewhere and imported.",
-}
-_LACKS = {
-    "statements": "nothing was said",
-    "ratings": "no statement was rated",
-    "votes": "no vote was cast",
-    "nights": "nothing happened at night",
-    "bids": "nobody bid for the floor",
-    "lessons": "no lesson was drawn",
-    "guesses": "no judge named roles",
-    "tags": "no judge tagged lessons",
 }
 
 
@@ -65,50 +57,26 @@ class Findings:
 def run_analyses(
     analyses: Sequence[Analysis], frames: Frames, watch: Callable[[str], None] = lambda _: None
 ) -> Findings:
-    """Every analysis of the frames with its figure. watch: told the title of each as it begins."""
+    """Every analysis of the frames with its figure. watch: called with the title of each as it begins.
+
+    The columns condition and rater are left out of the tables where all games have one and the same.
+    """
     sections, nothing = [], []
+    raters = pl.concat([frames.statements[RATER], frames.guesses[RATER], frames.tags[RATER]])
+    hidden = [
+        name for name, values in (("condition", frames.games["condition"]), (RATER, raters)) if values.n_unique() < 2
+    ]
     for analysis in analyses:
         watch(analysis.title)
+        if lacks := analysis.lacks(frames):
+            nothing.append((analysis, "; ".join(lacks)))
+            continue
         table = analysis.table(frames)
         if table.is_empty():
-            nothing.append((analysis, _reason(analysis, frames)))
+            nothing.append((analysis, analysis.otherwise))
         else:
-            sections.append(Section(analysis, table, _svg(analysis, table)))
+            sections.append(Section(analysis, table.drop(hidden, strict=False), _svg(analysis, table)))
     return Findings(tuple(sections), tuple(nothing))
-
-
-class _Watched:
-    """Frames that remember which of them were read."""
-
-    def __init__(self, frames: Frames) -> None:
-        self._frames = frames
-        self.read: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        self.read.append(name)
-        return getattr(self._frames, name)
-
-
-def _reason(analysis: Analysis, frames: Frames) -> str:
-    """What the games lack for an analysis that found nothing: by the empty frames that it reads, else by the games."""
-    watched = _Watched(frames)
-    analysis.table(cast(Frames, watched))
-    empty = [
-        _LACKS[name] for name in dict.fromkeys(watched.read) if name in _LACKS and getattr(frames, name).is_empty()
-    ]
-    return "; ".join(empty or _lacks(frames)) or "no game holds what it counts"
-
-
-def _lacks(frames: Frames) -> list[str]:
-    games = frames.games
-    lacks = []
-    if not games["triadic"].any():
-        lacks.append("no jester was dealt")
-    if games["triadic"].all():
-        lacks.append("a jester was dealt in every game")
-    if games["learning"].n_unique() < 2:
-        lacks.append("learning was on in every game" if games["learning"].all() else "learning was off in every game")
-    return lacks
 
 
 def _svg(analysis: Analysis, table: pl.DataFrame) -> str:
@@ -138,13 +106,8 @@ def _with_short_names(table: pl.DataFrame) -> pl.DataFrame:
 def notes(games_set: GameSet) -> list[str]:
     """Sentences that must stand beside any figure of these games: whose words, whose ratings, what is missing."""
     said = [words for source, words in _SOURCES.items() if source in games_set.sources]
-    judged = games_set.frames.games["judge"].drop_nulls()
-    if len(judged):
-        said.append(
-            f"In {len(judged)} of {games_set.frames.games.height} games all ratings and reports are a judge's, given "
-            f"after the game from the frozen log: {', '.join(judged.unique().sort())}."
-        )
-    said += _mixed(games_set.frames)
+    said += _judged(games_set.frames)
+    said += _mixed(games_set)
     for run in games_set.runs:
         if not run.finished:
             said.append(f"{run.path} holds no finished game.")
@@ -154,31 +117,52 @@ def notes(games_set: GameSet) -> list[str]:
     return said
 
 
-def _mixed(frames: Frames) -> list[str]:
-    """A sentence for every cell that puts together what does not belong together."""
+def _judged(frames: Frames) -> list[str]:
+    """How many games each judge rated, and whether all others are without a judge."""
+    rated = frames.statements.select("game_id", RATER).unique()
+    judges = rated.filter(pl.col(RATER) != PLAYERS)
+    if judges.is_empty():
+        return []
+    names = judges.group_by(RATER).len().sort(RATER).rows()
+    of = frames.games.height
+    told = ", ".join(f"{name} ({count} of {of} games)" for name, count in names)
+    alone = judges[RATER].n_unique() == 1 and not rated.filter(pl.col(RATER) == PLAYERS).height
+    which = "All ratings and reports" if alone else "Some ratings and reports"
+    return [f"{which} are a judge's, given after the game from its log: {told}."]
+
+
+def _mixed(games_set: GameSet) -> list[str]:
+    """A sentence for the conditions, and for every cell that puts together what does not belong together."""
+    frames = games_set.frames
+    said = []
+    conditions = frames.games["settings"].n_unique()
+    if games_set.pooled and conditions > 1:
+        said.append(f"Games of {conditions} different settings are pooled, as asked; their figures are the mixture's.")
     rosters = frames.seats.group_by("game_id").agg(roster=pl.col("role").sort().str.join(" "))
-    kinds = {"seating": "ways of seating", "judge": "judges, or judged and unjudged games", "roster": "rosters"}
+    kinds = {"seating": "ways of seating", "roster": "rosters"}
     cells = (
         frames.games.join(rosters, on="game_id", how="left")
         .group_by(CELL)
         .agg(pl.col(name).n_unique() for name in kinds)
         .sort(CELL)
     )
-    said = []
     for row in cells.iter_rows(named=True):
         of = [words for name, words in kinds.items() if row[name] > 1]
         if of:
             learns = f"learning {'on' if row['learning'] else 'off'}"
             said.append(
                 f"The games of {row['game']} by {row['model']} with {learns} have different {' and '.join(of)}, and "
-                "their figures are those of the mixture: analyse such runs apart."
+                "their figures are the mixture's: analyse such runs one at a time."
             )
     return said
 
 
 def overview(frames: Frames) -> pl.DataFrame:
-    """Which games: game, model, learning, seating, source, games, won by each winner (as text)."""
-    keys = ["game", "model", "learning", "seating", "source"]
+    """Which games: game, condition (where there are several), model, learning, seating, source, games, won by each
+    winner (as text).
+    """
+    several = frames.games["condition"].n_unique() > 1
+    keys = ["game", *(["condition"] if several else []), "model", "learning", "seating", "source"]
     return (
         frames.games.group_by(keys)
         .agg(games=pl.len(), winners=pl.col("winner").value_counts(sort=True))
@@ -213,7 +197,7 @@ def html(games_set: GameSet, findings: Findings) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(shown=shown, embedded=_embedded, numeric=_numeric, heading=_heading, interval=interval)
+    environment.filters.update(shown=shown, embedded=_embedded, numeric=_numeric, heading=_heading)
     return environment.get_template("report.html.jinja").render(
         title=TITLE,
         runs=games_set.runs,
@@ -230,48 +214,32 @@ def html(games_set: GameSet, findings: Findings) -> str:
 
 def markdown(table: pl.DataFrame) -> str:
     """A table of Markdown, rounded as on the page."""
-    head = [_cell(_heading(name)) for name in table.columns]
+    head = [_heading(name) for name in table.columns]
     rule = ["---:" if _numeric(table, name) else "---" for name in table.columns]
-    lines = [head, rule, *([_cell(shown(value)) for value in row] for row in table.iter_rows())]
+    lines = [head, rule, *([escaped(shown(value)) for value in row] for row in table.iter_rows())]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def markdown_report(games_set: GameSet, findings: Findings, names: Sequence[str]) -> str:
-    """The sections with these names as Markdown, with what must stand beside them."""
-    chosen = [section for section in findings.sections if section.analysis.name in names]
-    parts = [f"# {TITLE}\n", *(f"> {_cell(note)}\n" for note in notes(games_set)), markdown(overview(games_set.frames))]
+def markdown_report(games_set: GameSet, findings: Findings) -> str:
+    """The main sections as Markdown, with what must stand beside them."""
+    chosen = [section for section in findings.sections if section.analysis.main]
+    parts = [
+        f"# {TITLE}\n",
+        *(f"> {escaped(note)}\n" for note in notes(games_set)),
+        markdown(overview(games_set.frames)),
+    ]
     for section in chosen:
         analysis = section.analysis
         parts += [
             f"## {analysis.title}\n",
-            f"{analysis.note} {interval(section.table)} ({analysis.source} of the paper.)\n",
+            " ".join(filter(None, (analysis.note, analysis.interval.caption, _in_paper(analysis)))) + "\n",
             markdown(section.table),
         ]
     return "\n".join(parts)
 
 
-def interval(table: pl.DataFrame) -> str:
-    """What lo and hi bound and how they were found, by the columns that the helpers of `intervals` give a table."""
-    columns = set(table.columns)
-    if "lo" not in columns:
-        return ""
-    if "regime" in columns:
-        return "lo to hi: 95%, Wilson's score interval over games; of a difference Newcombe's."
-    if "rate" in columns and "n" not in columns:
-        return "lo to hi: 95%, Wilson's score interval over games."
-    if "rate" in columns:
-        return "lo to hi: 95%, Wilson's score interval over n."
-    if "mean" in columns:
-        return "lo to hi: 95%, percentiles of a bootstrap over whole games."
-    if {"rate_on", "rate_off"} <= columns:
-        return "lo to hi: 95%, Newcombe's interval of the difference, over games."
-    return "lo to hi: a 95% interval over games."
-
-
-def flat(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with lists as text, as CSV takes it."""
-    nested = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
-    return table.with_columns(pl.col(nested).cast(pl.List(pl.String)).list.join("; ")) if nested else table
+def _in_paper(analysis: Analysis) -> str:
+    return f"({analysis.source} of the paper.)" if analysis.source else ""
 
 
 def shown(value: Any) -> str:
@@ -297,8 +265,3 @@ def _numeric(table: pl.DataFrame, column: str) -> bool:
 
 def _embedded(svg: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-
-
-def _cell(text: str) -> str:
-    """Text that cannot break a table of Markdown or become markup."""
-    return " ".join(text.replace("|", r"\|").replace("<", "&lt;").split())

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from liescope.benchmark.analyses.cells import PLAYERS
 from liescope.benchmark.analyses.schemas import LABELS, SCHEMAS
 from liescope.games.core import EventKind, Phase
 from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord
 from liescope.games.suspicion import START
 from liescope.games.werewolf import JESTER
+from liescope.labeling.conditions import SETTINGS
 from liescope.labeling.label import label_game, statement_id
 from liescope.labeling.rows import LabelledGame, RatingRow, StatementRow
 
 _LEAVES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}
+_DIGITS = 9  # of a suspicion: values that are equal but for the rounding of sums tie
 _TURNS = frozenset({EventKind.STATEMENT, EventKind.SILENCE})
 _ACTS = {
     EventKind.PROPOSAL: "proposal",
@@ -27,22 +31,13 @@ _ACTS = {
 Row = dict[str, Any]
 
 
-def model_of(record: GameRecord) -> str:
-    """Who plays a game, in one name: see `Frames`."""
-    models = {seat.model for seat in record.seats}
-    if len(models) == 1:
-        return models.pop()
-    roles = sorted({seat.role for seat in record.seats})
-    return " | ".join("+".join(sorted({seat.model for seat in record.by_role(role)})) for role in roles)
-
-
 def game_rows(record: GameRecord) -> Iterator[tuple[str, Row]]:
     outcome, meta = record.outcome, record.meta
     assert outcome is not None
     common = {
         "game_id": record.game_id,
         "game": record.game,
-        "model": model_of(record),
+        "condition": "",
         "learning": bool(meta.get("learning", False)),
     }
     turn = {**common, "turn": meta.get("turn")}
@@ -50,6 +45,7 @@ def game_rows(record: GameRecord) -> Iterator[tuple[str, Row]]:
         "games",
         {
             **turn,
+            "settings": json.dumps(meta.get(SETTINGS, {}), ensure_ascii=False, sort_keys=True),
             "source": "+".join(sorted({seat.source.value for seat in record.seats})),
             "seating": meta.get("seating"),
             "triadic": any(seat.role == JESTER for seat in record.seats),
@@ -57,7 +53,6 @@ def game_rows(record: GameRecord) -> Iterator[tuple[str, Row]]:
             "reason": outcome.reason,
             "days": max((event.day for event in record.events if event.kind is EventKind.VOTE), default=0),
             "seed": record.seed,
-            "judge": meta.get("judge"),
         },
     )
     out = {event.target: (_LEAVES[event.kind], event.day) for event in record.events if event.kind in _LEAVES}
@@ -78,13 +73,20 @@ def game_rows(record: GameRecord) -> Iterator[tuple[str, Row]]:
             },
         )
     for lesson in meta.get("lessons", ()):
-        yield "lessons", {**turn, **{name: lesson.get(name) for name in ("kind", "text", "kept", "nearest")}}
+        drawn = {name: lesson.get(name) for name in ("kind", "text", "kept", "nearest")}
+        yield "lessons", {**turn, "model": _learner(record), **drawn}
     labelled = label_game(record)
-    yield from _said(record, labelled, common)
-    yield from _voted(record, labelled, common)
+    rated = {**common, "rater": meta.get("judge") or PLAYERS}
+    yield from _said(record, labelled, rated)
+    yield from _voted(record, labelled, rated)
     yield from _nights(record, common)
     yield from _bids(record, common)
-    yield from _judged(record, common)
+    yield from _judged(record, rated)
+
+
+def _learner(record: GameRecord) -> str:
+    """The model that the lessons of a game are drawn by: its jester's."""
+    return "+".join(sorted({seat.model for seat in record.by_role(JESTER)}))
 
 
 def _said(record: GameRecord, labelled: LabelledGame, common: Row) -> Iterator[tuple[str, Row]]:
@@ -121,20 +123,18 @@ def _voted(record: GameRecord, labelled: LabelledGame, common: Row) -> Iterator[
             continue
         before = cast.setdefault((event.day, event.phase), event.index)
         voter, target = event.actor or "", event.target or ""
-        yield (
-            "votes",
-            {
-                **common,
-                "day": event.day,
-                "ballot": 2 if event.phase is Phase.REVOTE else 1,
-                "voter": voter,
-                "voter_role": roles[voter],
-                "target": target,
-                "target_role": roles[target],
-                "drawn": bool(event.fallback),
-                "suspicion_rank": suspicion.rank(voter, target, alive, before),
-            },
-        )
+        vote = {
+            **common,
+            "day": event.day,
+            "ballot": 2 if event.phase is Phase.REVOTE else 1,
+            "voter": voter,
+            "voter_role": roles[voter],
+            "drawn": bool(event.fallback),
+        }
+        yield "votes", {**vote, "target": target, "target_role": roles[target]}
+        rank = suspicion.rank(voter, target, alive, before)
+        if rank is not None:
+            yield "ranks", {**vote, "suspicion_rank": rank}
 
 
 class _Suspicion:
@@ -151,7 +151,7 @@ class _Suspicion:
         rated = {name: self._at(observer, name, before) for name in alive if name != observer}
         if target not in rated or all(value is None for value in rated.values()):
             return None
-        values = {name: START if value is None else value for name, value in rated.items()}
+        values = {name: round(START if value is None else value, _DIGITS) for name, value in rated.items()}
         above = sum(value > values[target] for value in values.values())
         tied = sum(value == values[target] for value in values.values())
         return above + (tied + 1) / 2
@@ -220,7 +220,6 @@ def _judged(record: GameRecord, common: Row) -> Iterator[tuple[str, Row]]:
                     "guesses",
                     {
                         **common,
-                        "judge": judge,
                         "observer": event.actor,
                         "observer_role": roles[event.actor or ""],
                         "target": name,
@@ -235,9 +234,9 @@ def _judged(record: GameRecord, common: Row) -> Iterator[tuple[str, Row]]:
                 "tags",
                 {
                     **common,
+                    "model": _learner(record),
                     "kind": lesson.data["kind"],
                     "text": lesson.text,
-                    "judge": judge,
                     "categories": list(tags.get("categories", ())),
                     "order": int(order) if order in ("1", "2", "3") else None,
                 },

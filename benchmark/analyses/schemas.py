@@ -6,16 +6,25 @@ from typing import Any
 
 import polars as pl
 
-CELL = ("game", "model", "learning")
-"""What games are put together by: the game, who plays it, and whether its jester learns."""
+OPINIONS = frozenset({"statements", "ratings", "ranks", "guesses", "tags"})
+"""Frames that hold the rows of a game once for each rater."""
 
-_GAME = {"game_id": pl.String, "game": pl.String, "model": pl.String, "learning": pl.Boolean}
+_GAME = {
+    "game_id": pl.String,
+    "game": pl.String,
+    "condition": pl.String,
+    "model": pl.String,
+    "learning": pl.Boolean,
+}
+_RATED = {"rater": pl.String}
 _TURN = {**_GAME, "turn": pl.Int64}
 _DAY = {**_GAME, "day": pl.Int64}
 LABELS = {"label_role": pl.Boolean, "label_claim": pl.Boolean, "label_self": pl.Boolean, "self_type": pl.String}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "games": {
         **_TURN,
+        "lineup": pl.String,
+        "settings": pl.String,
         "source": pl.String,
         "seating": pl.String,
         "triadic": pl.Boolean,
@@ -23,7 +32,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "reason": pl.String,
         "days": pl.Int64,
         "seed": pl.Int64,
-        "judge": pl.String,
     },
     "seats": {
         **_TURN,
@@ -38,6 +46,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     },
     "statements": {
         **_DAY,
+        **_RATED,
         "statement_id": pl.String,
         "phase": pl.String,
         "position": pl.Int64,
@@ -56,12 +65,14 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     },
     "ratings": {
         **_DAY,
+        **_RATED,
         "statement_id": pl.String,
         "speaker": pl.String,
         "speaker_role": pl.String,
         "observer": pl.String,
         "observer_role": pl.String,
         "observer_model": pl.String,
+        "observer_seat_model": pl.String,
         "flag": pl.Boolean,
         "type": pl.String,
         "confidence": pl.Float64,
@@ -76,6 +87,14 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "voter_role": pl.String,
         "target": pl.String,
         "target_role": pl.String,
+        "drawn": pl.Boolean,
+    },
+    "ranks": {
+        **_DAY,
+        **_RATED,
+        "ballot": pl.Int64,
+        "voter": pl.String,
+        "voter_role": pl.String,
         "drawn": pl.Boolean,
         "suspicion_rank": pl.Float64,
     },
@@ -109,7 +128,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     },
     "guesses": {
         **_GAME,
-        "judge": pl.String,
+        **_RATED,
         "observer": pl.String,
         "observer_role": pl.String,
         "target": pl.String,
@@ -120,7 +139,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         **_GAME,
         "kind": pl.String,
         "text": pl.String,
-        "judge": pl.String,
+        **_RATED,
         "categories": pl.List(pl.String),
         "order": pl.Int64,
     },

@@ -32,43 +32,50 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class GameSet:
-    """runs: in the order named; frames: of their finished games; sources: whose words were spoken in them."""
+    """runs: in the order named; frames: of their finished games; sources: whose words were spoken in them; pooled:
+    games of different settings count as one condition.
+    """
 
     runs: tuple[Run, ...]
     frames: Frames
     sources: frozenset[Source]
+    pooled: bool = False
 
 
-def load_games(paths: Sequence[Path], watch: Callable[[int], None] = lambda _: None) -> GameSet:
-    """The games of all runs. watch: told the number of games read so far.
+def load_games(paths: Sequence[Path], watch: Callable[[int], None] = lambda _: None, pool: bool = False) -> GameSet:
+    """The games of all runs. A game may be in several runs if each has other raters: the players and judges. watch: is
+    called with the number of games read so far. pool: games of different settings are one condition.
 
-    Raises UsageError where no game is finished or the same game is in two runs, BadData for a folder that is no run.
+    Raises UsageError where no game is finished or two runs hold the same game with the same raters, BadData for a
+    folder that holds no run.
     """
     runs: list[Run] = []
     sources: set[Source] = set()
-    frames = load_frames(_finished(paths, runs, sources, watch))
+    frames = load_frames(_finished(paths, runs, sources, watch), pool)
     if not any(run.finished for run in runs):
         failed = sum(run.failed.total() for run in runs)
         why = f"{failed} failed; `liescope play … --retry-failed` takes them up" if failed else "none has ended yet"
         raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({why})")
-    return GameSet(tuple(runs), frames, frozenset(sources))
+    return GameSet(tuple(runs), frames, frozenset(sources), pool)
 
 
 def _finished(
     paths: Sequence[Path], runs: list[Run], sources: set[Source], watch: Callable[[int], None]
 ) -> Iterator[GameRecord]:
     """Every finished game, filling in runs and sources on the way."""
-    home: dict[str, Path] = {}
+    home: dict[tuple[str, str | None], Path] = {}
     for path in paths:
         with Journal.open(path) as journal:
             run = Run(path, journal.plan, journal.versions)
             runs.append(run)
             for record in journal.records():
-                other = home.setdefault(record.game_id, path)
+                judge = record.meta.get("judge")
+                other = home.setdefault((record.game_id, judge), path)
                 if other is not path:
                     raise UsageError(
-                        f"{other} and {path} both hold the game {record.game_id}, which would count twice; "
-                        "name one of them (a run and its judged copy are analysed one at a time)"
+                        f"{other} and {path} both hold the game {record.game_id}, "
+                        f"{f'judged by {judge}' if judge else 'with the ratings of its players'}, which would count "
+                        "twice; name one of them"
                     )
                 if record.status is Status.FAILED:
                     run.failed[record.failure] += 1

@@ -1,4 +1,4 @@
-"""Whom the players vote for: the werewolves on day 1, the suspected, and how far a table agrees."""
+"""Whom the players vote for: the werewolves on day 1, the suspected, and how far votes agree."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.figures import CYCLE, bars_with_intervals, canvas, cell_names, faction_colour, tidy
-from liescope.benchmark.analyses.frames import CELL, Frames
-from liescope.benchmark.analyses.intervals import game_means, with_wilson
-from liescope.benchmark.analyses.jester_games import KILLERS, chosen, last_ballots
+from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
+from liescope.benchmark.analyses.figures import (
+    bars_with_intervals,
+    canvas,
+    cell_names,
+    groups_of,
+    rows_of,
+    tidy,
+    whole_numbers,
+)
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_means, with_wilson
+from liescope.benchmark.analyses.jester_games import chosen, last_ballots
+from liescope.benchmark.analyses.needs import RANKS, VOTES, dealt
+from liescope.benchmark.analyses.palette import CYCLE
+from liescope.benchmark.analyses.sides import side_colour, united_roles
 from liescope.games.werewolf import JESTER, WEREWOLF, WEREWOLVES
 
 if TYPE_CHECKING:
@@ -27,7 +39,8 @@ def wolf_votes_first_day(frames: Frames) -> pl.DataFrame:
     player; only games where two or more voted count), voted_jester and voted_partner (at least one of them did), and
     wolves_won, of the games in which one voted for the jester. Drawn votes do not count.
 
-    Columns: game, model, learning, ballot (1 first, 2 revote), metric, count, games, rate, lo, hi (Wilson's interval).
+    Columns: game, condition, model (the werewolves'), learning, ballot (1 first, 2 revote), metric, count, games, rate,
+    lo, hi (Wilson's interval).
     """
     triadic = frames.games.filter("triadic").select("game_id", wolves_won=pl.col("winner") == WEREWOLVES)
     wolves = chosen(frames.votes).filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
@@ -55,9 +68,9 @@ def vote_ranks(frames: Frames) -> pl.DataFrame:
     """How far votes follow suspicion: the mean rank of the target in the voter's own running suspicion (Figure 12b).
 
     1 is the most suspected of the living others, ties averaged; every ballot counts, drawn votes do not. Columns: game,
-    model, learning, voter_role, mean, lo, hi (bootstrap over games), n (votes), games.
+    condition, model (the voter's), learning, rater, voter_role, mean, lo, hi (bootstrap over games), n (votes), games.
     """
-    return game_means(chosen(frames.votes), [*CELL, "voter_role"], "suspicion_rank")
+    return game_means(chosen(frames.ranks), [*CELL, RATER, "voter_role"], "suspicion_rank")
 
 
 def vote_targets(frames: Frames) -> pl.DataFrame:
@@ -65,11 +78,12 @@ def vote_targets(frames: Frames) -> pl.DataFrame:
 
     Drawn votes do not count.
 
-    Columns: game, model, learning, voter_role, target_role, mean (the share), lo, hi (bootstrap over games), n (votes
-    of the voter's role), games.
+    Columns: game, condition, model (the voter's), learning, voter_role, target_role, mean (the share), lo, hi
+    (bootstrap over games), n (votes of the voter's role), games.
     """
-    dealt = frames.seats.select(*CELL, target_role="role").unique()
-    rows = chosen(last_ballots(frames)).rename({"target_role": "voted"}).join(dealt, on=CELL, how="inner")
+    keys = ["game", "condition", "learning"]
+    roles = frames.seats.select(*keys, target_role="role").unique()
+    rows = chosen(last_ballots(frames)).rename({"target_role": "voted"}).join(roles, on=keys, how="inner")
     rows = rows.with_columns(hit=pl.col("voted") == pl.col("target_role"))
     return game_means(rows, [*CELL, "voter_role", "target_role"], "hit")
 
@@ -78,19 +92,21 @@ _COORDINATION = ("wolf_unanimity", "wolf_votes_jester", "consensus")
 
 
 def coordination(frames: Frames) -> pl.DataFrame:
-    """How the votes of a day hang together, by ballot (Appendix K.4, which counts days from 0).
+    """How far the votes of a day agree, by ballot (Appendix K.4, which counts days from 0).
 
-    wolf_unanimity: whether all living werewolves (mafiosos) vote for the same player, where two or more do.
+    wolf_unanimity: whether all living players of the roles that know each other (werewolves, mafiosos; see `sides`)
+    vote for the same player, where two or more do.
     wolf_votes_jester: the share of their votes that goes to a jester, on days that one lives to see. consensus: the
     largest share of all votes on one player. Cells with and without learning are pooled, as in the paper. Drawn votes
     do not count.
 
-    Columns: game, model, metric, ballot (1 first, 2 revote), day, mean, lo, hi (bootstrap over games), n (ballots; for
-    wolf_votes_jester votes), games.
+    Columns: game, condition, model, metric, ballot (1 first, 2 revote), day, mean, lo, hi (bootstrap over games), n
+    (ballots; for wolf_votes_jester votes), games.
     """
-    keys = ["game", "model", "ballot", "day"]
-    votes = chosen(frames.votes)
-    killers = votes.filter(pl.col("voter_role").is_in(KILLERS))
+    keys = [*MODEL, "ballot", "day"]
+    of_game = frames.games.select("game_id", model="model")
+    votes = chosen(frames.votes).drop("model").join(of_game, on="game_id")
+    killers = votes.join(united_roles(), left_on=["game", "voter_role"], right_on=["game", "role"], how="semi")
     united = killers.group_by(*keys, "game_id").agg(
         metric=pl.lit("wolf_unanimity"),
         value=pl.when(pl.len() > 1).then((pl.col("target").n_unique() == 1).cast(pl.Float64)),
@@ -120,17 +136,17 @@ def coordination(frames: Frames) -> pl.DataFrame:
     )
     table = game_means(pl.concat([united, jester, consensus]), [*keys, "metric"], "value")
     place = pl.col("metric").replace_strict({name: at for at, name in enumerate(_COORDINATION)}, return_dtype=pl.Int64)
-    table = table.sort("game", "model", place, "ballot", "day")
-    return table.select("game", "model", "metric", "ballot", "day", "mean", "lo", "hi", "n", "games")
+    table = table.sort(*MODEL, place, "ballot", "day")
+    return table.select(*MODEL, "metric", "ballot", "day", "mean", "lo", "hi", "n", "games")
 
 
 def plot_wolf_votes_first_day(table: pl.DataFrame) -> Figure:
     """Slopes from the first ballot to the revote: the share of games in which a werewolf voted for the jester."""
     rows = table.filter(pl.col("metric") == "voted_jester")
-    cells = rows.select(CELL).unique(maintain_order=True)
+    _, cells = groups_of(rows)
     figure, (panel,) = canvas(1, height=3.6)
-    for number, (cell, name) in enumerate(zip(cells.iter_rows(), cell_names(cells), strict=True)):
-        line = rows.filter(pl.all_horizontal(pl.col(key) == value for key, value in zip(CELL, cell, strict=True)))
+    for number, (cell, name) in enumerate(zip(cells.iter_rows(named=True), cell_names(cells), strict=True)):
+        line = rows_of(rows, cell)
         colour, at = CYCLE[number % len(CYCLE)], line["ballot"] + 0.02 * number
         panel.plot(at, line["rate"], marker="o", color=colour, label=name)
         panel.vlines(at, line["lo"], line["hi"], color=colour, linewidth=0.8, alpha=0.6)
@@ -142,14 +158,14 @@ def plot_wolf_votes_first_day(table: pl.DataFrame) -> Figure:
 
 def plot_vote_ranks(table: pl.DataFrame) -> Figure:
     """One panel a role of voters, one bar a cell."""
-    roles = table["voter_role"].unique(maintain_order=True).to_list()
-    cells = table.select(CELL).unique(maintain_order=True)
-    figure, panels = canvas(len(roles), height=1.2 + 0.32 * cells.height)
-    for role, panel in zip(roles, panels, strict=True):
-        part = cells.join(table.filter(pl.col("voter_role") == role), on=CELL, how="left", maintain_order="left")
-        bars_with_intervals(panel, part, cell_names(cells), "mean", faction_colour(role))
+    _, roles = groups_of(table.select("game", "voter_role"), ["voter_role"])
+    _, cells = groups_of(table)
+    figure, panels = canvas(roles.height, height=1.2 + 0.32 * cells.height)
+    for role, panel in zip(roles.iter_rows(named=True), panels, strict=True):
+        part = rows_of(table, role)
+        bars_with_intervals(panel, part, cell_names(part), "mean", side_colour(role["game"], role["voter_role"]))
         panel.axvline(1, color=CYCLE[-1], linewidth=0.8, linestyle=":")
-        panel.set(title=role, xlabel="mean rank of the target (1: most suspected)")
+        panel.set(title=role["voter_role"], xlabel="mean rank of the target (1: most suspected)")
     return figure
 
 
@@ -157,16 +173,16 @@ def plot_coordination(table: pl.DataFrame) -> Figure:
     """Of the ballots that counted: one panel a metric, a line a model over the days."""
     table = table.filter(pl.col("ballot") == pl.col("ballot").max().over("game"))
     metrics = [name for name in _COORDINATION if name in table["metric"]]
-    lines = table.select("game", "model").unique(maintain_order=True)
+    _, lines = groups_of(table)
     figure, panels = canvas(len(metrics), height=2.8)
     for metric, panel in zip(metrics, panels, strict=True):
-        for number, ((game, model), name) in enumerate(zip(lines.iter_rows(), cell_names(lines), strict=True)):
-            chosen = (pl.col("game") == game) & (pl.col("model") == model) & (pl.col("metric") == metric)
-            line, colour = table.filter(chosen), CYCLE[number % len(CYCLE)]
+        for number, (group, name) in enumerate(zip(lines.iter_rows(named=True), cell_names(lines), strict=True)):
+            line, colour = rows_of(table, {**group, "metric": metric}), CYCLE[number % len(CYCLE)]
             panel.plot(line["day"], line["mean"], marker="o", markersize=3, color=colour, label=name)
             bounded = line.drop_nulls(["lo", "hi"])
             panel.fill_between(bounded["day"], bounded["lo"], bounded["hi"], color=colour, alpha=0.12, linewidth=0)
         panel.set(ylim=(-0.03, 1.03), title=metric.replace("_", " "), xlabel="day")
+        whole_numbers(panel)
         tidy(panel, legend=panel is panels[0])
     return figure
 
@@ -175,32 +191,43 @@ ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "wolf_votes_first_day",
         "Werewolves' votes on day 1, before and after the revote",
-        "Table 14, Figure 12a",
         wolf_votes_first_day,
         plot_wolf_votes_first_day,
-        "A vote that exiles the jester loses the werewolves the game; shares are of games, with Wilson's interval.",
+        needs=(dealt(JESTER), VOTES),
+        otherwise="no werewolf chose its vote on day 1",
+        interval=Interval.WILSON_GAMES,
+        source="Table 14, Figure 12a",
+        note="A vote that exiles the jester loses the werewolves the game; shares are of games.",
+        main=True,
     ),
     Analysis(
         "vote_ranks",
         "Votes and suspicion",
-        "Figure 12b",
         vote_ranks,
         plot_vote_ranks,
-        "Mean rank of those voted for in the voter's own suspicion; 1 is always voting for the most suspected.",
+        needs=(RANKS,),
+        interval=Interval.BOOTSTRAP,
+        source="Figure 12b",
+        note="Mean rank of those voted for in the voter's own suspicion; 1 is always voting for the most suspected.",
+        main=True,
     ),
     Analysis(
         "vote_targets",
         "Who votes for whom",
-        "section 5.4",
         vote_targets,
+        needs=(VOTES,),
+        interval=Interval.BOOTSTRAP,
+        source="section 5.4",
         note="Of the votes that one role casts in the last ballot of a day, the share that goes to each role.",
     ),
     Analysis(
         "coordination",
         "Unanimity and consensus by day",
-        "Appendix K.4",
         coordination,
         plot_coordination,
-        "Later days are reached by fewer games only, so a trend over days mixes change with selection.",
+        needs=(VOTES,),
+        interval=Interval.BOOTSTRAP,
+        source="Appendix K.4",
+        note="Only some games reach the later days, so a trend over days mixes change with selection.",
     ),
 )

@@ -31,6 +31,7 @@ from liescope.games.core import Ask, AskKind, Reply
 from liescope.games.record import GameRecord, Status, record_to_json, reply_to_json
 from liescope.generate.players.protocol import Attempt, EndpointFacts
 from liescope.generate.runs.checks import read_kept_reply, read_record
+from liescope.generate.runs.conditions import with_settings
 from liescope.generate.runs.folder import (
     FORMAT,
     JOURNAL_FILE,
@@ -461,7 +462,7 @@ class Journal:
         game = read_record(text, self._where(game_id))
         if (game.game_id, game.status.value) != (game_id, status):
             raise BadData(f"{self._where(game_id)}: the game says that it is {plain(game.game_id)}, {game.status}")
-        return game
+        return with_settings(game, self.plan)
 
     def _call(
         self,

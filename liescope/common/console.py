@@ -35,8 +35,10 @@ class _Display(Progress):
             super().stop()
 
 
-def progress() -> Progress:
-    """A progress display on standard error; use it as a context manager, add tasks and `update` them."""
+def progress(shown: bool = True) -> Progress:
+    """A progress display on standard error; use it as a context manager, add tasks and `update` them. shown: False for
+    one that prints nothing.
+    """
     return _Display(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -46,6 +48,7 @@ def progress() -> Progress:
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=False,
+        disable=not shown,
     )
 
 

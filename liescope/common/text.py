@@ -1,8 +1,11 @@
-"""Text from elsewhere, made safe to print."""
+"""Text from elsewhere, made safe to print, and to write into Markdown and CSV."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+_MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -17,6 +20,12 @@ def plain(text: str) -> str:
         for letter in text
         if unicodedata.category(letter) != "Cs"
     )
+
+
+def markdown(text: str) -> str:
+    """Text in one line that Markdown shows as it is: no link, image, markup, formula or table cell begins in it."""
+    escaped = _MARKS.sub(r"\\\g<0>", plain(text))
+    return " ".join(escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
 
 
 def cell(text: str) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark import Posterior, fit, published_counts, win_probability
+from liescope.benchmark import published_counts
+from liescope.benchmark.capability import Posterior, fit, win_probability
 from liescope.benchmark.counts import SCHEMA, tally
 from liescope.games import Ask, AskKind, MiniMafia, Reply, Source, drive, record, start
 from liescope.games.mafia import MINI_MAFIA

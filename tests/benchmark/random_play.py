@@ -72,10 +72,10 @@ def mini_mafia(model: str, seed: int, failure: str = "") -> GameRecord:
     return finished(lambda: MiniMafia(MINI_MAFIA, seed, f"mafia-{model}-{seed}"), model, seed, failure, **meta)
 
 
-def judged(frozen: GameRecord) -> GameRecord:
+def judged(frozen: GameRecord, judge: str = "a judge") -> GameRecord:
     """The game with a judge's assessments, its guesses of roles and its tags of lessons."""
     spec = JudgeSpec(roles=True, lessons=True)
-    session = start(lambda: Judging(frozen, spec, "a judge"))
-    drive(session, answers(Random(1)))
+    session = start(lambda: Judging(frozen, spec, judge))
+    drive(session, answers(Random(judge)))
     assert isinstance(session.game, Judging)
     return session.game.record()

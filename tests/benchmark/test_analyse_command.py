@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from typer.main import get_command
 
+from liescope.benchmark import analyse
 from liescope.benchmark.commands import app
 from liescope.common.errors import BadData, UsageError
 from liescope.games.record import GameRecord
@@ -44,7 +46,7 @@ def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
 ) -> None:
     out = tmp_path / "reports" / "one"
     run(werewolves, "--out", out)
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert {path.name for path in out.iterdir()} == {"report.html", "report.md", "tables"}
     page = (out / "report.html").read_text(encoding="utf-8")
     tables = sorted(path.name for path in (out / "tables").iterdir())
@@ -80,13 +82,23 @@ def test_runs_of_both_games_are_analysed_side_by_side(
     assert "mini-mafia, 3 games: " in printed
 
 
-def test_a_run_and_its_judged_copy_are_not_counted_twice(werewolves: Path, tmp_path: Path) -> None:
+def test_a_run_and_two_judged_copies_are_one_set_of_games_with_three_raters(werewolves: Path, tmp_path: Path) -> None:
     with Journal.open(werewolves) as journal:
-        copy = keep(tmp_path / "runs" / "judged", *(judged(game) for game in journal.records() if not game.failure))
-    with pytest.raises(UsageError, match="would count twice"):
-        run(werewolves, copy, "--out", tmp_path / "report")
-    run(copy, "--out", tmp_path / "report")
-    assert "from the frozen log: a judge." in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+        games = [game for game in journal.records() if not game.failure]
+    copies = [keep(tmp_path / "judged" / name, *(judged(game, name) for game in games)) for name in ("one", "two")]
+    again = keep(tmp_path / "runs" / "again", *(judged(game, "one") for game in games))
+    with pytest.raises(UsageError, match="judged by one, which would count twice"):
+        analyse([*copies, again])
+    result = analyse([werewolves, *copies], out=tmp_path / "report")
+    assert result.games == 4
+    assert result.tables["win_rates"]["games"].max() == 4
+    pairs = result.tables["rater_agreement"].select("one", "other").unique().rows()
+    assert set(pairs) == {("one", "two"), ("players", "one"), ("players", "two")}
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "given after the game from its log: one (4 of 4 games), two (4 of 4 games)." in page
+    alone = analyse(copies[0])
+    assert "rater" not in alone.tables["deception_rates"].columns
+    assert "rater_agreement" in alone.nothing
 
 
 def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
@@ -103,18 +115,38 @@ def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_pat
         run(tmp_path / "empty", "--out", tmp_path / "empty" / "run.json")
 
 
-def test_a_report_that_was_interrupted_does_not_look_whole(mafia: Path, tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_whole_leaves_the_earlier_one(
+    mafia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "report"
-    (out / "report.md").mkdir(parents=True)
-    (out / "report.html").write_text("an earlier report")
-    with pytest.raises(OSError, match=r"report\.md"):
+    run(mafia, "--out", out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    write = Path.write_text
+
+    def full(path: Path, *args: Any, **options: Any) -> int:
+        if path.name == "report.html":
+            raise OSError(28, "No space left on device")
+        return write(path, *args, **options)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(UsageError, match="No space left on device"):
         run(mafia, "--out", out)
-    assert not (out / "report.html").exists()
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_folder_that_holds_anything_else_is_not_replaced(mafia: Path, tmp_path: Path) -> None:
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "thesis.tex").write_text("mine")
+    with pytest.raises(UsageError, match="is not a report"):
+        run(mafia, "--out", tmp_path / "report")
+    assert [path.name for path in (tmp_path / "report").iterdir()] == ["thesis.tex"]
 
 
 def test_a_report_takes_the_place_of_an_earlier_one_tables_included(mafia: Path, tmp_path: Path) -> None:
     tables = tmp_path / "report" / "tables"
     tables.mkdir(parents=True)
+    (tmp_path / "report" / "report.md").write_text("old")
     for name in ("lesson_orders", "win_rates"):
         (tables / f"{name}.csv").write_text("old")
     run(mafia, "--out", tmp_path / "report")

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
-from liescope.benchmark import Posterior, predictions, scores
+from liescope.benchmark.capability import Posterior
 from liescope.benchmark.commands import app
 from liescope.benchmark.plots import forest, predictive
-from liescope.benchmark.results import tidy_draws
+from liescope.benchmark.results import predictions, scores, tidy_draws
 from liescope.common.errors import NotConverged, UsageError
 from liescope.games import Source
 from liescope.games.record import GameRecord

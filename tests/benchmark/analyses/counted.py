@@ -34,6 +34,7 @@ def counted(games: Iterable[Counted]) -> Frames:
         common = {
             "game_id": f"g{number}",
             "game": "werewolf" if game.triadic else "dyadic-werewolf",
+            "condition": "",
             "model": game.model,
             "learning": game.learning,
             "turn": game.turn,
@@ -58,6 +59,7 @@ def with_protections(frames: Frames, acts: Iterable[tuple[str, bool, bool]]) -> 
         {
             "game_id": f"n{number}",
             "game": "werewolf",
+            "condition": "",
             "model": model,
             "learning": learning,
             "day": 1,

@@ -11,11 +11,19 @@ import polars as pl
 from liescope.benchmark.analyses.frames import SCHEMAS, Frames
 
 Rows = Sequence[Mapping[str, Any]]
-_COMMON = {"game": "werewolf", "model": "m", "learning": False, "day": 1}
+_COMMON = {
+    "game": "werewolf",
+    "condition": "",
+    "model": "m",
+    "learning": False,
+    "day": 1,
+    "rater": "players",
+    "observer_seat_model": "m",
+}
 
 
 def made(**tables: Rows) -> Frames:
-    """Frames with these rows. What every row of a game has stands for itself: game, model, learning off, day 1."""
+    """Frames with these rows. What every row has: game, condition, model, learning off, day 1, rater."""
     frames = {}
     for field in fields(Frames):
         schema = SCHEMAS[field.name]

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields, replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
 from scipy.stats import rankdata
 
+from liescope.benchmark.analyses.cells import MIXED, PLAYERS
 from liescope.benchmark.analyses.frames import SCHEMAS, Frames, load_frames
+from liescope.benchmark.analyses.rows import _Suspicion
+from liescope.common.errors import BadData
 from liescope.games.assessing import running_suspicion
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.games.suspicion import START
 from liescope.games.werewolf import JESTER
+from tests.benchmark.random_play import judged
 
 
 def test_every_frame_has_its_schema_with_games_and_without(frames: Frames) -> None:
@@ -29,16 +37,24 @@ def test_failed_and_unfinished_games_are_left_out(records: tuple[GameRecord, ...
     assert load_frames(broken).games["game_id"].to_list() == [records[2].game_id]
 
 
-def test_games_with_the_same_models_in_other_roles_are_different_cells(records: tuple[GameRecord, ...]) -> None:
+def test_a_row_is_of_the_model_in_its_seat_and_a_mixed_game_has_a_line_up(records: tuple[GameRecord, ...]) -> None:
     game = next(record for record in records if record.game == "mini-mafia")
 
-    def cell(**models: str) -> str:
+    def cell(**models: str) -> Frames:
         seats = tuple(replace(seat, model=models[seat.role]) for seat in game.seats)
-        return str(load_frames([replace(game, seats=seats)]).games["model"].item())
+        return load_frames([replace(game, seats=seats)])
 
-    assert cell(detective="A", mafioso="A", villager="A") == "A"
-    assert cell(detective="A", mafioso="B", villager="A") == "A | B | A"
-    assert cell(detective="A", mafioso="B", villager="B") == "A | B | B"
+    def names(frames: Frames) -> tuple[str, str]:
+        return frames.games["model"].item(), frames.games["lineup"].item()
+
+    assert names(cell(detective="A", mafioso="A", villager="A")) == ("A", "A")
+    assert names(cell(detective="A", mafioso="B", villager="A")) == (MIXED, "A | B | A")
+    mixed = cell(detective="A", mafioso="B", villager="C")
+    assert names(mixed) == (MIXED, "A | B | C")
+    models = {"detective": "A", "mafioso": "B", "villager": "C"}
+    for frame, role in ((mixed.statements, "speaker_role"), (mixed.votes, "voter_role"), (mixed.seats, "role")):
+        assert frame.height
+        assert all(model == models[held] for held, model in frame.select(role, "model").iter_rows())
 
 
 def test_every_event_of_a_kind_is_one_row(frames: Frames, records: tuple[GameRecord, ...]) -> None:
@@ -93,7 +109,9 @@ def test_the_floor_goes_to_one_of_the_highest_bids(frames: Frames) -> None:
 def test_suspicion_rank_is_the_targets_rank_in_the_voters_own_suspicion(
     frames: Frames, records: tuple[GameRecord, ...]
 ) -> None:
-    ranks = frames.votes.with_row_index("at").select("game_id", "suspicion_rank", "at")
+    keys = ["game_id", "day", "ballot", "voter"]
+    ranked = frames.votes.join(frames.ranks.select(*keys, "suspicion_rank"), on=keys, how="left", maintain_order="left")
+    ranks = ranked.select("game_id", "suspicion_rank")
     checked = 0
     for record in records[1:9]:
         found = iter(ranks.filter(pl.col("game_id") == record.game_id)["suspicion_rank"])
@@ -122,3 +140,41 @@ def test_guesses_and_tags_are_those_of_the_records_judge(frames: Frames, records
     survivors = frames.seats.filter((pl.col("game_id") == records[0].game_id) & pl.col("survived"))["name"]
     assert set(frames.guesses["observer"]) <= set(survivors)
     assert (frames.guesses["observer"] != frames.guesses["target"]).all()
+
+
+def test_two_raters_of_a_game_add_their_opinions_and_not_the_game(records: tuple[GameRecord, ...]) -> None:
+    game = records[1]
+    both = load_frames([game, judged(game, "one"), judged(game, "two")])
+    alone = load_frames([game])
+    for name in ("games", "seats", "votes", "nights", "bids"):
+        assert_frame_equal(getattr(both, name), getattr(alone, name))
+    assert dict(both.statements["rater"].value_counts().rows()) == dict.fromkeys(
+        (PLAYERS, "one", "two"), alone.statements.height
+    )
+    assert set(both.ratings["rater"]) == set(both.ranks["rater"]) == {PLAYERS, "one", "two"}
+    with pytest.raises(BadData, match="different games"):
+        load_frames([game, replace(judged(game, "one"), seats=game.seats[::-1])])
+
+
+def test_a_condition_is_named_by_what_tells_it_from_the_others(records: tuple[GameRecord, ...]) -> None:
+    one, two, three = (
+        replace(records[n], meta={**records[n].meta, "settings": {"rounds": rounds, "prompts": prompts, "names": "a"}})
+        for n, rounds, prompts in ((1, "2", "full"), (2, "8", "full"), (3, "8", "minimal"))
+    )
+    assert set(load_frames([one]).games["condition"]) == {""}
+    assert set(load_frames([one, two]).votes["condition"]) == {"rounds 2", "rounds 8"}
+    names = {"prompts full, rounds 2", "prompts full, rounds 8", "prompts minimal, rounds 8"}
+    assert set(load_frames([one, two, three]).games["condition"]) == names
+    assert set(load_frames([one, two, three], pool=True).games["condition"]) == {""}
+
+
+def test_suspicions_that_are_equal_but_for_rounding_tie() -> None:
+    ratings = [("Bob", 1 - 0.7), ("Charlie", 0.3)]
+    assert ratings[0][1] != ratings[1][1]
+    rows = tuple(
+        SimpleNamespace(statement_id=f"g:{n}", observer="Alice", speaker=speaker, running_suspicion=value)
+        for n, (speaker, value) in enumerate(ratings)
+    )
+    suspicion = _Suspicion(cast(Any, rows))
+    ranks = [suspicion.rank("Alice", name, ("Alice", "Bob", "Charlie"), before=9) for name in ("Bob", "Charlie")]
+    assert ranks == [1.5, 1.5]

@@ -41,17 +41,26 @@ def learned(bare: Frames) -> Callable[..., Frames]:
         *lessons: tuple[str, str, bool], tags: Sequence[tuple[str, str, str, list[str], int | None]] = ()
     ) -> Frames:
         rows = [
-            {"game_id": f"{model}-{n}", "model": model, "turn": n, "kind": "to_do", "text": text, "kept": kept}
+            {
+                "game_id": f"{model}-{n}",
+                "condition": "",
+                "model": model,
+                "turn": n,
+                "kind": "to_do",
+                "text": text,
+                "kept": kept,
+            }
             for n, (model, text, kept) in enumerate(lessons)
         ]
         places = {(row["model"], row["text"]): row["game_id"] for row in rows}
         judged = [
             {
                 "game_id": places[model, text],
+                "condition": "",
                 "model": model,
                 "kind": "to_do",
                 "text": text,
-                "judge": judge,
+                "rater": judge,
                 "categories": categories,
                 "order": order,
             }
@@ -136,13 +145,15 @@ def test_a_judge_that_repeats_the_rules_agrees_fully_and_one_that_ignores_the_le
     ]
     blind = [("a", text, "blind", ["aggression"], 2) for _, text, _ in lessons]
     table = lesson_agreement(learned(*lessons, tags=same + blind))
-    assert table.height == 2 * (1 + len(CATEGORIES))
-    kappa = {(row["judge"], row["axis"]): row["kappa"] for row in table.to_dicts()}
+    assert table.height == 3 * (1 + len(CATEGORIES))
+    assert set(table.select("one", "other").rows()) == {("rules", "same"), ("rules", "blind"), ("same", "blind")}
+    kappa = {(row["other"], row["axis"]): row["kappa"] for row in table.filter(one="rules").to_dicts()}
     assert kappa["same", "order"] == kappa["same", "questioning"] == 1
     assert kappa["blind", "order"] == 0
     assert kappa["same", "aggression"] is None
-    (row,) = table.filter(judge="blind", axis="aggression").to_dicts()
-    assert (row["n"], row["rules_share"], row["judge_share"]) == (3, 0.0, 1.0)
+    for one in ("rules", "same"):
+        (row,) = table.filter(one=one, other="blind", axis="aggression").to_dicts()
+        assert (row["n"], row["share_one"], row["share_other"]) == (3, 0.0, 1.0)
 
 
 def test_vocabulary_finds_the_word_that_one_model_alone_uses(learned: Callable[..., Frames]) -> None:

@@ -11,8 +11,8 @@ from collections import Counter
 import polars as pl
 import pytest
 
+from liescope.benchmark.analyses.cells import CELL
 from liescope.benchmark.analyses.endings import CATEGORIES, wolf_losses
-from liescope.benchmark.analyses.frames import CELL
 from liescope.benchmark.analyses.game_length import halves
 from liescope.benchmark.analyses.intervals import wilson
 from liescope.benchmark.analyses.nights import doctor_targets

@@ -8,8 +8,9 @@ from random import Random
 import polars as pl
 import pytest
 
+from liescope.benchmark.analyses.cells import CELL
 from liescope.benchmark.analyses.endings import wolf_losses
-from liescope.benchmark.analyses.frames import CELL, Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.votes import coordination, vote_ranks, vote_targets, wolf_votes_first_day
 from liescope.games import drive, record, start
 from liescope.games.assessing import running_suspicion

@@ -1,0 +1,89 @@
+"""What games are put together by: the game, its condition, who plays, and whether somebody learns.
+
+`prepare` fills in what only the whole set of games can tell: which settings differ between them, and the model of
+every row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import polars as pl
+
+from liescope.generate.runs.conditions import labels
+
+GAME = ("game", "condition")
+MODEL = (*GAME, "model")
+CELL = (*MODEL, "learning")
+"""One cell of a table. Where a row holds what somebody thought, `RATER` belongs to the cell too."""
+RATER = "rater"
+PLAYERS = "players"
+"""The rater where the players themselves reported and rated."""
+MIXED = "several models"
+"""The model of a game in which different models sit at the table."""
+POOLED = "all models"
+"""Stands in the column `model` where models and learning are pooled; `learning` is null there."""
+HIDDEN = ("condition", RATER)
+"""Columns that a report leaves out where all games have the same value in them."""
+
+_SEAT_OF = {
+    "statements": "speaker",
+    "ratings": "speaker",
+    "votes": "voter",
+    "ranks": "voter",
+    "nights": "actor",
+    "bids": "bidder",
+    "guesses": "observer",
+}
+
+
+def prepare(frames: Mapping[str, pl.DataFrame], pool: bool = False) -> dict[str, pl.DataFrame]:
+    """The frames with the columns condition, model and lineup filled in. pool: games of different settings are one
+    condition.
+    """
+    seats = frames["seats"].with_columns(model="seat_model")
+    games = _with_lineups(frames["games"], seats)
+    conditions = games.select("game_id", condition=_conditions(games, pool))
+    found = {**frames, "games": games, "seats": seats}
+    at_table = seats.select("game_id", "name", "model")
+    of_game = games.select("game_id", _game="model")
+    for name, seat in _SEAT_OF.items():
+        models = at_table.rename({"name": seat, "model": "_seat"})
+        joined = found[name].join(models, on=["game_id", seat], how="left", maintain_order="left")
+        joined = joined.join(of_game, on="game_id", how="left", maintain_order="left")
+        found[name] = joined.with_columns(model=pl.coalesce("_seat", "_game"))
+    observers = at_table.rename({"name": "observer", "model": "_model"})
+    ratings = found["ratings"].join(observers, on=["game_id", "observer"], how="left", maintain_order="left")
+    found["ratings"] = ratings.with_columns(observer_seat_model="_model").drop("_model")
+    return {name: _with_condition(frame, conditions).select(frames[name].columns) for name, frame in found.items()}
+
+
+def _with_condition(frame: pl.DataFrame, conditions: pl.DataFrame) -> pl.DataFrame:
+    return frame.drop("condition").join(conditions, on="game_id", how="left", maintain_order="left")
+
+
+def _with_lineups(games: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
+    roles = (
+        seats.group_by("game_id", "role")
+        .agg(models=pl.col("model").unique().sort().str.join("+"))
+        .sort("game_id", "role")
+        .group_by("game_id")
+        .agg(_lineup=pl.col("models").str.join(" | "))
+    )
+    alone = seats.group_by("game_id").agg(
+        _model=pl.when(pl.col("model").n_unique() == 1).then(pl.col("model").first()).otherwise(pl.lit(MIXED))
+    )
+    joined = games.join(roles.join(alone, on="game_id"), on="game_id", how="left", maintain_order="left")
+    model = pl.col("_model")
+    lineup = pl.when(model == MIXED).then("_lineup").otherwise(model)
+    return joined.with_columns(lineup=lineup, model=model).drop("_lineup", "_model")
+
+
+def _conditions(games: pl.DataFrame, pool: bool) -> pl.Series:
+    """The condition of each game, by its settings and those of the other games of the set."""
+    texts = pl.col("settings").fill_null("{}")
+    kinds = games.select("game", settings=texts).unique(maintain_order=True).rows()
+    found = [""] * len(kinds) if pool else labels([(game, json.loads(text)) for game, text in kinds])
+    named = dict(zip(kinds, found, strict=True))
+    return pl.Series("condition", [named[kind] for kind in games.select("game", texts).rows()], pl.String)

@@ -1,0 +1,88 @@
+"""What an analysis can need of the games, each a function that says what is missing, or "" where it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from liescope.benchmark.analyses.cells import MIXED, RATER
+from liescope.benchmark.analyses.frames import Frames
+
+Need = Callable[[Frames], str]
+
+
+def _rows(table: str, lack: str, where: pl.Expr | None = None) -> Need:
+    """At least one row of a frame, of those for which `where` is true."""
+
+    def need(frames: Frames) -> str:
+        frame: pl.DataFrame = getattr(frames, table)
+        return "" if not (frame if where is None else frame.filter(where)).is_empty() else lack
+
+    return need
+
+
+def _chosen(*conditions: pl.Expr) -> pl.Expr:
+    return pl.all_horizontal(~pl.col("drawn").fill_null(False), *conditions)
+
+
+SAID = _rows("statements", "nothing was said")
+REPORTS = _rows("statements", "no speaker reported on a statement", pl.col("label_self").is_not_null())
+REPORTED_TYPES = _rows("statements", "no speaker named a kind of deception", pl.col("self_type").is_not_null())
+REPORTS_OR_RATINGS = _rows(
+    "statements",
+    "no statement was reported on or rated",
+    pl.col("label_self").is_not_null() | pl.col("peer_rate").is_not_null(),
+)
+RATINGS = _rows("ratings", "no statement was rated", pl.col("flag").is_not_null())
+SUSPICION = _rows("ratings", "no rating names a suspicion", pl.col("suspicion").is_not_null())
+CONFIDENCE = _rows("ratings", "no flag came with a confidence", pl.col("flag") & pl.col("confidence").is_not_null())
+VOTES = _rows("votes", "no player chose whom to vote for", _chosen())
+RANKS = _rows("ranks", "no voter had rated anybody", _chosen())
+KILLS = _rows("nights", "no player chose whom to kill", _chosen(pl.col("act") == "kill"))
+PROTECTIONS = _rows("nights", "no player chose whom to protect", _chosen(pl.col("act") == "protection"))
+BIDS = _rows("bids", "nobody bid for the floor")
+LESSONS = _rows("lessons", "no lesson was drawn", pl.col("kept"))
+GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null())
+TAGS = _rows("tags", "no judge tagged lessons")
+TURNS = _rows("games", "the games do not say which came first", pl.col("turn").is_not_null())
+MIXED_TABLES = _rows("games", "the same model sat in every seat of a game", pl.col("model") == MIXED)
+
+
+def dealt(role: str) -> Need:
+    """Games that deal this role."""
+    return _rows("seats", f"no {role} was dealt", pl.col("role") == role)
+
+
+def both_levels_of_learning(frames: Frames) -> str:
+    """Games with learning and without."""
+    levels = set(frames.games["learning"])
+    if levels == {True, False}:
+        return ""
+    return "learning was on in every game" if levels == {True} else "learning was off in every game"
+
+
+def with_and_without(role: str) -> Need:
+    """Games that deal this role, and games that do not."""
+
+    def need(frames: Frames) -> str:
+        holding = frames.seats.filter(pl.col("role") == role)["game_id"].n_unique()
+        if not holding:
+            return f"no {role} was dealt"
+        return f"a {role} was dealt in every game" if holding == frames.games.height else ""
+
+    return need
+
+
+def two_conditions(frames: Frames) -> str:
+    """Games of one kind in two conditions."""
+    counts = frames.games.group_by("game").agg(pl.col("condition").n_unique())
+    return "" if (counts["condition"] > 1).any() else "all games of a kind were played in one condition"
+
+
+def two_raters(frames: Frames) -> str:
+    """Statements with reports or ratings of two raters: two judges, or a judge and the players."""
+    rated = frames.ratings.filter(pl.col("flag").is_not_null())
+    reported = frames.statements.filter(pl.col("label_self").is_not_null())
+    raters = set(rated[RATER]) | set(reported[RATER])
+    return "" if len(raters) > 1 else "nobody rated, or only one judge or the players did"

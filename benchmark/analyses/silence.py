@@ -1,0 +1,71 @@
+"""Whether the jester said anything on the first day, and whether it won."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.figures import bars_with_intervals, canvas, cell_names
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.jester_games import jester_games
+from liescope.benchmark.analyses.needs import dealt
+from liescope.benchmark.analyses.sides import side_colour
+from liescope.games.core import Phase
+from liescope.games.werewolf import JESTER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_BALLOTS = (Phase.VOTING.value, Phase.REVOTE.value)
+
+
+def jester_silence(frames: Frames) -> pl.DataFrame:
+    """How often the jester wins if it took the floor on day 1, and if it did not (Appendix D and F.1).
+
+    The paper calls silence on day 1 a sure sign of a lost game. The reason that goes with a vote is not the floor:
+    everybody gives one. Games in which the jester died before it could speak are left out. Columns: game, condition,
+    model (the jester's), learning, spoke, wins, games, rate, lo, hi (Wilson's interval over games).
+    """
+    jesters = frames.seats.filter(pl.col("role") == JESTER)
+    died = jesters.filter((pl.col("fate") == "killed") & (pl.col("day_out") == 1)).select("game_id")
+    talk = frames.statements.filter(
+        (pl.col("speaker_role") == JESTER) & (pl.col("day") == 1) & ~pl.col("phase").is_in(_BALLOTS)
+    )
+    spoke = talk.select("game_id", spoke=True).unique()
+    games = jester_games(frames).join(died, on="game_id", how="anti").join(spoke, on="game_id", how="left")
+    counts = (
+        games.with_columns(pl.col("spoke").fill_null(False))
+        .group_by(*CELL, "spoke")
+        .agg(wins=pl.col("jester_won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
+    )
+    return with_wilson(counts.sort(*CELL, "spoke"), "wins", "games")
+
+
+def plot_jester_silence(table: pl.DataFrame) -> Figure:
+    """Two bars a cell: silent on day 1, and not."""
+    figure, (panel,) = canvas(1, 1.0 + 0.3 * table.height)
+    said = ["spoke" if spoke else "silent" for spoke in table["spoke"]]
+    names = [f"{name}: {words} on day 1" for name, words in zip(cell_names(table), said, strict=True)]
+    colours = [side_colour(game, JESTER) for game in table["game"]]
+    bars_with_intervals(panel, table, names, "rate", colours)
+    panel.set(xlim=(0, 1), xlabel="share of games that the jester won")
+    return figure
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "jester_silence",
+        "The jester's silence on day 1",
+        jester_silence,
+        plot_jester_silence,
+        needs=(dealt(JESTER),),
+        otherwise="every jester died before it could speak",
+        interval=Interval.WILSON_GAMES,
+        source="Appendix F.1",
+        note="In the paper every jester of one model that was silent on day 1 lost.",
+    ),
+)

@@ -1,0 +1,100 @@
+"""`analyse`: every analysis of a set of games, as tables and as a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from liescope.benchmark.folders import check_report_folder
+from liescope.common.console import progress as progress_bars
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AnalysisResult:
+    """What `analyse` found.
+
+    tables: the table of each analysis that found something, by its name, in the order of the report; the columns are
+    those of the function in `liescope.benchmark.analyses`, without condition and rater where all games have the same.
+    nothing: the other analyses, each with the reason. captions: what lo and hi are in each table, "" without them.
+    notes: sentences that must stand beside any figure of these games. winners: games won, by game and team. games:
+    finished games; failed: games left out because they broke off. sources: what was read, as it was named. report: the
+    page, None where none was asked for.
+    """
+
+    tables: Mapping[str, pl.DataFrame]
+    nothing: Mapping[str, str]
+    captions: Mapping[str, str]
+    notes: tuple[str, ...]
+    winners: Mapping[str, Mapping[str, int]]
+    games: int
+    failed: int
+    sources: tuple[str, ...]
+    report: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<AnalysisResult: {len(self.tables)} tables of {self.games} games>"
+
+    def to_json(self) -> dict[str, Any]:
+        """What `liescope analyse --json` prints; `runs` are the sources."""
+        return {
+            "report": None if self.report is None else str(self.report),
+            "runs": list(self.sources),
+            "games": self.games,
+            "failed": self.failed,
+            "winners": {game: dict(counts) for game, counts in self.winners.items()},
+            "notes": list(self.notes),
+            "tables": list(self.tables),
+            "nothing": dict(self.nothing),
+        }
+
+
+def analyse(
+    sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    pool_conditions: bool = False,
+    progress: bool = False,
+) -> AnalysisResult:
+    """Analyse games: who won, who was voted out and why, who deceived, who noticed, what was learned.
+
+    sources: folders of runs, one or several; a run and judged copies of it may stand side by side, and their raters
+    are compared. out: a folder for report.html, report.md and a CSV file for every table. pool_conditions: put games
+    of different settings together, which otherwise are cells of their own. progress: show bars on standard error.
+
+    Raises UsageError where no game is finished, where a game would count twice or where `out` cannot be written, and
+    BadData for a source that cannot be read.
+    """
+    from liescope.benchmark.analyses.registry import ANALYSES
+    from liescope.benchmark.analyses.report import headline, notes, run_analyses
+    from liescope.benchmark.analyses.sources import load_games
+    from liescope.benchmark.analyses.write import write_report
+
+    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    folder = None if out is None else Path(out)
+    if folder is not None:
+        check_report_folder(folder)
+    with progress_bars(progress) as bar:
+        task = bar.add_task("reading", total=None, note="games")
+        games_set = load_games(
+            [Path(source) for source in named], lambda games: bar.update(task, completed=games), pool_conditions
+        )
+        task = bar.add_task("analysing", total=len(ANALYSES), note="")
+        findings = run_analyses(ANALYSES, games_set.frames, lambda title: bar.update(task, advance=1, note=title))
+    if folder is not None:
+        write_report(folder, games_set, findings)
+    return AnalysisResult(
+        tables={section.analysis.name: section.table for section in findings.sections},
+        nothing={analysis.name: reason for analysis, reason in findings.nothing},
+        captions={section.analysis.name: section.analysis.interval.caption for section in findings.sections},
+        notes=tuple(notes(games_set)),
+        winners=headline(games_set.frames),
+        games=games_set.frames.games.height,
+        failed=sum(run.failed.total() for run in games_set.runs),
+        sources=tuple(str(run.path) for run in games_set.runs),
+        report=None if folder is None else folder / "report.html",
+    )

@@ -1,0 +1,36 @@
+"""The folder of a report: written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
+from pathlib import Path
+
+from liescope.common.errors import UsageError
+from liescope.common.folders import replacing
+
+
+def check_report_folder(out: Path) -> None:
+    """Raises UsageError where a file stands in the place of the folder; for a check before long work."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; give a folder for the report")
+
+
+@contextmanager
+def report_folder(out: Path, files: Set[str]) -> Iterator[Path]:
+    """An empty folder to write a report to, which takes the place of `out` at the end of the block. files: the names
+    that such a report can hold; a folder with any other name in it is not replaced.
+
+    Raises UsageError where `out` holds something else or cannot be written.
+    """
+
+    def replaceable(folder: Path) -> bool:
+        return all(item.name in files for item in folder.iterdir())
+
+    check_report_folder(out)
+    try:
+        with replacing(out, "report", replaceable) as folder:
+            yield folder
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error

@@ -1,0 +1,58 @@
+"""What `fit` prints: lines of at most 80 columns, safe for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from liescope.benchmark.fitting import FitResult
+from liescope.benchmark.identification import PARAMETERS
+from liescope.benchmark.report import covered, stated
+from liescope.common.text import plain
+
+WIDTH = 79
+_NAME, _FIGURE = 18, 19
+
+
+def wrapped(text: str) -> str:
+    """Text from elsewhere in lines that fit; long words such as paths stay whole."""
+    return textwrap.fill(plain(text), WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def fit_lines(result: FitResult) -> Iterator[str]:
+    """The account of a fit: notes, a table of scores for each condition, the diagnostics, where the report is."""
+    yield from (wrapped(note) for note in result.notes)
+    for part in result.fits:
+        several = len(result.fits) > 1
+        table = result.scores.filter(pl.col("condition") == part.condition) if several else result.scores
+        yield ""
+        if several:
+            yield wrapped(stated(part.condition))
+        heads = ("m deceives", "d discloses", "v responds")
+        yield " ".join([f"{'model':{_NAME}}", *(f"{head:>{_FIGURE}}" for head in heads)])
+        for row in table.iter_rows(named=True):
+            yield " ".join([_short(row["model"]), *(f"{_figure(row, name):>{_FIGURE}}" for name in PARAMETERS)])
+    yield ""
+    for part in result.fits:
+        found = part.posterior.diagnostics
+        yield wrapped(
+            f"r-hat at most {found.r_hat_max:.4f}, ESS at least {found.ess_bulk_min:.0f}, no divergences"
+            + (f" ({stated(part.condition)})" if len(result.fits) > 1 else "")
+        )
+    yield f"{covered(result.cells):.0%} of {result.cells.height} combinations in their 95% interval"
+    if result.report is not None:
+        yield f"wrote {plain(str(result.report))}"
+
+
+def _short(name: str) -> str:
+    shown = " ".join(plain(name).split())
+    return f"{shown if len(shown) <= _NAME else shown[: _NAME - 1] + '…':{_NAME}}"
+
+
+def _figure(row: dict[str, Any], name: str) -> str:
+    if row[name] is None:
+        return "–"
+    return f"{row[name]:.2f} ({row[f'{name}_lo']:.2f}, {row[f'{name}_hi']:.2f})"

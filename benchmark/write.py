@@ -1,0 +1,74 @@
+"""Writing the report of a fit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from liescope.benchmark.background import background_scores
+from liescope.benchmark.csv_text import safe
+from liescope.benchmark.fitting import FitResult
+from liescope.benchmark.folders import report_folder
+from liescope.benchmark.plots import forest, predictive
+from liescope.benchmark.report import report
+from liescope.benchmark.results import stacked, tidy_draws
+from liescope.common.errors import UsageError
+
+FILES = frozenset(
+    {
+        "background.csv",
+        "capability.csv",
+        "capability.json",
+        "counts.csv",
+        "differences.csv",
+        "draws.parquet",
+        "drawn_votes.csv",
+        "forest.png",
+        "predictive.png",
+        "report.md",
+        "win_rates.csv",
+    }
+)
+
+
+def write_fit(out: Path, result: FitResult) -> FitResult:
+    """Writes the report to the folder, which appears when it is complete; returns the result with its report's path.
+
+    capability.csv and .json hold the scores, counts.csv each cell with its prediction, draws.parquet the sample,
+    drawn_votes.csv the scores with and without games that hold a drawn vote, differences.csv and win_rates.csv the
+    comparison of conditions, background.csv z-scores that do not assume the model, where the games allow them.
+    """
+    with report_folder(out, FILES) as folder:
+        tables = {
+            "capability.csv": result.scores,
+            "counts.csv": result.cells,
+            "drawn_votes.csv": result.drawn,
+            "differences.csv": result.differences,
+            "win_rates.csv": result.win_rates,
+            "background.csv": _background(result),
+        }
+        for name, table in tables.items():
+            if not table.is_empty():
+                safe(table).write_csv(folder / name)
+        draws = stacked({part.condition: tidy_draws(part.posterior) for part in result.fits}, len(result.fits) > 1)
+        draws.write_parquet(folder / "draws.parquet", compression="zstd")
+        data = json.dumps(result.to_json(), ensure_ascii=False, indent=1)
+        (folder / "capability.json").write_text(data + "\n", encoding="utf-8")
+        forest(result.scores).savefig(folder / "forest.png", dpi=150)
+        predictive(result.cells).savefig(folder / "predictive.png", dpi=150)
+        (folder / "report.md").write_text(report(result), encoding="utf-8")
+    return replace(result, report=out / "report.md")
+
+
+def _background(result: FitResult) -> pl.DataFrame:
+    """The scores against backgrounds of each condition whose games are such a design."""
+    found = {}
+    for part in result.fits:
+        try:
+            found[part.condition] = background_scores(part.posterior.cells)
+        except UsageError:  # the games are no such design; the report does without
+            continue
+    return stacked(found, len(result.fits) > 1)

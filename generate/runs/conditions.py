@@ -1,0 +1,68 @@
+"""The settings that a game was played with, as far as they can change what its players do.
+
+Two games of equal settings belong to one condition. What only measures the game (assessments, judges) is no setting:
+whether a statement is rated changes nothing that is said or voted. Showing voters their own ratings does, and counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from liescope.games.record import GameRecord
+from liescope.labeling.conditions import PROMPTS, SETTINGS, setting_words
+
+_MEASURING = frozenset({"assess", "assess_share"})
+
+
+def settings_of(plan: Mapping[str, Any]) -> dict[str, str]:
+    """The settings in a run's plan, by name; empty where the plan names none.
+
+    A run of judged games made before judged records kept their settings is known by the run that was judged; an
+    imported run by its format.
+    """
+    if "judged" in plan:
+        return {"judged run": str(plan.get("origin", plan["judged"]))}
+    if "import" in plan:
+        return {"imported from": str(plan["import"])}
+    options = plan.get("options")
+    if not isinstance(options, Mapping):
+        return {}
+    found = {str(name): setting_words(value) for name, value in options.items() if name not in _MEASURING}
+    for name in ("prompts", PROMPTS, "seating"):
+        if name in plan:
+            found[name] = setting_words(plan[name])
+    return found
+
+
+def with_settings(record: GameRecord, plan: Mapping[str, Any]) -> GameRecord:
+    """The record with the settings of its run, or with its own where it has some (a judged game's are those that it
+    was played with; an importer may know more than the plan).
+    """
+    found = settings_of(plan)
+    if SETTINGS in record.meta or not found:
+        return record
+    if version := record.meta.get("prompt_version"):
+        found[PROMPTS] = str(version)
+    return replace(record, meta={**record.meta, SETTINGS: found})
+
+
+def labels(kinds: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
+    """A name for the condition of each kind of game, as "rounds 8, prompts full": the fewest settings that part all
+    kinds with the same rules; "" for all where there is one of each.
+
+    kinds: (game, settings), each once.
+    """
+    names = list(dict.fromkeys(name for _, settings in kinds for name in settings))
+    parted = len({game for game, _ in kinds})
+    telling: list[str] = []
+    for name in names:
+        groups = len({(game, *(settings.get(key) for key in (*telling, name))) for game, settings in kinds})
+        if groups > parted:
+            telling.append(name)
+            parted = groups
+    return [
+        ", ".join(f"{name.replace('_', ' ')} {settings[name] or 'none'}" for name in telling if name in settings)
+        for _, settings in kinds
+    ]
