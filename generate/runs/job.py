@@ -12,7 +12,7 @@ from liescope.generate.players.protocol import Player
 
 
 class JobGame(Protocol):
-    """One game of the work. number: its place in the run, from 0."""
+    """One game of the job. number: its place in the run, from 0."""
 
     @property
     def number(self) -> int: ...
@@ -25,7 +25,7 @@ G = TypeVar("G", bound=JobGame)
 
 
 class Job(Protocol[G]):
-    """game: the name of the game, for its prompts; players: the specs of all players that the work needs.
+    """game: the name of the game, for its prompts; players: the specs of all players that the job needs.
 
     Everything that changes a game is in `plan`; a run folder with another plan is refused.
     """

@@ -116,6 +116,15 @@ def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) 
         (["mini-mafia", "--names", "Ann,Ben"], "4 names"),
         (["mini-mafia", "--names", "Ann,ann,Cem,Dee"], "name of its own"),
         (["mini-mafia", "--price", "a=cheap"], "MODEL=PROMPT,COMPLETION"),
+        (["mini-mafia", "--price", "a=inf,1"], "MODEL=PROMPT,COMPLETION"),
+        (["mini-mafia", "--price", "a=nan,1"], "MODEL=PROMPT,COMPLETION"),
+        (["mini-mafia", "--price", "a=-1,1"], "MODEL=PROMPT,COMPLETION"),
+        (["mini-mafia", "--price", "a=1,1", "--max-cost", "nan"], "--max-cost"),
+        (["mini-mafia", "--give-up-after", "soon"], "90s, 10m or 2h"),
+        (["mini-mafia", "--give-up-after", "0"], "90s, 10m or 2h"),
+        (["mini-mafia", "--timeout", "inf"], "number of seconds"),
+        (["mini-mafia", "--currency", "so much"], "USD or EUR"),
+        (["mini-mafia", "--allow-key", "MY_API_KEY"], "VARIABLE@HOST"),
         (["mini-mafia", "--max-cost", "1"], "--price"),
         (["mini-mafia", "--prompts", "nowhere"], "nowhere"),
         (["mini-mafia", "--design", "self", "--background", "fake:b"], "--background"),
@@ -159,12 +168,44 @@ def test_a_run_in_which_nothing_could_be_played_exits_1_with_the_reason(
     code, out, err = say("play", "mini-mafia", "--player", "fake:a", "--games", 2, "--out", run)
     assert code == 1
     assert "2 failed" in out
+    assert "the run is incomplete: 2 of 2 games failed" in err
     assert "401" in err.splitlines()[-1]
     endpoint.before = lambda ask: None
     words = ["--player", "fake:a", "--games", 2, "--out", run, "--retry-failed"]
     code, out, _ = say("play", "mini-mafia", *words)
     assert code == 0
     assert "2 of 2" in out
+
+
+def test_a_run_that_lacks_a_game_says_so_and_exits_1(say: Say, run: Path, endpoint: FakeEndpoint) -> None:
+    def fail(ask: Ask) -> None:
+        if ask.game.endswith("3"):
+            raise PlayerFailed("it rejects the request (400): context too long")
+
+    endpoint.before = fail
+    code, out, err = say("play", "mini-mafia", "--player", "fake:a", "--games", 5, "--out", run)
+    assert code == 1
+    assert "4 of 5 games" in out
+    assert "the run is incomplete: 1 of 5 games failed, most of them because of a: it rejects the request" in err
+    assert "--retry-failed" in err
+
+
+def test_the_summary_fits_80_columns_and_names_the_currency(say: Say, run: Path) -> None:
+    words = ["--player", "fake:a", "--games", 1, "--assess", "--currency", "EUR", "--out", run]
+    code, out, err = say("play", "werewolf", *words)
+    assert code == 0
+    table = out[out.index("per game, by kind") : out.index("\nall ")]
+    assert len(table.splitlines()) > 6
+    assert all(len(line) <= 80 for line in [*table.splitlines(), *err.splitlines()])
+    assert " EUR." in out
+
+
+def test_a_config_file_cannot_say_where_a_key_goes(say: Say, run: Path, tmp_path: Path) -> None:
+    config = tmp_path / "run.toml"
+    config.write_text('[play]\ngame = "mini-mafia"\nallow_key = ["AWS_SECRET_ACCESS_KEY@evil.example"]\n', "utf-8")
+    code, _, err = say("play", "--config", config, "--out", run, "mini-mafia")
+    assert code == 1
+    assert "allow_key" in err
 
 
 def test_a_transcript_shows_roles_night_words_labels_votes_and_outcome(say: Say, run: Path) -> None:

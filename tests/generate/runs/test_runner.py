@@ -293,7 +293,7 @@ def test_a_spent_budget_stops_cleanly_and_a_larger_one_goes_on(
     assert records(tmp_path / "poor") == records(tmp_path / "whole")
 
 
-def test_the_budget_counts_what_earlier_sittings_spent(
+def test_the_budget_counts_what_earlier_processes_spent(
     plan: MakePlan, run: Path, endpoint: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spent: list[tuple[int, float]] = []
@@ -346,16 +346,16 @@ def test_replies_that_these_rules_never_ask_for_are_told_not_dropped(
         run_job(made, run)
 
 
-def test_two_sittings_at_one_run_are_refused(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
+def test_a_second_writer_of_one_run_is_refused(plan: MakePlan, run: Path, endpoint: FakeEndpoint) -> None:
     refused: list[str] = []
 
-    def sit_down_too(ask: Ask) -> None:
+    def write_too(ask: Ask) -> None:
         try:
             Journal.open(run, write=True).close()
         except UsageError as error:
             refused.append(str(error))
 
-    endpoint.before = sit_down_too
+    endpoint.before = write_too
     made = plan(games=1, players=("fake:a",))
     run_job(made, run)
     assert len(refused) == len(endpoint.asked) == 9

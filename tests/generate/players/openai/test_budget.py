@@ -1,4 +1,4 @@
-"""A budget counts every answer, retries and earlier sittings too, and is looked at before each request."""
+"""A budget counts every answer, retries and earlier processes' too, and is looked at before each request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_spent_budget_of_money_stops_before_the_next_request(serve, stubs, des
     assert len(stub.requests) == 2
 
 
-def test_what_an_earlier_sitting_spent_counts(serve, stubs, desk, asked) -> None:
+def test_what_an_earlier_process_spent_counts(serve, stubs, desk, asked) -> None:
     stub = serve(stubs.says('"Hi."'))
     with pytest.raises(BudgetSpent):
         desk(f"m@{stub.url}", max_tokens=1000, spent_tokens=1000).ask(asked[AskKind.SPEAK])

@@ -85,7 +85,7 @@ def test_a_flaky_endpoint_changes_no_game_and_each_request_is_logged(serve, stub
     assert [bool(attempt.problem) for attempt in attempts] == [n % 3 == 0 for n in range(len(stub.requests))]
 
 
-def told(game: GameRecord) -> Mapping[EventKind, int]:
+def kinds_of(game: GameRecord) -> Mapping[EventKind, int]:
     return Counter(event.kind for event in game.events)
 
 
@@ -101,8 +101,8 @@ def test_a_real_server_with_a_model_of_gibberish_is_played_with_to_the_end(tiny_
         asked = sum(len(batch) for batch in replies)
         unusable = sum(reply.problem != "" for batch in replies for reply in batch)
         assert unusable == fallbacks(game).total() > 0.5 * asked
-        assert told(game)[EventKind.STATEMENT] + told(game)[EventKind.SILENCE] == 6
-        assert told(game)[EventKind.VOTE] == 3
+        assert kinds_of(game)[EventKind.STATEMENT] + kinds_of(game)[EventKind.SILENCE] == 6
+        assert kinds_of(game)[EventKind.VOTE] == 3
         seed = int(game.game_id[1:])
         assert tuple(replay(lambda seed=seed: Mafia(MINI, seed, f"g{seed}"), replies).events) == game.events
     assert len(attempts) == sum(len(batch) for _, replies in games for batch in replies)

@@ -1,0 +1,102 @@
+"""Ctrl-C at any moment: exit code 130, one or two lines, no traceback, and nothing that was answered is lost."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from liescope.generate.runs.journal import Journal
+from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.xdist_group("kill")
+
+
+@pytest.fixture
+def slow() -> Iterator[LimitedServer]:
+    server = LimitedServer(Behaviour(latency=1.0))
+    yield server
+    server.close()
+
+
+def begin(server: LimitedServer, out: Path) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{server.url}"]
+    words += ["--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out)]
+    return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def kept(run: Path) -> int:
+    with Journal.open(run) as journal:
+        return sum(len(journal.answers(game_id)) for game_id in journal.begun() | set(journal.game_ids()))
+
+
+def test_requests_under_way_come_in_and_no_new_one_is_sent(slow: LimitedServer, tmp_path: Path) -> None:
+    process = begin(slow, tmp_path / "run")
+    wait_until(lambda: slow.answered >= 8 and slow.under_way == 8)
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "")
+    assert "waiting for the requests under way" in complained
+    assert f"run the same command again to go on with {tmp_path / 'run'}" in complained.replace("\n", "")
+    assert "Traceback" not in complained
+    assert kept(tmp_path / "run") == slow.answered
+
+
+def test_a_second_time_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:
+    slow.behaviour.latency = 60.0
+    process = begin(slow, tmp_path / "run")
+    wait_until(lambda: slow.under_way == 8)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    pressed = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, complained = process.communicate(timeout=30)
+    assert time.monotonic() - pressed < 5
+    assert process.returncode == 130
+    assert "Traceback" not in complained
+
+
+def test_a_wait_for_a_limit_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:
+    slow.behaviour.fault = lambda seconds, body: Fault(429, headers={"Retry-After": "100"})
+    process = begin(slow, tmp_path / "run")
+    wait_until(lambda: slow.refused[429] >= 8)
+    pressed = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, complained = process.communicate(timeout=30)
+    assert time.monotonic() - pressed < 5
+    assert process.returncode == 130
+    assert "Traceback" not in complained
+
+
+@pytest.mark.parametrize("after", [0.2, 0.5, 1.0])
+def test_the_first_second_knows_no_traceback(slow: LimitedServer, tmp_path: Path, after: float) -> None:
+    process = begin(slow, tmp_path / "run")
+    wait_until(lambda: _loads_liescope(process.pid))
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    _, complained = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert not re.search("Traceback|KeyboardInterrupt", complained)
+
+
+def _loads_liescope(pid: int) -> bool:
+    """Whether the process is past the start of Python itself, which no program can guard."""
+    try:
+        return "_struct" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+    except OSError:
+        return True

@@ -1,0 +1,79 @@
+"""What a run shows while it is under way, on a terminal and on a pipe, in 80 columns."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from collections import Counter
+
+import pytest
+from rich.console import Console
+
+from liescope.generate.players.shared import Activity
+from liescope.generate.runs import live
+from liescope.generate.runs.live import clock, live_display, state
+from liescope.generate.runs.runner import RunProgress
+
+
+def busy() -> RunProgress:
+    """A run with everything going on at once."""
+    activity = Activity(under_way=64, retries=Counter({"429": 1234, "500": 56, "nothing came within 120 s": 7, "x": 1}))
+    activity.waits["models.some-provider.example:8443"] = (
+        time.monotonic() + 12.3,
+        "it limits the rate (429): Rate limit reached for gpt \x1b[2J in organization org-abc on requests per min",
+    )
+    return RunProgress(
+        14_000, 6_999, 1, before=2_000, playing=64, calls=123_456, tokens=98_765_432, cost=1234.5, activity=activity
+    )
+
+
+def test_everything_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(state(busy(), 3600.0, "EUR"))
+    for part in (
+        "64 games, 64 requests under way",
+        "34.3 replies/s",
+        "98,765,432 tokens",
+        "1,234.50 EUR",
+        "1 failed",
+        "1,234 × 429",
+        "56 × 500",
+        "waiting 12 s for models.some-provider.example:8443: it limits the rate (429)",
+    ):
+        assert part in text
+    assert "\x1b" not in text
+
+
+def test_the_time_left_follows_from_the_games_that_ended_since_the_start() -> None:
+    progress = RunProgress(100, done=50, before=40)
+    assert clock(progress, 60.0) == "1:00, about 5:00 left"
+    assert clock(RunProgress(100, done=40, before=40), 60.0) == "1:00"
+    assert clock(RunProgress(100, done=100, before=40), 3700.0) == "1:01:40"
+
+
+def test_a_pipe_gets_a_line_now_and_then_and_the_last_state(capsys: pytest.CaptureFixture[str]) -> None:
+    with live_display("play", "USD", True) as show:
+        for second in range(1, 41):
+            show(busy(), float(second))
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("games" in line and "7000/14000" in line for line in lines) == 3
+    assert all(len(line) <= 80 for line in lines)
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_a_terminal_of_80_columns_wraps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=80, color_system=None, legacy_windows=False)
+    monkeypatch.setattr(live, "Console", lambda stderr: console)
+    with live_display("label", "USD", True) as show:
+        show(busy(), 3723.0)
+    frame = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue()).rstrip().splitlines()[-4:]
+    assert [line.split()[0] for line in frame[1:]] == ["64", "98,765,432", "waiting"]
+    assert "7000/14000 games" in frame[0]
+    assert all(len(line) <= 80 for line in frame)
+
+
+def test_nothing_is_shown_where_nothing_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    with live_display("play", "USD", False) as show:
+        show(busy(), 100.0)
+    assert capsys.readouterr() == ("", "")
