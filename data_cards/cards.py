@@ -48,7 +48,8 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
 
     facts: detector (its name), kind (tfidf, embedding, encoder), target (role, claim, self, peer), corpus (its name),
     sources (where the words of the training statements come from), config (name to value), metrics (rows with split,
-    metric, value, lo, hi, statements, games; may be empty), liescope (the version).
+    metric, value, lo, hi, statements, games; may be empty), thresholds (false positive rate in words to score; may be
+    empty), folder (where the model lies, as code would name it), liescope (the version).
     Raises CardError where a fact is missing or empty.
     """
     return _render("model.md.jinja", {**facts, "source_words": SOURCES})
@@ -113,7 +114,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(md=markdown, yaml=yaml_text, sh=_shell, share=_share, num=_number)
+    environment.filters.update(md=markdown, yaml=yaml_text, sh=_shell, python=_python, share=_share, num=_number)
     return environment
 
 
@@ -133,6 +134,11 @@ def markdown(value: object) -> str:
 
 def yaml_text(value: object) -> str:
     """A double-quoted YAML scalar on one line."""
+    return json.dumps(_printable(value), ensure_ascii=False)
+
+
+def _python(value: object) -> str:
+    """A Python string literal on one line."""
     return json.dumps(_printable(value), ensure_ascii=False)
 
 

@@ -202,6 +202,8 @@ def _card(name: str, file: ModelFile, rows: Sequence[MetricRow]) -> str:
         "sources": file.training.sources,
         "config": {key: "bundled all-MiniLM-L6-v2" if value == "" else value for key, value in config.items()},
         "metrics": [{**row, "metric": METRIC_NAMES[row["metric"]]} for row in shown_rows],
+        "thresholds": {f"{level[0]}%": at for level, at in file.thresholds.items() if at is not None},
+        "folder": f"models/{name}",
         "liescope": file.versions["liescope"],
     }
     return render_model_card(facts)

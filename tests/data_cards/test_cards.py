@@ -79,6 +79,8 @@ def model_facts(**changes: Any) -> dict[str, Any]:
         "liescope": "0.1.0",
         "config": {"context": 2, "mask_names": True, "note": ""},
         "metrics": [row],
+        "thresholds": {"1%": 0.91, "5%": 0.75},
+        "folder": "models/my tfidf",
         **changes,
     }
 

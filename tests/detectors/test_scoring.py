@@ -1,0 +1,322 @@
+"""Scores of statements as people have them: strings, mappings, frames, files; and of those that hold no words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from datasets import Dataset
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import liescope
+from liescope.common.errors import BadData, UsageError
+from liescope.detectors import LoadedDetector, load, score, train
+from liescope.detectors.commands import app
+from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.detectors.evaluation.metrics import Scored, metrics
+from liescope.detectors.examples import make_examples, read_statements
+from liescope.detectors.inputs import NO_TEXT
+from liescope.generate.corpus import read
+from liescope.labeling.reading_notes import LOST_TEXT
+
+Corpus = Callable[..., Path]
+Rows = dict[str, list[dict[str, Any]]]
+
+CALM = "calm down and trust me, a random rush is wrong, Bob."
+CERTAIN = "I checked Bob last night, the evidence is certain."
+COLUMNS = ["text", "score", "flag_at_1pct_fpr", "flag_at_5pct_fpr", "score_null"]
+
+
+@pytest.fixture(scope="module")
+def folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train("tfidf", corpus, out=tmp_path_factory.mktemp("m") / "tfidf", folds=0, context=2).model
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> LoadedDetector:
+    return load(folder)
+
+
+def test_strings_get_a_probability_each_in_their_order(model: LoadedDetector) -> None:
+    found = model.score([CALM, CERTAIN])
+    assert found.columns == COLUMNS
+    assert found["text"].to_list() == [CALM, CERTAIN]
+    lie, truth = found["score"]
+    assert 0 <= truth < 0.5 < lie <= 1
+    assert found["score_null"].to_list() == [None, None]
+
+
+def test_a_folder_a_loaded_model_and_a_single_string_are_taken_too(folder: Path, model: LoadedDetector) -> None:
+    assert score(str(folder), CALM).equals(score(model, [CALM]))
+    assert score(model, {"text": CALM}).equals(score(model, [CALM]))
+    assert score(model, []).height == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", NO_TEXT),
+        ("  \n", NO_TEXT),
+        (None, NO_TEXT),
+        ("\u200b\u202e", NO_TEXT),
+        ("\\", LOST_TEXT),
+        (" \\ ", LOST_TEXT),
+    ],
+)
+def test_what_holds_no_words_has_no_score_and_a_reason(text: str | None, reason: str, model: LoadedDetector) -> None:
+    row = model.score([text, CALM]).row(0, named=True)
+    assert row["score"] is None
+    assert row["flag_at_5pct_fpr"] is None
+    assert row["score_null"] == reason
+    assert model.score([text, CALM])["score"][1] is not None
+
+
+def test_names_that_were_common_in_training_are_names_where_none_are_given(model: LoadedDetector) -> None:
+    assert model.file.training.names == ["Alice", "Bob", "Charlie", "Diana"]
+    alone = model.score([CERTAIN])["score"][0]
+    assert alone == model.score([CERTAIN.replace("Bob", "Diana")])["score"][0]
+    given = {"text": CERTAIN.replace("Bob", "Xerxes"), "names": ["Xerxes", "Yve"]}
+    assert alone == model.score([given])["score"][0]
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        [("Alice", "calm, calm."), ("Bob", "evidence?")],
+        [["Alice", "calm, calm."], ["Bob", "evidence?"]],
+        [{"speaker": "Alice", "text": "calm, calm."}, {"speaker": "Bob", "text": "evidence?"}],
+        np.array([("Alice", "calm, calm."), ("Bob", "evidence?")]).tolist(),
+    ],
+)
+def test_context_is_read_in_every_form_and_matters(context: Any, model: LoadedDetector) -> None:
+    said = {"text": CERTAIN, "speaker": "Diana", "names": ["Alice", "Bob", "Diana"]}
+    with_context = model.score([{**said, "context": context}])["score"][0]
+    pairs = [("Alice", "calm, calm."), ("Bob", "evidence?")]
+    assert with_context == model.score([{**said, "context": pairs}])["score"][0]
+    assert with_context != model.score([said])["score"][0]
+
+
+def test_frames_of_every_library_give_what_the_evaluation_reads(model: LoadedDetector, corpus: Path) -> None:
+    """Rows of a corpus, with the game before each as its context, score as `evaluate` scores them."""
+    statements = read_statements(corpus, ["test"])
+    expected = model.detector.predict_proba(make_examples(statements, 2))[:, 1]
+    plain = statements.select("statement_id", "game_id", "speaker", "speaker_model", "text", "names")
+    arrow = plain.to_arrow()
+    for frame in (plain, plain.lazy(), arrow, arrow.to_pandas(), Dataset(pa.Table.from_pylist(plain.to_dicts()))):
+        found = model.score(frame)
+        assert found.columns == ["statement_id", *COLUMNS]
+        assert found["statement_id"].to_list() == statements["statement_id"].to_list()
+        assert np.allclose(found["score"].to_numpy(), expected)
+
+
+def test_missing_values_of_pandas_are_missing(model: LoadedDetector) -> None:
+    frame = pl.DataFrame({"text": [CALM, None], "speaker": [None, "Bob"]}).to_pandas()
+    assert model.score(frame)["score_null"].to_list() == [None, NO_TEXT]
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        ([7], "statement 1 is of type int"),
+        ([CALM, {"said": CALM}], "statement 2 has no 'text'; it has: said"),
+        ([{"text": 7}], "statement 1: 'text' is of type int"),
+        ([{"text": CALM, "context": "before"}], "'context' must be a list"),
+        ([{"text": CALM, "context": [7]}], "each entry of 'context'"),
+        (7, "int holds no statements"),
+        (pl.DataFrame({"said": [CALM]}), "has no 'text'"),
+    ],
+)
+def test_what_is_no_statement_is_named(statements: Any, words: str, model: LoadedDetector) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        model.score(statements)
+
+
+@given(st.lists(st.text(max_size=80), max_size=6))
+def test_any_text_gets_a_probability_or_a_reason(model: LoadedDetector, texts: list[str]) -> None:
+    for row in model.score(texts).iter_rows(named=True):
+        assert (row["score"] is None) == (row["score_null"] is not None)
+        assert row["score"] is None or 0 <= row["score"] <= 1
+
+
+def test_a_score_at_the_threshold_is_not_flagged_and_the_next_above_is(model: LoadedDetector, corpus: Path) -> None:
+    at = model.thresholds["5pct"]
+    validation = model.score(read_statements(corpus, ["validation"]))
+    assert (validation["score"] == at).any()
+    for row in validation.iter_rows(named=True):
+        assert row["flag_at_5pct_fpr"] == (row["score"] > at)
+    assert not validation.filter(pl.col("score") == at)["flag_at_5pct_fpr"].any()
+
+
+def test_recall_and_realised_rate_count_what_is_above_the_threshold_only() -> None:
+    y, value = np.array([True, True, False, False]), np.array([0.5, 0.7, 0.5, 0.3])
+    data = Scored(y, value, np.arange(4), 4)
+    found = metrics(data, {"1pct": 0.5, "5pct": 0.4}, game_weights(4, 0, 0))
+    assert found["recall_at_1pct_fpr"][0] == 0.5
+    assert found["realised_fpr_at_1pct"][0] == 0
+    assert found["recall_at_5pct_fpr"][0] == 1
+    assert found["realised_fpr_at_5pct"][0] == 0.5
+
+
+def test_lost_texts_are_left_out_of_training_and_evaluation_and_counted(make_corpus: Corpus, tmp_path: Path) -> None:
+    def lose(rows: Rows) -> None:
+        for row in rows["statements"][::10]:
+            row["text"] = "\\"
+        for row in rows["statements"][5::10]:
+            row["read_notes"] = ["another note", LOST_TEXT]
+
+    corpus = make_corpus(change=lose)
+    lost = {split: int(read(corpus, "statements", split).collect().height) for split in ("train", "test")}
+    lost = {split: count - read_statements(corpus, [split]).height for split, count in lost.items()}
+    assert lost["train"] > 50
+    result = train("tfidf", corpus, out=tmp_path / "m", folds=0)
+    kept = train("tfidf", corpus, out=tmp_path / "kept", folds=0, keep_lost=True)
+    assert kept.file.training.lost == 0
+    assert kept.file.training.statements == result.file.training.statements + lost["train"]
+    assert result.file.training.lost >= lost["train"]
+    shown = run("evaluate", str(tmp_path / "m"), "--corpus", str(corpus), "--draws", "10", "--out", str(tmp_path / "r"))
+    assert f"note: {lost['test']:,} statements of test are left out" in " ".join(shown.split())
+    assert "are left out" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+
+
+def run(*words: str, stdin: str | None = None) -> str:
+    return CliRunner().invoke(app, list(words), catch_exceptions=False, input=stdin).stdout
+
+
+def test_the_command_scores_its_arguments(folder: Path) -> None:
+    (line,) = run("score", str(folder), CALM).splitlines()
+    value, flag, text = line.split("\t")
+    assert 0.5 < float(value) <= 1
+    assert flag in {"flagged at 1% FPR", "flagged at 5% FPR", "not flagged"}
+    assert text == CALM
+
+
+def test_the_command_reads_standard_input_a_line_at_a_time(folder: Path) -> None:
+    found = run("score", str(folder), stdin=f"{CALM}\n\nevil \x1b[31mtext\r\n{CERTAIN}").splitlines()
+    assert len(found) == 4
+    assert found[1].split("\t")[:2] == ["–", NO_TEXT]
+    assert "\x1b" not in found[2]
+
+
+def test_the_command_prints_one_object(folder: Path) -> None:
+    found = json.loads(run("score", str(folder), CALM, "", "--json"))
+    assert found["model"] == str(folder)
+    assert [row["text"] for row in found["rows"]] == [CALM, ""]
+    assert found["rows"][1]["score"] is None
+
+
+def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_back(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path).to_dicts()
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        {**row, "score": float(row["score"])} for row in csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
+    ]
+
+
+@pytest.mark.parametrize("out", ["scores.jsonl", "scores.csv", "scores.parquet"])
+@pytest.mark.parametrize("into", ["said.jsonl", "said.csv", "said.parquet"])
+def test_files_of_every_kind_are_scored_in_batches(
+    into: str, out: str, folder: Path, model: LoadedDetector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("liescope.detectors.score_files.BATCH", 7)
+    rows = [{"text": f'{CALM}, {number} "x"\nnext', "speaker": "Bob"} for number in range(20)]
+    write = {".jsonl": write_jsonl, ".csv": write_csv, ".parquet": lambda p, r: pl.DataFrame(r).write_parquet(p)}
+    write[Path(into).suffix](tmp_path / into, rows)
+    said = run("score", str(folder), "--in", str(tmp_path / into), "--out", str(tmp_path / out))
+    assert "20 statements scored" in said
+    expected = model.score(rows)
+    found = read_back(tmp_path / out)
+    assert [row["text"] for row in found] == expected["text"].to_list()
+    assert np.allclose([row["score"] for row in found], expected["score"].to_numpy())
+
+
+def test_context_goes_on_over_the_border_of_a_batch(
+    model: LoadedDetector, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("liescope.detectors.score_files.BATCH", 4)
+    statements = read_statements(corpus, ["test"])
+    statements.select("statement_id", "game_id", "speaker", "text", "names").write_parquet(tmp_path / "in.parquet")
+    folder = train("tfidf", corpus, out=tmp_path / "m", folds=0, context=2).model
+    run("score", str(folder), "--in", str(tmp_path / "in.parquet"), "--out", str(tmp_path / "out.parquet"))
+    assert np.allclose(pl.read_parquet(tmp_path / "out.parquet")["score"], model.score(statements)["score"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.jsonl", b'{"text": "hello"}\n{"text": ', "line 2 is not JSON"),
+        ("a.jsonl", b'{"text": "hello"}\n[[[[' + b"[" * 100_000, "line 2 is not JSON"),
+        ("a.jsonl", b"\xff\xfe\x00", "is not UTF-8"),
+        ("a.jsonl", b'{"said": "hello"}', "has no 'text'"),
+        ("a.csv", b"said\nhello\n", "has no 'text'"),
+        ("a.csv", b"text\n\xff\xfe\n", "is not CSV in UTF-8"),
+        ("a.parquet", b"PAR1 not", "is not Parquet"),
+        ("a.xlsx", b"", "none of the endings"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line_and_leaves_nothing(
+    name: str, content: bytes, words: str, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError, match=words):
+        run("score", str(folder), "--in", str(tmp_path / name), "--out", str(tmp_path / "out.jsonl"))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_line_without_end_is_not_read_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("liescope.detectors.score_files._LONGEST", 1000)
+    with pytest.raises(BadData, match="line 2 is longer than 1,000 characters"):
+        run("score", str(folder), stdin="short\n" + "x" * 5000)
+
+
+def test_a_file_of_scores_is_not_overwritten_unless_told(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "scores.csv"
+    out.write_text("years of work", encoding="utf-8")
+    with pytest.raises(UsageError, match="add --overwrite"):
+        run("score", str(folder), CALM, "--out", str(out))
+    assert out.read_text(encoding="utf-8") == "years of work"
+    run("score", str(folder), "=HYPERLINK(evil)", "--out", str(out), "--overwrite")
+    assert "'=HYPERLINK" in out.read_text(encoding="utf-8")
+
+
+def test_texts_and_a_file_at_once_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not both"):
+        run("score", str(folder), CALM, "--in", str(tmp_path / "x.jsonl"))
+
+
+def test_the_snippets_on_the_model_card_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    (command,) = re.findall(r"`liescope (score .*?)`", card)
+    (tmp_path / "models").symlink_to(folder.parent)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(liescope, "load", load, raising=False)
+    exec(compile(code, "README.md", "exec"))
+    assert "He is the" in capsys.readouterr().out
+    assert "He is the mafioso." in run(*shlex.split(command))
