@@ -16,7 +16,7 @@ from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
 
-Corpus = Annotated[Path, typer.Option(help="The corpus folder that `liescope build` made.")]
+Corpus = Annotated[str, typer.Option(help="The corpus folder that `liescope build` made, or USER/NAME on the Hub.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
 KeepLost = Annotated[

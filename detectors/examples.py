@@ -19,24 +19,7 @@ from liescope.generate.corpus import read
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = ("role", "claim", "self", "peer")
-_COLUMNS = (
-    "statement_id",
-    "game_id",
-    "game",
-    "source",
-    "day",
-    "round",
-    "position",
-    "speaker",
-    "speaker_role",
-    "speaker_team",
-    "speaker_model",
-    "text",
-    "alive",
-    "read_notes",
-    *(f"label_{target}" for target in TARGETS),
-    "split",
-)
+_LARGE = ("claims", "transcript")  # no detector reads them
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
 _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
@@ -97,7 +80,7 @@ def read_statements(
             ", so that training on one would leak into the other; build the corpus again with `liescope build`"
         )
     seats = read(folder, "games").select("game_id", names=pl.col("seats").list.eval(pl.element().struct.field("name")))
-    wanted = read(folder, "statements").select(_COLUMNS).filter(pl.col("split").is_in(list(splits)))
+    wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)
     return kept.join(seats, on="game_id", how="left").sort("game_id", "position").collect()
 
@@ -117,6 +100,11 @@ def corpus_id(corpus: str | os.PathLike[str]) -> str:
     """A short fingerprint of which game lies in which split; equal for two builds with the same split."""
     where = read(Path(corpus), "games").select("game_id", "split").unique().sort("game_id", "split").collect()
     return hashlib.sha256(where.write_csv().encode()).hexdigest()[:16]
+
+
+def corpus_name(corpus: str | os.PathLike[str]) -> str:
+    """What a corpus is called: its folder, or its name on the Hub."""
+    return Path(corpus).resolve().name if Path(corpus).exists() else os.fspath(corpus).rpartition("/")[2]
 
 
 def make_examples(statements: pl.DataFrame, context: int) -> tuple[Example, ...]:

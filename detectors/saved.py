@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.detectors.evaluation.metrics import flagged
-from liescope.detectors.evaluation.scores import METRIC_NAMES, SCORES, MetricRow
+from liescope.detectors.evaluation.scores import METRIC_NAMES, SCORES, MetricRow, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, read_model_file
@@ -140,7 +140,7 @@ def write_model(
 ) -> None:
     """Write a model into an empty folder. name: what the card calls it."""
     detector.save(folder)
-    scores.write_parquet(folder / SCORES_FILE, compression="zstd")
+    write_scores(scores, folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
     (folder / CARD_FILE).write_text(_card(name, file, rows), encoding="utf-8")
     (folder / MODEL_FILE).write_text(file.model_dump_json(indent=2) + "\n", encoding="utf-8")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
+from liescope.data_cards.tables import TABLES
 from liescope.detectors.evaluation.scores import (
     Figures,
     MetricRow,
@@ -30,6 +31,7 @@ from liescope.detectors.examples import (
     Labelled,
     check_trainable,
     corpus_id,
+    corpus_name,
     count_lost,
     labelled,
     read_statements,
@@ -43,7 +45,7 @@ from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
-from liescope.generate.corpus import check
+from liescope.generate.corpus import check, corpus_folder
 
 _SPLITS = ("train", "validation")
 _COMMON_NAME, _MOST_NAMES = 0.01, 200
@@ -113,6 +115,8 @@ def train(
 ) -> TrainResult:
     """Train one detector on the train split of a corpus and save it with its card and its own scores.
 
+    corpus: a corpus folder, or a corpus on the Hub ("USER/NAME").
+
     kind: "tfidf", "embedding", "encoder" or any other of the registry; target: "role", "claim", "self" or "peer";
     context: earlier statements of the game that stand before each; folds: of the cross-validation by game, 0 for none,
     None for the kind's default; keep_lost: learn from statements whose text was lost before it was published, too;
@@ -128,11 +132,15 @@ def train(
     chosen = detector_class(kind).folds if folds is None else folds
     recipe = Recipe(kind, target, text, options, chosen, seed, keep_lost)
     with shown(progress) as show:
-        return train_recipe(Path(corpus), Path(out), recipe, overwrite, show)
+        return train_recipe(corpus, Path(out), recipe, overwrite, show)
 
 
 def train_recipe(
-    corpus: Path, out: Path, recipe: Recipe, overwrite: bool = False, progress: Progress = silent
+    corpus: str | os.PathLike[str],
+    out: Path,
+    recipe: Recipe,
+    overwrite: bool = False,
+    progress: Progress = silent,
 ) -> TrainResult:
     """`train` with its settings gathered in a recipe."""
     if recipe.folds == 1 or recipe.folds < 0:
@@ -141,18 +149,26 @@ def train_recipe(
     check_free(out, overwrite)
     make_detector = partial(make, recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
     detector = make_detector()
-    check(corpus)
+    folder = corpus_folder(corpus, *TABLES)
+    check(folder)
     began = time.perf_counter()
     try:
-        with replacing(out, "model", is_model) as folder:
-            return _train(corpus, out, folder, recipe, detector, began, progress)
+        with replacing(out, "model", is_model) as fresh:
+            return _train(folder, corpus_name(corpus), out, fresh, recipe, detector, began, progress)
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
 
 
 def _train(
-    corpus: Path, out: Path, folder: Path, recipe: Recipe, detector: Detector, began: float, progress: Progress
+    corpus: Path,
+    name_of_corpus: str,
+    out: Path,
+    fresh: Path,
+    recipe: Recipe,
+    detector: Detector,
+    began: float,
+    progress: Progress,
 ) -> TrainResult:
     statements = read_statements(corpus, _SPLITS, recipe.keep_lost)
     by_split = {name: statements.filter(pl.col("split") == name) for name in _SPLITS}
@@ -175,7 +191,7 @@ def _train(
         target=recipe.target,
         text=recipe.text,
         options=detector.options.model_dump(),
-        corpus=CorpusName(id=corpus_id(corpus), name=corpus.resolve().name),
+        corpus=CorpusName(id=corpus_id(corpus), name=name_of_corpus),
         training=TrainingFacts(
             **summary(data),
             lost=0 if recipe.keep_lost else count_lost(corpus, _SPLITS),
@@ -190,7 +206,7 @@ def _train(
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    write_model(folder, name, file, detector, scores, frozenset(statements["game_id"]), figures.rows)
+    write_model(fresh, name, file, detector, scores, frozenset(statements["game_id"]), figures.rows)
     return TrainResult(out, file, figures.rows, scores, figures.notes)
 
 

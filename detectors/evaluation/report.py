@@ -21,6 +21,7 @@ from liescope.detectors.evaluation.scores import (
     metric_table,
     per_detector,
     scripted_warning,
+    write_scores,
 )
 
 _TARGETS = {
@@ -68,9 +69,9 @@ def _is_report(out: Path) -> bool:
 
 
 def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
-    evaluation.scores.write_parquet(out / "scores.parquet", compression="zstd")
+    write_scores(evaluation.scores, out / "scores.parquet")
     names = pl.col("detector", "split").map_elements(cell, pl.String)
-    metric_table(evaluation.rows).with_columns(names).write_csv(out / "report.csv")
+    (out / "report.csv").write_text(metric_table(evaluation.rows).with_columns(names).write_csv(), encoding="utf-8")
     figures = _figures(out, evaluation)
     (out / "report.md").write_text(markdown(evaluation, figures), encoding="utf-8")
     data = {

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.data_cards.tables import TABLES
 from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.evaluation.observers import Tables, detective_claims, in_the_villagers_seat, on_statements
 from liescope.detectors.evaluation.scores import (
@@ -24,13 +25,13 @@ from liescope.detectors.evaluation.scores import (
     metric_table,
     score_table,
 )
-from liescope.detectors.examples import corpus_id, count_lost, make_examples, read_statements
+from liescope.detectors.examples import corpus_id, corpus_name, count_lost, make_examples, read_statements
 from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.games.mafia import MiniMafia
-from liescope.generate.corpus import check, read, read_facts
+from liescope.generate.corpus import check, corpus_folder, read, read_facts
 
 Model = str | os.PathLike[str] | LoadedDetector
 
@@ -87,7 +88,8 @@ def evaluate(
 ) -> EvaluationResult:
     """Evaluate saved detectors on one split of a corpus, beside cheap controls and, if asked, the players.
 
-    models: one or several model folders, or detectors that `load` gave; split: "train" (out of fold), "validation" or
+    models: one or several model folders, or detectors that `load` gave; corpus: a corpus folder, or a corpus on the
+    Hub ("USER/NAME"); split: "train" (out of fold), "validation" or
     "test"; observers: compare with the players' own judgement; draws: resamples of games for the 95% intervals;
     keep_lost: also statements whose text was lost before it was published; out: a folder for the report.
 
@@ -109,7 +111,8 @@ def evaluate(
         check_report_folder(Path(out))
     with shown(progress) as show:
         loaded = _load([models] if isinstance(models, str | os.PathLike | LoadedDetector) else models)
-        result = _evaluate(loaded, Path(corpus), split, observers, draws, seed, keep_lost, show)
+        folder = corpus_folder(corpus, *TABLES)
+        result = _evaluate(loaded, folder, corpus_name(corpus), split, observers, draws, seed, keep_lost, show)
     if out is None:
         return result
     from liescope.detectors.evaluation.report import write_report
@@ -120,6 +123,7 @@ def evaluate(
 def _evaluate(
     models: Mapping[str, LoadedDetector],
     corpus: Path,
+    name_of_corpus: str,
     split: str,
     observers: bool,
     draws: int,
@@ -161,7 +165,7 @@ def _evaluate(
     rows, more = _beside_players(scores, evaluated, corpus, plan, tuple(models)) if observers else ([], [])
     progress("figures", 1, 1)
     return EvaluationResult(
-        corpus.resolve().name,
+        name_of_corpus,
         plan,
         {name: model.file.model_dump() for name, model in models.items()},
         tuple(sorted(evaluated["source"].unique())),

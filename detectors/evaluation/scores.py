@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData
@@ -154,6 +156,11 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
             rows += [MetricRow(detector, target, name, metric, *found[metric], *shared) for metric in found]
             notes += [f"{detector}, {target}, {name}: {reason}" for reason in why]
     return Figures(tuple(rows), tuple(notes), thresholds)
+
+
+def write_scores(scores: pl.DataFrame, path: Path) -> None:
+    """Write a score table as Parquet. Raises OSError."""
+    pq.write_table(scores.to_arrow(), path, compression="zstd")
 
 
 def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.folders import replacing
 from liescope.detectors.commands import app
 
 Corpus = Callable[..., Path]
@@ -75,6 +79,96 @@ def test_an_unknown_kind_names_the_choices(corpus: Path, tmp_path: Path) -> None
         run("train", "svm", "--corpus", str(corpus), "--out", str(tmp_path / "m"))
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate"])
+@pytest.mark.parametrize("command", ["train", "score", "evaluate"])
 def test_help_has_an_example(command: str) -> None:
     assert f"Example: liescope {command}" in " ".join(run(command, "--help").split())
+
+
+@pytest.fixture(scope="module")
+def named_oddly(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus whose models are called as an attacker would call them."""
+    corpus: Path = make_corpus(models=("=cmd|x", "a|b[/b]<i>"))
+    out = tmp_path_factory.mktemp("models") / "x[" / "b]|=y"
+    run("train", "tfidf", "--corpus", str(corpus), "--out", str(out))
+    report = out.parent / "report"
+    run("evaluate", str(out), "--corpus", str(corpus), "--observers", "--draws", "10", "--out", str(report))
+    return report
+
+
+def test_no_name_breaks_a_table_of_the_report_or_becomes_a_formula(named_oddly: Path) -> None:
+    tables = [line for line in (named_oddly / "report.md").read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+    assert any("villager=a&#124;b" in line for line in tables)
+    assert any("b&#93;&#124;=y" in line for line in tables)
+    widths = {line.count("|") for line in tables}
+    assert widths <= {8, 10}
+    assert all("<i>" not in line for line in tables)
+    csv = (named_oddly / "report.csv").read_text(encoding="utf-8")
+    assert not re.search(r"(^|,)[=+@]", csv, re.MULTILINE)
+
+
+def test_a_folder_with_markup_in_its_name_is_shown_as_it_is(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x[" / "b]"
+    assert f"model: {out}" in run("train", "tfidf", "--corpus", str(corpus), "--out", str(out), "--folds", "0")
+
+
+@pytest.mark.parametrize("columns", ["80", "200"])
+def test_everything_fits_80_columns_with_a_row_for_each_detector(
+    columns: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.chdir(tmp_path)
+    said = run("train", "tfidf", "--corpus", str(corpus), "--out", "m")
+    shown = run("evaluate", "m", "--corpus", str(corpus), "--observers", "--draws", "20", "--out", "r")
+    tables = [line for line in (said + shown).splitlines() if not line.startswith(("note:", "tfidf trained"))]
+    assert max(map(len, tables)) <= 80
+    rows = [line for line in shown.splitlines() if line.startswith(("m ", "control:"))]
+    assert [line.split()[0] for line in rows][:2] == ["m", "control:length"]
+    assert len({line.split()[0] for line in rows}) == len(rows)
+    assert re.search(r"^m +0\.\d{3} \[0\.\d{3}, [01]\.\d{3}\] +[01]\.\d{3} +[+-]0\.\d\d \[", shown, re.MULTILINE)
+
+
+def test_a_model_is_not_overwritten_unless_told(corpus: Path, tmp_path: Path) -> None:
+    words = ["train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0"]
+    run(*words)
+    before = (tmp_path / "m" / "model.json").stat().st_ino
+    with pytest.raises(UsageError, match="add --overwrite to replace it"):
+        run(*words)
+    assert (tmp_path / "m" / "model.json").stat().st_ino == before
+    run(*words, "--overwrite")
+    assert (tmp_path / "m" / "model.json").stat().st_ino != before
+
+
+def test_two_trainings_into_one_folder_are_one_too_many(corpus: Path, tmp_path: Path) -> None:
+    with replacing(tmp_path / "m", "model", lambda _: True), pytest.raises(UsageError, match="by another process"):
+        run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0")
+
+
+@pytest.mark.parametrize("action", ["train", "evaluate"])
+def test_a_full_disk_leaves_nothing_half_made(action: str, corpus: Path, tmp_path: Path) -> None:
+    model, out = tmp_path / "m", tmp_path / "out"
+    train = ["train", "tfidf", "--corpus", str(corpus), "--folds", "0", "--out"]
+    if action == "evaluate":
+        run(*train, str(model))
+    evaluate = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "10", "--out"]
+    words = [*(train if action == "train" else evaluate), str(out)]
+    code = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+from liescope.cli import main
+raise SystemExit(main({words!r}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == ({"m"} if action == "evaluate" else set())
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**32), str(10**22)])
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_a_seed_out_of_range_is_one_line(command: str, seed: str, corpus: Path, tmp_path: Path) -> None:
+    what = {"train": "tfidf", "evaluate": str(tmp_path)}[command]
+    with pytest.raises(UsageError, match="seed"):
+        run(command, what, "--corpus", str(corpus), "--out", str(tmp_path / "out"), "--seed", seed)
