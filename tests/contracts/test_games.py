@@ -1,4 +1,6 @@
-"""What every game promises to whoever drives it. A new game joins by one line in GAMES."""
+"""What every game promises to whoever drives it. Every registered game is played, at several tables; more tables of
+games that have options worth trying stand below.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import RuleViolation
+from liescope.games import registry
 from liescope.games.bidding import BIDS
 from liescope.games.core import (
     ASSESSMENTS,
@@ -30,7 +33,8 @@ from liescope.games.core import (
 )
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.lessons import Lesson, LessonKind
-from liescope.games.mafia import MAFIOSO, MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.playable import PlayableGame
 from liescope.games.record import (
     GameRecord,
     Source,
@@ -42,7 +46,8 @@ from liescope.games.record import (
     reply_to_json,
 )
 from liescope.games.session import Session, drive, fork, replay, resume, start
-from liescope.games.werewolf import WEREWOLF, Werewolf, WerewolfSpec
+from liescope.games.table import TableSpec
+from liescope.games.werewolf import Werewolf, WerewolfSpec
 
 Maker = Callable[[int], Game]
 Answer = Callable[[Ask, Sequence[Event]], Reply]
@@ -50,7 +55,6 @@ Answer = Callable[[Ask, Sequence[Event]], Reply]
 NAMES = ("Zoë", "Ann Lee", "明", "O'Hara", "a")
 FIXED = ("villager", "mafioso", "villager", "detective")
 TABLES: dict[str, MafiaSpec] = {
-    "mafia 2/1/4": MafiaSpec(2, 1, 4),
     "mafia 3/2/4": MafiaSpec(3, 2, 4),
     "mafia without a detective": MafiaSpec(2, 0, 4),
     "mafia 1/1/2 with an open night": MafiaSpec(1, 1, 2),
@@ -61,20 +65,13 @@ TABLES: dict[str, MafiaSpec] = {
     "mafia with mutual discovery": MafiaSpec(2, 2, 4, mutual_discovery=True, reveal_dead=True),
 }
 MINIS: dict[str, MafiaSpec] = {
-    "mini-mafia": MINI_MAFIA,
-    "mini-mafia assessed": replace(MINI_MAFIA, assess=True),
-    "mini-mafia with suspicions shown": replace(MINI_MAFIA, assess=True, show_suspicion=True),
     "mini-mafia of 8 rounds": replace(MINI_MAFIA, rounds=8),
     "mini-mafia with fixed roles": replace(MINI_MAFIA, roles=FIXED),
-    "mini-mafia without a limit": replace(MINI_MAFIA, message_limit=None),
     "mini-mafia with both discovered": replace(MINI_MAFIA, mutual_discovery=True, reveal_dead=True),
-    "mini-mafia with other names": replace(MINI_MAFIA, names=NAMES[:4]),
 }
 SHORT = WerewolfSpec(debate_turns=3, defence_turns=2)
 LESSONS = (Lesson(LessonKind.TO_DO, "Vote late."), Lesson(LessonKind.TO_AVOID, "Do not plead."))
 WOLVES: dict[str, WerewolfSpec] = {
-    "werewolf": SHORT,
-    "werewolf without a jester": replace(SHORT, villagers=7, jesters=0),
     "werewolf with a seer": replace(SHORT, seers=1, villagers=5),
     "werewolf with three wolves and two doctors": replace(SHORT, werewolves=3, doctors=2),
     "werewolf without a doctor": replace(SHORT, doctors=0, villagers=3),
@@ -82,7 +79,6 @@ WOLVES: dict[str, WerewolfSpec] = {
     "werewolf with two jesters": replace(SHORT, jesters=2, villagers=4),
     "werewolf without talk": replace(SHORT, debate_turns=0, defence_turns=0),
     "werewolf of one day": replace(SHORT, days=1),
-    "werewolf with fixed roles": replace(SHORT, roles=tuple(sorted(SHORT.deck()))),
     "werewolf assessed": replace(SHORT, villagers=4, debate_turns=2, defence_turns=1, assess=True),
     "werewolf assessed in part": replace(SHORT, assess=True, assess_share=0.3, show_suspicion=True),
     "werewolf with a jester who learns": replace(SHORT, learning=True, lessons=LESSONS),
@@ -104,7 +100,31 @@ def judging(make: Maker, **asked: bool | float) -> Maker:
     return lambda seed: Judging(log(seed), JudgeSpec(**asked), "a judge")
 
 
+def variants(game: PlayableGame) -> dict[str, Maker]:
+    """The tables that every registered game must play at."""
+    spec, count = game.spec, len(game.spec.seats())
+    names = tuple(f"{name}{number}" for number, name in enumerate(NAMES * 3))[:count]
+    specs = {
+        "": spec,
+        " assessed": replace(spec, assess=True, assess_share=0.7, show_suspicion=True),
+        " with other names, fixed roles, no limit": replace(
+            spec, names=names, roles=tuple(spec.deck()), message_limit=None
+        ),
+    }
+    return {
+        f"{game.name}{words}": lambda seed, spec=spec: game.make(short(spec), seed, f"{game.name}-{seed}")
+        for words, spec in specs.items()
+    }
+
+
+def short(spec: TableSpec) -> TableSpec:
+    """The same table with less talk, where it has a limit of turns."""
+    turns: dict[str, Any] = {"debate_turns": 3, "defence_turns": 2}
+    return replace(spec, **{name: most for name, most in turns.items() if hasattr(spec, name)})
+
+
 GAMES: dict[str, Maker] = {
+    **{name: make for game in registry.GAMES.values() for name, make in variants(game).items()},
     **{name: lambda seed, spec=spec: MiniMafia(spec, seed, f"mini-{seed}") for name, spec in MINIS.items()},
     **{name: lambda seed, spec=spec: Mafia(spec, seed, f"mafia-{seed}") for name, spec in TABLES.items()},
     **{name: lambda seed, spec=spec: Werewolf(spec, seed, f"wolf-{seed}") for name, spec in WOLVES.items()},
@@ -255,14 +275,14 @@ def test_secrets_reach_only_those_whom_the_rules_name(make: Maker) -> None:
     for seed in SEEDS:
         session, _ = played(make, seed, 0.3)
         game = session.game
-        killers = tuple(name for name in game.names if game.roles[name] in (MAFIOSO, WEREWOLF))
         for event in session.events:
             if event.kind in OWN:
                 assert event.audience == (event.actor,)
             elif event.kind is EventKind.DISCOVERY:
                 assert event.audience == (event.actor, event.target)
             elif event.kind in KILLERS:
-                assert event.audience == killers
+                (role,) = {game.roles[name] for name in event.audience or ()}
+                assert event.audience == game.holding(role, alive=False)
             else:
                 assert event.audience is None
 
@@ -315,7 +335,7 @@ def test_asks_are_well_formed(make: Maker) -> None:
                         {ask.seat} if ask.kind is not AskKind.PROTECT else set()
                     )
                 if ask.kind is AskKind.KILL:
-                    assert not {game.roles[name] for name in ask.options} & {MAFIOSO, WEREWOLF}
+                    assert not {game.roles[name] for name in ask.options} & registry.GAMES[game.name].killers
                 if ask.kind in ASSESSMENTS:
                     statement = session.events[ask.about or 0]
                     assert statement.kind is EventKind.STATEMENT
