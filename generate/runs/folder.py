@@ -25,7 +25,7 @@ PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
 def versions() -> dict[str, str]:
     """The versions that a run was made with."""
     found = {"python": platform.python_version()}
-    for package in ("liescope", "openai", "pydantic"):
+    for package in ("liescope", "aiohttp", "pydantic"):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

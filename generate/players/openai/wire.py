@@ -10,11 +10,10 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-from yarl import URL
 
 LARGEST = 4 * 1024 * 1024  # bytes of a response, unpacked; a chat completion has some kilobytes
 _LONGEST_HEADER = 8190  # bytes of a header line, and as many lines as aiohttp allows (128)
@@ -103,14 +102,15 @@ async def _read(response: aiohttp.ClientResponse) -> str:
     return b"".join(pieces).decode("utf-8", "replace")
 
 
-def _proxy_for(url: str) -> tuple[URL | None, dict[str, str]]:
+def _proxy_for(url: str) -> tuple[str | None, dict[str, str]]:
     """The proxy of the environment for an address, and the header with its password where it has one."""
     parts = urlsplit(url)
     address = getproxies().get(parts.scheme)
     if not address or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None, {}
-    proxy = URL(address if "://" in address else f"http://{address}")
-    if proxy.user is None:
-        return proxy, {}
-    login = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
-    return proxy.with_user(None), {"Proxy-Authorization": f"Basic {login}"}
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
+    bare = f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}"
+    if proxy.username is None:
+        return bare, {}
+    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return bare, {"Proxy-Authorization": f"Basic {b64encode(login.encode()).decode()}"}
