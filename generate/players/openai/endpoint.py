@@ -30,7 +30,7 @@ from liescope.generate.players.openai.wire import BrokenOff, Response, Wire
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.protocol import Attempt, PlayerContext, Price
 
-ASK_TRIES = 3  # refusals of one request before its game has to do without an answer
+ASK_TRIES = 5  # refusals of one request before its game has to do without an answer
 PLAYER_TRIES = 10  # refusals in a row of a player that was answered before; one that never was is refused at once
 _KEPT = 2000  # characters kept of a response that gave no answer
 
