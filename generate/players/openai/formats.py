@@ -1,6 +1,8 @@
 """Structured output: the JSON that an endpoint is to keep to, for assessments and forms.
 
-All in the strict form: every field required, no other allowed.
+All in the strict form: every field required, no other allowed. The range of a number stands in its description, and as
+`minimum` and `maximum` only where these are accepted: OpenAI takes them (its fine-tuned models do not), Anthropic and
+Azure refuse the whole request for them (400), and several local servers ignore them.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 from liescope.labeling.taxonomy import DeceptionType
 
 _TEXT: dict[str, Any] = {"type": "string"}
-_SHARE: dict[str, Any] = {"type": "number", "description": "from 0 to 1"}
+_SHARE: dict[str, Any] = {"type": "number", "description": "a decimal number from 0 to 1"}
+_BOUNDED: dict[str, Any] = {**_SHARE, "minimum": 0, "maximum": 1}
 
 
-def response_format(ask: Ask) -> dict[str, Any]:
-    """The `response_format` of a request for an assessment or a form."""
+def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
+    """The `response_format` of a request for an assessment or a form. bounds: whether numbers may carry theirs."""
     if ask.kind is AskKind.REFLECTION:
         return _strict("lessons", {kind.value: {"type": "array", "items": _TEXT} for kind in LessonKind})
     if ask.kind is AskKind.NAME_ROLES:
@@ -26,14 +29,15 @@ def response_format(ask: Ask) -> dict[str, Any]:
     if ask.kind is AskKind.TAG_LESSON:
         categories = {"type": "array", "items": {"type": "string", "enum": list(CATEGORIES)}}
         return _strict("tags", {"categories": categories, "order": {"type": "integer", "enum": list(ORDERS)}})
+    share = _BOUNDED if bounds else _SHARE
     fields = {
         "reasoning": _TEXT,
         "deceptive": {"type": "boolean"},
-        "confidence": _SHARE,
+        "confidence": share,
         "type": {"type": "string", "enum": [kind.value for kind in DeceptionType]},
         "reason": _TEXT,
     }
-    return _strict("assessment", fields | ({"suspicion": _SHARE} if ask.kind is AskKind.PEER_ASSESSMENT else {}))
+    return _strict("assessment", fields | ({"suspicion": share} if ask.kind is AskKind.PEER_ASSESSMENT else {}))
 
 
 def _strict(name: str, fields: dict[str, Any]) -> dict[str, Any]:

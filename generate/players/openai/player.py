@@ -95,7 +95,8 @@ class OpenAIPlayer:
 
     async def _with_format(self, ask: Ask, body: dict[str, Any]) -> Completion:
         """Ask with the format; where that is refused, once more without it."""
-        form = response_format(ask) if self._spec.json == "schema" else {"type": "json_object"}
+        bounds = takes_bounds(self._endpoint.host, self._spec.name)
+        form = response_format(ask, bounds) if self._spec.json == "schema" else {"type": "json_object"}
         try:
             completion = await self._endpoint.complete(ask, body | {"response_format": form}, self._price)
         except FormatRefused as refused:
@@ -113,6 +114,11 @@ class OpenAIPlayer:
             limit = "max_completion_tokens" if self._endpoint.host == OPENAI_HOST else "max_tokens"
             body[limit] = self._spec.max_tokens
         return body
+
+
+def takes_bounds(host: str, model: str) -> bool:
+    """Whether a JSON schema for this model may hold the bounds of a number."""
+    return host == OPENAI_HOST and not model.startswith("ft:")
 
 
 def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
