@@ -1,8 +1,8 @@
 """The lesson book of one model in one cell: append-only, one JSON object a line, without near duplicates.
 
-A lesson that says what a kept one says is left out: cosine similarity of sentence embeddings of at least NEAR. The book
-also notes how many lessons each game began with, so that a game that goes on after a stop, or is tried again, is told
-the same as before.
+A lesson that says what a kept one of the same kind says is left out: cosine similarity of sentence embeddings of at
+least NEAR, names masked, and neither denies the other (`lesson_matching`). The book also notes how many lessons each
+game began with, so that a game that goes on after a stop, or is tried again, begins with the same ones.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData
 from liescope.common.sentence_encoder import load_encoder
 from liescope.games.lessons import Lesson, LessonKind
+from liescope.generate.runs.lesson_matching import opposed, without_names
 
 NEAR = 0.8
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # (n,) texts to (n, width) vectors of length 1
@@ -28,8 +29,8 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # (n,) texts to (n, widt
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A lesson that a game proposed. kept: it is in the book; nearest: the highest similarity to a lesson that was in
-    the book before it, None for the first.
+    """A lesson that a game proposed. kept: it is in the book; nearest: the highest similarity to a lesson of its kind
+    that was in the book before it, None for the first.
     """
 
     lesson: Lesson
@@ -44,14 +45,16 @@ class _Entry:
 
 
 class LessonBook:
-    """A book in a file, which is made with its first line. One process writes it, and one game at a time.
+    """A book in a file, which is made with its first line. One process writes it, and one game at a time. names: of
+    the players, which are masked where lessons are compared.
 
     Raises BadData where the file holds something else. A last line that was cut off in the middle is removed.
     """
 
-    def __init__(self, path: Path, embed: Embed) -> None:
+    def __init__(self, path: Path, embed: Embed, names: Sequence[str] = ()) -> None:
         self._path = path
         self._embed = embed
+        self._names = tuple(names)
         self._kept: list[_Entry] = []
         self._begun: dict[str, int] = {}
         if path.exists():
@@ -72,31 +75,30 @@ class LessonBook:
     def add(self, game_id: str, turn: int, proposed: Sequence[Lesson]) -> list[Proposal]:
         """Keep what is new in a game's proposals; adding the same again changes nothing."""
         place = next((n for n, entry in enumerate(self._kept) if entry.game_id == game_id), len(self._kept))
-        known = [entry.lesson.text for entry in self._kept[:place]]
+        known = [entry.lesson for entry in self._kept[:place]]
         judged = self._judge(known, proposed)
-        kept = [proposal.lesson for proposal in judged if proposal.kept]
-        written = sum(entry.game_id == game_id for entry in self._kept)
-        self._kept += [_Entry(game_id, lesson) for lesson in kept[written:]]
+        written = [entry.lesson for entry in self._kept if entry.game_id == game_id]
+        new = [proposal.lesson for proposal in judged if proposal.kept and proposal.lesson not in written]
+        self._kept += [_Entry(game_id, lesson) for lesson in new]
         self._append(
-            [
-                {"game": game_id, "turn": turn, "kind": lesson.kind.value, "text": lesson.text}
-                for lesson in kept[written:]
-            ]
+            [{"game": game_id, "turn": turn, "kind": lesson.kind.value, "text": lesson.text} for lesson in new]
         )
         return judged
 
-    def _judge(self, known: Sequence[str], proposed: Sequence[Lesson]) -> list[Proposal]:
+    def _judge(self, known: Sequence[Lesson], proposed: Sequence[Lesson]) -> list[Proposal]:
         if not proposed:
             return []
-        vectors = self._embed([*known, *(lesson.text for lesson in proposed)])
-        book = list(vectors[: len(known)])
+        texts = [without_names(lesson.text, self._names) for lesson in (*known, *proposed)]
+        vectors = self._embed(texts)
+        book = [(lesson.kind, text, vector) for lesson, text, vector in zip(known, texts, vectors, strict=False)]
         judged = []
-        for lesson, vector in zip(proposed, vectors[len(known) :], strict=True):
-            nearest = float(np.max(np.stack(book) @ vector)) if book else None
-            kept = nearest is None or nearest < NEAR
-            if kept:
-                book.append(vector)
-            judged.append(Proposal(lesson, kept, None if nearest is None else round(nearest, 4)))
+        for lesson, text, vector in zip(proposed, texts[len(known) :], vectors[len(known) :], strict=True):
+            near = [(float(kept @ vector), said) for kind, said, kept in book if kind is lesson.kind]
+            repeats = any(similarity >= NEAR and not opposed(text, said) for similarity, said in near)
+            if not repeats:
+                book.append((lesson.kind, text, vector))
+            nearest = max((similarity for similarity, _ in near), default=None)
+            judged.append(Proposal(lesson, not repeats, None if nearest is None else round(nearest, 4)))
         return judged
 
     def _append(self, lines: Sequence[dict[str, Any]]) -> None:

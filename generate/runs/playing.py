@@ -15,6 +15,7 @@ from liescope.games.record import GameRecord, record
 from liescope.games.registry import find_game
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.lesson_book import LessonBook, Proposal, open_similarity
+from liescope.generate.runs.lesson_matching import without_names
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
 from liescope.generate.runs.tournament import Cell
 
@@ -61,7 +62,7 @@ class Playing:
             meta["learning"] = planned.learning
         if planned.learning and not failure:
             proposed = [
-                Lesson(LessonKind(event.data["kind"]), event.text)
+                Lesson(LessonKind(event.data["kind"]), without_names(event.text, game.names, event.actor))
                 for event in game.events
                 if event.kind is EventKind.LESSON
             ]
@@ -81,7 +82,9 @@ class Playing:
             model = planned.cell[self._plan.roles.index(self._learner)]
             digest = sha256(" | ".join(planned.cell).encode()).hexdigest()[:6]
             name = f"{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}-{digest}.jsonl"
-            self._books[planned.cell] = LessonBook(self._out / LESSONS / name, self._similarity)
+            self._books[planned.cell] = LessonBook(
+                self._out / LESSONS / name, self._similarity, self._plan.spec.seats()
+            )
         return self._books[planned.cell]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from liescope.common.errors import BadData
 from liescope.games.lessons import Lesson, LessonKind
 from liescope.generate.runs.lesson_book import NEAR, LessonBook, open_similarity
+from liescope.generate.runs.lesson_matching import without_names
 
 
 def lesson(text: str, kind: LessonKind = LessonKind.TO_DO) -> Lesson:
@@ -41,11 +43,89 @@ OTHERS = (
 @pytest.mark.parametrize("text", PARAPHRASES)
 def test_a_lesson_that_says_the_same_in_other_words_is_left_out(book: LessonBook, text: str) -> None:
     book.add("g0", 0, [lesson(KEPT)])
-    (proposal,) = book.add("g1", 1, [lesson(text, LessonKind.WINNING_TACTIC)])
+    (proposal,) = book.add("g1", 1, [lesson(text)])
     assert not proposal.kept
     assert proposal.nearest is not None
     assert proposal.nearest >= NEAR
     assert [kept.text for kept in book.lessons] == [KEPT]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Accuse the doctor early.", "Do not accuse the doctor early."),
+        ("Do not accuse the doctor early.", "Accuse the doctor early."),
+        ("Defend yourself when you are accused.", "Never defend yourself when you are accused."),
+        ("Claim to be the seer on day one.", "Avoid claiming to be the seer on day one."),
+        ("Bid high in the first debate.", "Bid low in the first debate."),
+        ("Accuse somebody early in the day.", "Accuse somebody late in the day."),
+        ("Vote before the others have voted.", "Vote after the others have voted."),
+        ("Accuse the doctor early.", "Accuse the seer early."),
+        ("Look like a werewolf in the defence.", "Look like a villager in the defence."),
+        ("Accuse the quietest player.", "Defend the quietest player."),
+    ],
+)
+def test_a_correction_is_no_repeat_however_close_its_words_are(book: LessonBook, one: str, other: str) -> None:
+    judged = book.add("g0", 0, [lesson(one), lesson(other)])
+    assert [proposal.kept for proposal in judged] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Press players like Bob early and openly.", "Press players like Charlie early and openly."),
+        ("Stay silent for a turn when Bob accuses me.", "Stay silent for a turn when Dee accuses me."),
+        ("Do not accuse the doctor early.", "Never accuse the doctor early."),
+        ("Don't plead for your life.", "Do not plead for your life."),
+        (
+            "A shaky denial turned 4 votes into an exile on day 2.",
+            "A shaky denial turned 5 votes into an exile on day 3.",
+        ),
+    ],
+)
+def test_a_repeat_that_differs_in_a_name_or_a_number_or_in_how_it_denies_is_left_out(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    book = LessonBook(tmp_path / "a.jsonl", open_similarity(), ("Bob", "Charlie", "Dee"))
+    assert [proposal.kept for proposal in book.add("g0", 0, [lesson(one), lesson(other)])] == [True, False]
+
+
+def test_lessons_are_compared_within_their_kind_alone(book: LessonBook) -> None:
+    (do,) = book.add("g0", 0, [lesson(KEPT)])
+    (avoid,) = book.add("g1", 1, [lesson(KEPT, LessonKind.TO_AVOID)])
+    assert (do.kept, do.nearest, avoid.kept, avoid.nearest) == (True, None, True, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("Press players like Bob early.", "Press players like another player early."),
+        ("Bob's charge was weak.", "Another player's charge was weak."),
+        ("Accuse Bob and Charlie at once.", "Accuse other players at once."),
+        ("They voted for Amy too soon.", "They voted for me too soon."),
+        ("Bobby is no name here, and bob neither.", "Bobby is no name here, and bob neither."),
+        ("Will the others vote? Ask Will.", "Will the others vote? Ask another player."),
+    ],
+)
+def test_names_are_taken_out_of_a_lesson(text: str, stored: str) -> None:
+    assert without_names(text, ("Amy", "Bob", "Charlie", "Will"), "Amy") == stored
+
+
+def test_a_book_of_before_opens_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    old = [
+        {"game": "g0", "begins_with": 0},
+        {"game": "g0", "turn": 0, "kind": "to_do", "text": "Press players like Bob early and openly."},
+        {"game": "g0", "turn": 0, "kind": "to_do", "text": "Press players like Charlie early and openly."},
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in old))
+    book = LessonBook(path, open_similarity(), ("Bob", "Charlie", "Dee"))
+    assert [one.text for one in book.begin("g1")] == [line["text"] for line in old[1:]]
+    assert [p.kept for p in book.add("g1", 1, [lesson("Press players like Dee early and openly."), lesson(KEPT)])] == [
+        False,
+        True,
+    ]
+    assert path.read_text().startswith("".join(f"{json.dumps(line)}\n" for line in old))
 
 
 def test_lessons_that_say_something_else_are_kept_in_the_order_in_which_they_came(book: LessonBook) -> None:
