@@ -97,6 +97,10 @@ def _is_mapping(value: Any, _names: frozenset[str]) -> bool:
     return isinstance(value, Mapping)
 
 
+def _are_meanings(value: Any, _names: frozenset[str]) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("planted_type", ""), str | None)
+
+
 def _are_counts(value: Any, names: frozenset[str]) -> bool:
     return isinstance(value, Mapping) and all(_is_count(count, names) for count in value.values())
 
@@ -175,7 +179,7 @@ KINDS: dict[EventKind, _Kind] = {
 }
 _ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that several kinds may have
     "notes": _are_texts,
-    "private": _is_mapping,
+    "private": _are_meanings,
     "role": _is_text,
     "drawn": lambda value, _: isinstance(value, bool),
     "judge": _is_text,

@@ -23,7 +23,7 @@ def read_record(text: str, where: str) -> GameRecord:
     Raises BadData for what is no game: wrong types, names without a seat, events out of place, missing facts.
     """
     try:
-        game = record_from_json(_read(text))
+        game = record_from_json(_whole(_read(text), text))
         check_record(game)
     except _FAULTS as error:
         raise BadData(f"{where} is no game of this format: {_short(error)}") from None
@@ -47,6 +47,13 @@ def read_kept_reply(text: str, raw: str, where: str) -> Reply:
 
 def _read(text: str) -> Any:
     return json.loads(text, parse_constant=_no_number)
+
+
+def _whole(data: Any, text: str) -> Any:
+    """The data with half surrogate pairs replaced by U+FFFD: no table can hold them."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return data
+    return json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
 
 
 def _no_number(word: str) -> NoReturn:

@@ -327,16 +327,12 @@ class Journal:
 
     def game_ids(self) -> list[str]:
         """Ids of the games that ended, in the run's order."""
-        self.commit()
-        with guard(self.path):
-            return [row[0] for row in self._base.execute("SELECT game_id FROM games ORDER BY number")]
+        return [game_id for (game_id,) in self._names("SELECT game_id FROM games ORDER BY number")]
 
     def done(self) -> list[tuple[int, str]]:
         """(place in the run, id) of the games that were played to their end, in the run's order."""
-        self.commit()
-        found = "SELECT number, game_id FROM games WHERE status = ? ORDER BY number"
-        with guard(self.path):
-            return list(self._base.execute(found, (Status.DONE.value,)))
+        found = f"SELECT game_id, number FROM games WHERE status = '{Status.DONE.value}' ORDER BY number"
+        return [(number, game_id) for game_id, number in self._names(found)]
 
     def begun(self) -> set[str]:
         """Ids of the games that have replies and did not end."""
@@ -344,10 +340,8 @@ class Journal:
 
     def begun_replies(self) -> dict[str, int]:
         """How many replies each game has that did not end."""
-        self.commit()
-        with guard(self.path):
-            found = "FROM replies WHERE game_id NOT IN (SELECT game_id FROM games) GROUP BY game_id"
-            return dict(self._base.execute(f"SELECT game_id, count(*) {found}"))
+        found = "FROM replies WHERE game_id NOT IN (SELECT game_id FROM games) GROUP BY game_id"
+        return dict(self._names(f"SELECT game_id, count(*) {found}"))
 
     def find(self, name: str) -> str:
         """The id of the game that a person means: an id, the beginning of one, or a game's number at its end.
@@ -453,6 +447,15 @@ class Journal:
         self, table: str, columns: str, where: str = "", values: tuple[Any, ...] = ()
     ) -> Iterator[tuple[Any, ...]]:
         return rows(self._base, self.path, table, columns, where, values)
+
+    def _names(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query whose first column is a game's id."""
+        self.commit()
+        with guard(self.path):
+            found = self._base.execute(query).fetchall()
+        if not all(isinstance(row[0], str) for row in found):
+            raise BadData(f"{self.path / JOURNAL_FILE} holds a game whose id is no text; restore it from a copy")
+        return found
 
     def _where(self, game_id: str, step: int | None = None, seat: str = "") -> str:
         ask = "" if step is None else f", step {step}, {plain(seat)}"

@@ -18,7 +18,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.errors import BadData, LiescopeError, UnknownName, UsageError
+from liescope.common.text import plain
 from liescope.games.core import Game
 from liescope.games.lessons import Lesson
 from liescope.games.playable import roles_in_play
@@ -26,6 +27,7 @@ from liescope.games.registry import find_game
 from liescope.games.table import TableSpec, planned_options
 from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import hash_templates
+from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
 
@@ -194,12 +196,22 @@ def _set_name(prompts: str, game: str) -> str:
 
 
 def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
-    """The plan in a run folder. Raises BadData where it is none, for example that of imported games."""
+    """The plan in a run folder. Raises BadData where it is none, for example that of imported games, or where its
+    options make no table.
+    """
     try:
-        return Plan.model_validate(data)
+        plan = Plan.model_validate(data)
+        plan.spec.check()
+        hash(plan.spec)
+        json.dumps(data, allow_nan=False)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise BadData(
             f"{where} holds no plan of played games ({place}: {first['msg']}); choose another --out"
         ) from None
+    except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise BadData(f"{where} holds a plan that makes no table ({plain(str(error))}); restore {PLAN_FILE}") from None
+    if any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
+        raise BadData(f"{where} holds a plan whose cells do not fit its table; restore {PLAN_FILE} from a copy")
+    return plan

@@ -1,0 +1,178 @@
+"""A run folder may come from anyone: whatever is in it, opening it gives a result or one line that says what is wrong.
+
+Seeded mutations of run.json and of the journal's rows, signed anew as a stranger would sign them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from liescope.benchmark.analyses.sources import load_games
+from liescope.common.errors import LiescopeError
+from liescope.games.judging import JudgeSpec
+from liescope.generate.corpus import build
+from liescope.generate.players.protocol import Attempt
+from liescope.generate.runs.call_prompt import prompt_of_call
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.judging import JudgingJob
+from liescope.generate.runs.listing import list_calls, list_games
+from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.runner import play, run
+from liescope.generate.runs.tables import NAMES, checksum
+from liescope.generate.runs.transcript import transcript
+from liescope.labeling.label import label_game
+
+MUTATIONS = 250
+VALUES: list[Any] = [
+    *(None, True, False, 0, -1, 1, 3.5, 10**30, 2**63, 1e308, float("nan"), float("inf")),
+    *("", "x", "Zoe", "\x1b[2J", "\ud83d", "villager", "9" * 50, "../../x"),
+    *([], {}, ["x"], [None], {"a": 1}, [["to_do"]]),
+]
+CELLS: list[Any] = [None, -1, 10**15, "x", b"\xff", 1.5, "", "\x1b[2J"]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three small runs: Mini-Mafia assessed, Werewolf, and that Werewolf judged."""
+    folder = tmp_path_factory.mktemp("runs")
+    who = "scripted:bold"
+    mini = make_plan("mini-mafia", {"assess": True}, [who], "self", [(who,) * 3], 2, 1)
+    table = {"villagers": 2, "werewolves": 1, "seers": 1, "debate_turns": 3, "defence_turns": 1, "assess": True}
+    wolf = make_plan("werewolf", table, [who], "self", [(who,) * 5], 1, 1)
+    asyncio.run(play(mini, folder / "mini"))
+    asyncio.run(play(wolf, folder / "wolf"))
+    asyncio.run(run(JudgingJob(folder / "wolf", who, JudgeSpec(0.2, True, True)), folder / "judged"))
+    with Journal.open(folder / "mini", write=True) as journal:
+        (game_id, *_) = journal.game_ids()
+        (call, *_) = journal.calls(game_id)
+        request = {"model": "m", "messages": [{"role": "user", "content": "You are Bob.\nSpeak."}]}
+        journal.log_attempt(Attempt(game_id, call["step"], call["seat"], 1, "raw", "", 1, 0, 1, request=request))
+    return folder
+
+
+def mutate(data: Any, random: Random) -> Any:
+    """JSON data with one place changed: gone, doubled, another place's value, or one of VALUES."""
+
+    def places(part: Any, way: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        yield way
+        keys = part if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else ()
+        for key in keys:
+            yield from places(part[key], (*way, key))
+
+    def at(way: tuple[Any, ...]) -> Any:
+        part = data
+        for key in way:
+            part = part[key]
+        return part
+
+    ways = list(places(data, ()))
+    way = random.choice(ways)
+    if not way:
+        return random.choice(VALUES)
+    home, key = at(way[:-1]), way[-1]
+    how = random.random()
+    if how < 0.2:
+        del home[key]
+    elif how < 0.35:
+        home[key] = json.loads(json.dumps(at(random.choice(ways))))
+    elif how < 0.45 and isinstance(home, list):
+        home.insert(key, home[key])
+    else:
+        home[key] = random.choice(VALUES)
+    return data
+
+
+def spoil(folder: Path, random: Random) -> str:
+    """Change one thing in a run folder; says what."""
+    what = random.choice(["record", "record", "record", "reply", "cell", "head"])
+    if what == "head":
+        file = folder / "run.json"
+        file.write_text(json.dumps(mutate(json.loads(file.read_text()), random)), encoding="utf-8")
+        return what
+    base = sqlite3.connect(folder / "journal.sqlite")
+    with base:
+        filled = [name for name in NAMES if base.execute(f"SELECT count(*) FROM {name}").fetchone()[0]]
+        table = {"record": "games", "reply": "replies"}.get(what) or random.choice(filled)
+        names = NAMES[table]
+        place, *row = random.choice(base.execute(f"SELECT rowid, {', '.join(names)} FROM {table}").fetchall())
+        column = names.index(what) if what != "cell" else random.randrange(len(names))
+        row[column] = json.dumps(mutate(json.loads(row[column]), random)) if what != "cell" else random.choice(CELLS)
+        try:
+            base.execute(
+                f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?", (*row, place)
+            )
+            new = row[0] if table in ("games", "attempts") else place
+            kept = base.execute(f"SELECT {', '.join(names)} FROM {table} WHERE rowid = ?", (new,)).fetchone()
+            base.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (checksum(kept), new))
+        except (sqlite3.Error, TypeError):
+            return f"{what} that SQLite refuses"
+    base.close()
+    return what
+
+
+def show(folder: Path, random: Random) -> None:
+    with Journal.open(folder) as journal:
+        listed = list_games(journal)
+        json.dumps(listed.to_json(), allow_nan=False)
+        lines = [*listed.lines()]
+        for game in journal.records():
+            lines += transcript(game, label_game(game))
+            calls = list_calls(journal, game.game_id)
+            json.dumps(calls.to_json(), allow_nan=False)
+            lines += calls.lines()
+            if calls.calls and random.random() < 0.2:
+                call = random.choice(calls.calls)
+                lines += prompt_of_call(journal, game.game_id, call["step"], call["seat"]).lines()
+    shown = "\n".join(line.plain for line in lines)
+    assert not any(sign in shown for sign in "\x1b\x07\u202e")
+
+
+def packaged(folder: Path, random: Random) -> None:
+    if random.random() < 0.1:
+        build([folder], out=folder.parent / "corpus")
+
+
+def analysed(folder: Path, random: Random) -> None:
+    if random.random() < 0.5:
+        load_games([folder])
+
+
+def judged(folder: Path, random: Random) -> None:
+    if random.random() < 0.2:
+        job = JudgingJob(folder, "scripted:steady", JudgeSpec(0.2, True, True))
+        asyncio.run(run(job, folder.parent / "by-a-judge"))
+
+
+READERS: tuple[Callable[[Path, Random], None], ...] = (show, packaged, analysed, judged)
+
+
+def outcome(reader: Callable[[Path, Random], None], folder: Path, random: Random) -> str:
+    """Whether a reader took the folder, or what it said."""
+    try:
+        reader(folder, random)
+    except LiescopeError as error:
+        return f"{type(error).__name__}: {error}"
+    return "read"
+
+
+def test_a_run_that_somebody_changed_gives_a_result_or_one_line(runs: Path, tmp_path: Path) -> None:
+    outcomes = []
+    for seed in range(MUTATIONS):
+        random = Random(seed)
+        home = tmp_path / str(seed)
+        folder = shutil.copytree(runs / random.choice(["mini", "wolf", "judged"]), home / "run")
+        spoil(folder, random)
+        outcomes += [outcome(reader, folder, random) for reader in READERS]
+        shutil.rmtree(home)
+    assert not any("\n" in words or "\x1b" in words for words in outcomes)
+    assert all(str(tmp_path) in words for words in outcomes if words.startswith("BadData"))
+    assert MUTATIONS < outcomes.count("read") < 3 * MUTATIONS
