@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
 from liescope.common.addresses import all_without_addresses
 from liescope.games.record import GameRecord
-from liescope.games.registry import find_game
+from liescope.games.registry import GAMES
+from liescope.games.table import NAMES
 
 SETTINGS = "settings"
 """Where a record's `meta` keeps its settings, a mapping of texts; reading a run fills it in from the run's plan."""
@@ -33,7 +33,8 @@ def prompt_version_of(record: GameRecord) -> str | None:
 def condition_of(record: GameRecord) -> str:
     """What differs from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" where nothing does."""
     found = settings_of(record)
-    defaults = {**_defaults(record.game), **_DEFAULTS} if found else {}
+    stock = setting_words(NAMES[: len(record.seats)])
+    defaults = {**_defaults(record.game), **_DEFAULTS, "names": stock} if found else {}
     return " ".join(
         f"{name}={value}"
         for name, value in sorted(found.items())
@@ -42,9 +43,12 @@ def condition_of(record: GameRecord) -> str:
 
 
 def _defaults(game: str) -> dict[str, str]:
-    spec = find_game(game).spec
+    """The defaults of a game's options; none for a game that was imported and cannot be played here."""
+    if game not in GAMES:
+        return {}
+    spec = GAMES[game].spec
     values: dict[str, Any] = {field.name: getattr(spec, field.name) for field in fields(spec)}
-    return {name: setting_words(value) for name, value in {**values, "names": spec.seats()}.items()}
+    return {name: setting_words(value) for name, value in values.items()}
 
 
 def setting_words(value: Any) -> str:
@@ -54,8 +58,3 @@ def setting_words(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def is_settings(data: object) -> bool:
-    """Whether plain data can be a record's settings."""
-    return isinstance(data, Mapping) and all(isinstance(text, str) for pair in data.items() for text in pair)

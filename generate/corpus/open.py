@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 from liescope.common.addresses import all_without_addresses
 from liescope.data_cards.tables import TABLES
 from liescope.data_cards.tables.schemas import polars_schema
+from liescope.games.record import GameRecord
 from liescope.generate.corpus.facts import RunFacts
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import corpus_folder, is_corpus, read, read_facts
@@ -28,12 +29,14 @@ GAME_TABLES = tuple(name for name in TABLES if name != "calls")
 @dataclass(frozen=True, repr=False)
 class OpenedGames:
     """The games of one source. source: as it was named; runs: that they come from, in order; tables: name to frame with
-    the columns of that table but `split`, the rows of a game together, games in the order of their ids.
+    the columns of that table but `split`, the rows of a game together, games in the order of their ids; from_corpus:
+    the source is a corpus and not a run.
     """
 
     source: str
     runs: tuple[RunFacts, ...]
     tables: Mapping[str, pl.DataFrame]
+    from_corpus: bool
 
     def __repr__(self) -> str:
         return f"<OpenedGames {self.source}: {self.tables['games'].height:,} games>"
@@ -63,23 +66,32 @@ def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: C
     runs = tuple(RunFacts(run["name"], run["plan"], run["versions"]) for run in read_facts(folder)["runs"])
     tables = {name: _in_order(read(folder, name).drop("split").collect()) for name in wanted}
     watch(tables["games"].height)
-    return OpenedGames(str(source), runs, tables)
+    return OpenedGames(str(source), runs, tables, True)
 
 
 def _of_run(folder: Path, wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
-    rows: dict[str, list[Any]] = {name: [] for name in wanted}
-    parts: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
     with Journal.open(folder) as journal:
         run = RunFacts(journal.name, all_without_addresses(journal.plan), journal.versions)
-        for number, record in enumerate(journal.records(), 1):
-            for name, row in game_tables(record, journal.name, only=wanted):
-                rows[name].append(row)
-                if len(rows[name]) >= GROUP_ROWS:
-                    parts[name].append(_frame(name, rows[name]))
-                    rows[name].clear()
-            watch(number)
-    tables = {name: _in_order(pl.concat([*parts[name], _frame(name, rows[name])])) for name in wanted}
-    return OpenedGames(str(folder), (run,), tables)
+        return OpenedGames(str(folder), (run,), tables_of(journal.records(), journal.name, wanted, watch), False)
+
+
+def tables_of(
+    records: Iterable[GameRecord],
+    run: str = "",
+    wanted: Collection[str] = GAME_TABLES,
+    watch: Callable[[int], None] = lambda _: None,
+) -> dict[str, pl.DataFrame]:
+    """The tables of recorded games, each game once; see `OpenedGames`. run: the name of their run."""
+    rows: dict[str, list[Any]] = {name: [] for name in wanted}
+    parts: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
+    for number, record in enumerate(records, 1):
+        for name, row in game_tables(record, run, only=wanted):
+            rows[name].append(row)
+            if len(rows[name]) >= GROUP_ROWS:
+                parts[name].append(_frame(name, rows[name]))
+                rows[name].clear()
+        watch(number)
+    return {name: _in_order(pl.concat([*parts[name], _frame(name, rows[name])])) for name in wanted}
 
 
 def _frame(name: str, rows: list[Any]) -> pl.DataFrame:
