@@ -62,9 +62,10 @@ def analyse(
 ) -> AnalysisResult:
     """Analyse games: who won, who was voted out and why, who deceived, who noticed, what was learned.
 
-    sources: folders of runs, one or several; a run and judged copies of it may stand side by side, and their raters
-    are compared. out: a folder for report.html, report.md and a CSV file for every table. pool_conditions: put games
-    of different settings together, which otherwise are cells of their own. progress: show bars on standard error.
+    sources: runs or corpora (folders, or USER/NAME on the Hub), one or several; a run and judged copies of it may
+    stand side by side, and their raters are compared. out: a folder for report.html, report.md and a CSV file for
+    every table. pool_conditions: put games of different settings together, which otherwise are cells of their own.
+    progress: show bars on standard error.
 
     Raises UsageError where no game is finished, where a game would count twice or where `out` cannot be written, and
     BadData for a source that cannot be read.
@@ -80,9 +81,7 @@ def analyse(
         check_report_folder(folder)
     with progress_bars(progress) as bar:
         task = bar.add_task("reading", total=None, note="games")
-        games_set = load_games(
-            [Path(source) for source in named], lambda games: bar.update(task, completed=games), pool_conditions
-        )
+        games_set = load_games(named, lambda games: bar.update(task, completed=games), pool_conditions)
         task = bar.add_task("analysing", total=len(ANALYSES), note="")
         findings = run_analyses(ANALYSES, games_set.frames, lambda title: bar.update(task, advance=1, note=title))
     if folder is not None:
@@ -95,6 +94,6 @@ def analyse(
         winners=headline(games_set.frames),
         games=games_set.frames.games.height,
         failed=sum(run.failed.total() for run in games_set.runs),
-        sources=tuple(str(run.path) for run in games_set.runs),
+        sources=tuple(run.name for run in games_set.runs),
         report=None if folder is None else folder / "report.html",
     )

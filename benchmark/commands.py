@@ -29,7 +29,8 @@ def fit(
         list[Path],
         typer.Argument(
             metavar="SOURCE...",
-            help="Folders of runs, or CSV files with the columns mafioso, detective, villager, mafia_wins, games.",
+            help="Runs, corpora (folders, or USER/NAME on the Hub), or CSV files with the columns mafioso, detective, "
+            "villager, mafia_wins, games.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
@@ -88,7 +89,10 @@ def fit(
 @app.command()
 def analyse(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE...", help="Folders of runs, played, imported or judged.")
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...", help="Runs (played, imported or judged) or corpora (folders, or USER/NAME on the Hub)."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
-from liescope.games.core import EventKind
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
 from liescope.games.record import GameRecord, Source, Status
-from liescope.labeling.conditions import SETTINGS
+from liescope.generate.corpus.open import tables_of
 
+TABLES = ("games", "votes")  # what games are counted from
 PLAYERS = ("mafioso", "detective", "villager")
 SCHEMA = pl.Schema(
     {"mafioso": pl.String, "detective": pl.String, "villager": pl.String, "mafia_wins": pl.Int64, "games": pl.Int64}
@@ -59,18 +59,20 @@ class CountedGame:
     failed: bool
 
 
-def counted(record: GameRecord) -> CountedGame:
-    """What is counted of a recorded game."""
-    votes = [event for event in record.events if event.kind is EventKind.VOTE]
-    return CountedGame(
-        game=record.game,
-        settings=record.meta.get(SETTINGS, {}),
-        seats=tuple((seat.name, seat.role, seat.model, seat.source) for seat in record.seats),
-        voters=frozenset(event.actor for event in votes if event.actor),
-        drawn=any(event.fallback for event in votes),
-        winner=None if record.outcome is None else record.outcome.winner,
-        failed=record.status is Status.FAILED,
-    )
+def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
+    """What is counted of each game, from the tables `games` and `votes` of a run or a corpus."""
+    votes = tables["votes"].group_by("game_id").agg("voter", drawn=(pl.col("fallback") != "").any())
+    games = tables["games"].join(votes, on="game_id", how="left", maintain_order="left")
+    for row in games.iter_rows(named=True):
+        yield CountedGame(
+            game=row["game"],
+            settings=json.loads(row["settings"]),
+            seats=tuple((seat["name"], seat["role"], seat["model"], Source(seat["source"])) for seat in row["seats"]),
+            voters=frozenset(row["voter"] or ()),
+            drawn=bool(row["drawn"]),
+            winner=row["winner"],
+            failed=row["status"] == Status.FAILED.value,
+        )
 
 
 def tally(cells: pl.DataFrame) -> pl.DataFrame:
@@ -85,7 +87,7 @@ def count_games(records: Iterable[GameRecord]) -> Counts:
     Left out, with the reason counted: failed games, games without one of the three roles, games in which several
     models shared a role (their win belongs to no single model).
     """
-    return add(list(count_by_settings(counted(record) for record in records).values()))
+    return add(list(count_by_settings(counted_games(tables_of(records, wanted=TABLES))).values()))
 
 
 def count_by_settings(games: Iterable[CountedGame]) -> dict[tuple[str, str], Counts]:

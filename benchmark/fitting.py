@@ -94,13 +94,14 @@ def fit(
     sampler: str = "",
     progress: bool = False,
 ) -> FitResult:
-    """Fit the capability model, logit p = v (m - d), to the games of runs or to tables of counts.
+    """Fit the capability model, logit p = v (m - d), to the games of runs or corpora, or to tables of counts.
 
-    sources: folders of runs and CSV files of counts, one or several. out: a folder for the report. without: models
-    whose games are left out. drawn_votes: "keep" or "leave-out" games that hold a vote drawn by the rules; where there
-    are any, the result has both. pool_conditions: put games of different settings together; otherwise each condition
-    is fitted on its own. draws, tune: of each of so many chains. target_accept: acceptance rate to tune the steps for.
-    sampler: "nutpie" or "pymc", "" for nutpie where it is installed. progress: show bars on standard error.
+    sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several. out: a folder
+    for the report. without: models whose games are left out. drawn_votes: "keep" or "leave-out" games that hold a vote
+    drawn by the rules; where there are any, the result has both. pool_conditions: put games of different settings
+    together; otherwise each condition is fitted on its own. draws, tune: of each of so many chains. target_accept:
+    acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie where it is installed. progress:
+    show bars on standard error.
 
     Raises UsageError where the counts cannot determine the parameters or `out` cannot be written, BadData for a source
     that cannot be read, MissingExtra without PyMC, and NotConverged where a sampler's diagnostics fail.
@@ -112,7 +113,7 @@ def fit(
     if folder is not None:
         check_report_folder(folder)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions([Path(source) for source in named], without, pool_conditions)
+    conditions = load_conditions(named, without, pool_conditions)
     for condition, counts in conditions.items():
         _check(condition, _chosen(counts, drawn_votes), len(conditions))
     with progress_bars(progress) as bar:

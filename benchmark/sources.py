@@ -1,27 +1,31 @@
-"""Counts of what a user names: folders of runs, files of counts, or both."""
+"""Counts of what a user names: runs, corpora, files of counts."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from liescope.benchmark.counts import PLAYERS, Counts, add, count_by_settings, counted
+from liescope.benchmark.counts import PLAYERS, TABLES, Counts, add, count_by_settings, counted_games
 from liescope.benchmark.identification import leave_out
 from liescope.benchmark.tables import read_counts
 from liescope.common.errors import UnknownName, UsageError
+from liescope.generate.corpus.open import OpenedGames, open_games
 from liescope.generate.runs.conditions import labels
-from liescope.generate.runs.journal import read_runs
 
 
-def load_counts(paths: Sequence[Path], without: Sequence[str] = ()) -> Counts:
+def load_counts(paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = ()) -> Counts:
     """The games of all paths, added up whatever their condition; see `load_conditions`."""
     return load_conditions(paths, without, pool=True)[""]
 
 
-def load_conditions(paths: Sequence[Path], without: Sequence[str] = (), pool: bool = False) -> dict[str, Counts]:
-    """The games of all paths, counted by condition: a folder is a run, anything else a CSV file. Files do not say how
+def load_conditions(
+    paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = (), pool: bool = False
+) -> dict[str, Counts]:
+    """The games of all paths, counted by condition: a folder is a run or a
+    corpus, a file holds counts as CSV, and USER/NAME is a corpus on the Hub. Files do not say how
     their games were played; they are one condition. without: models whose games are left out, and counted as excluded.
     pool: add up all conditions, under "".
 
@@ -29,12 +33,14 @@ def load_conditions(paths: Sequence[Path], without: Sequence[str] = (), pool: bo
     where a path is named twice or no game is left to count, BadData where one cannot be read, and UnknownName for a
     model that is not there.
     """
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise UsageError("the same run or file is named twice; its games would count double")
-    runs = [path for path in paths if path.is_dir()]
-    found = count_by_settings(counted(record) for _, record, _ in read_runs(runs))
-    if files := [read_counts(path) for path in paths if not path.is_dir()]:
-        found["", "{}"] = add(files)
+    if len({Path(path).resolve() for path in paths}) < len(paths):
+        raise UsageError("the same run, corpus or file is named twice; its games would count double")
+    files = [Path(path) for path in paths if _is_file(Path(path))]
+    opened = [open_games(path, TABLES) for path in paths if not _is_file(Path(path))]
+    check_apart(opened)
+    found = count_by_settings(game for games in opened for game in counted_games(games.tables))
+    if files:
+        found["", "{}"] = add([read_counts(path) for path in files])
     parts = _by_condition(found, pool)
     for model in without:
         parts = _without(parts, model)
@@ -44,6 +50,22 @@ def load_conditions(paths: Sequence[Path], without: Sequence[str] = (), pool: bo
         reasons = "; ".join(f"{count} because {reason}" for reason, count in sorted(excluded.items()))
         raise UsageError(f"no game can be counted{f': {reasons}' if reasons else ', there are none'}")
     return kept
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() or (not path.exists() and path.suffix == ".csv")
+
+
+def check_apart(opened: Sequence[OpenedGames]) -> None:
+    """Raises UsageError where a game is in two sources, and would count twice."""
+    home: dict[str, str] = {}
+    for games in opened:
+        for game_id in games.tables["games"]["game_id"]:
+            if (other := home.setdefault(game_id, games.source)) is not games.source:
+                raise UsageError(
+                    f"{other} and {games.source} both hold the game {game_id}, which would count twice; "
+                    "name one of them"
+                )
 
 
 def _by_condition(found: Mapping[tuple[str, str], Counts], pool: bool) -> dict[str, Counts]:

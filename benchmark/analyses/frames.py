@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from hashlib import sha256
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from liescope.benchmark.analyses.cells import prepare
-from liescope.benchmark.analyses.rows import game_rows
-from liescope.benchmark.analyses.schemas import OPINIONS, SCHEMAS
-from liescope.common.errors import BadData
-from liescope.games.core import EventKind
-from liescope.games.record import GameRecord, Status
+from liescope.benchmark.analyses.from_tables import Tables, merged_frames, part_frames
+from liescope.games.record import GameRecord
+from liescope.generate.corpus.open import tables_of
 
-__all__ = ["SCHEMAS", "Frames", "load_frames"]
+__all__ = ["SCHEMAS", "Frames", "frames_of", "load_frames"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,32 +47,25 @@ class Frames:
 
 
 def load_frames(records: Iterable[GameRecord], pool: bool = False) -> Frames:
-    """Frames of the finished ones among the games, in one pass. A game may come several times, each time with other
-    raters. pool: games of different settings are one condition.
-
-    Raises BadData where two records of one game differ in what happened.
-    """
-    rows: dict[str, list[dict[str, Any]]] = {field.name: [] for field in fields(Frames)}
-    seen: dict[str, str] = {}
+    """Frames of the finished ones among recorded games; see `frames_of`."""
+    parts: list[list[GameRecord]] = []
+    times: Counter[str] = Counter()
     for record in records:
-        if record.status is not Status.DONE or record.outcome is None:
-            continue
-        log = _log(record)
-        again = record.game_id in seen
-        if seen.setdefault(record.game_id, log) != log:
-            raise BadData(f"two records of the game {record.game_id} tell different games; analyse them one at a time")
-        for name, row in game_rows(record):
-            if name in OPINIONS or not again:
-                rows[name].append(row)
-    frames = {name: pl.DataFrame(rows[name], SCHEMAS[name], orient="row") for name in rows}
-    return Frames(**prepare(frames, pool))
+        if times[record.game_id] == len(parts):
+            parts.append([])
+        parts[times[record.game_id]].append(record)
+        times[record.game_id] += 1
+    return frames_of([tables_of(part) for part in parts], pool)
 
 
-def _log(record: GameRecord) -> str:
-    """A hash of who sat where and of what was said and voted."""
-    public = [
-        (event.index, event.kind.value, event.actor, event.target, event.text)
-        for event in record.events
-        if event.kind in (EventKind.STATEMENT, EventKind.VOTE)
-    ]
-    return sha256(repr((record.seats, public)).encode("utf-8", "surrogatepass")).hexdigest()
+def frames_of(parts: Sequence[Tables], pool: bool = False) -> Frames:
+    """Frames of the finished games of several sets of tables, each of which holds a game once. A game may be in
+    several of them, each time with other raters. pool: games of different settings are one condition.
+
+    Raises BadData where two of them differ in what happened in a game.
+    """
+    return Frames(**prepare(merged_frames(parts or [tables_of([])]), pool))
+
+
+SCHEMAS = {name: dict(frame.schema) for name, frame in part_frames(tables_of([])).items()}
+"""The columns of each frame with their types."""

@@ -110,9 +110,9 @@ def notes(games_set: GameSet) -> list[str]:
     said += _mixed(games_set)
     for run in games_set.runs:
         if not run.finished:
-            said.append(f"{run.path} holds no finished game.")
+            said.append(f"{run.name} holds no finished game.")
         said += [
-            f"Left out of {run.path}: {count} games that failed ({why})." for why, count in run.failed.most_common()
+            f"Left out of {run.name}: {count} games that failed ({why})." for why, count in run.failed.most_common()
         ]
     return said
 

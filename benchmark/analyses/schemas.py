@@ -1,146 +1,58 @@
-"""The columns of the frames that the analyses read."""
+"""The columns of the frames that the analyses read; their types are those of the tables (`liescope.data_cards`)."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import polars as pl
-
 OPINIONS = frozenset({"statements", "ratings", "ranks", "guesses", "tags"})
 """Frames that hold the rows of a game once for each rater."""
+LABELS = ("label_role", "label_claim", "label_self", "self_type")
 
-_GAME = {
-    "game_id": pl.String,
-    "game": pl.String,
-    "condition": pl.String,
-    "model": pl.String,
-    "learning": pl.Boolean,
-}
-_RATED = {"rater": pl.String}
-_TURN = {**_GAME, "turn": pl.Int64}
-_DAY = {**_GAME, "day": pl.Int64}
-LABELS = {"label_role": pl.Boolean, "label_claim": pl.Boolean, "label_self": pl.Boolean, "self_type": pl.String}
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "games": {
-        **_TURN,
-        "lineup": pl.String,
-        "settings": pl.String,
-        "source": pl.String,
-        "seating": pl.String,
-        "triadic": pl.Boolean,
-        "winner": pl.String,
-        "reason": pl.String,
-        "days": pl.Int64,
-        "seed": pl.Int64,
-    },
-    "seats": {
-        **_TURN,
-        "name": pl.String,
-        "role": pl.String,
-        "team": pl.String,
-        "seat_model": pl.String,
-        "won": pl.Boolean,
-        "survived": pl.Boolean,
-        "fate": pl.String,
-        "day_out": pl.Int64,
-    },
-    "statements": {
-        **_DAY,
-        **_RATED,
-        "statement_id": pl.String,
-        "phase": pl.String,
-        "position": pl.Int64,
-        "statements_of_day": pl.Int64,
-        "speaker": pl.String,
-        "speaker_role": pl.String,
-        "speaker_model": pl.String,
-        "text": pl.String,
-        **LABELS,
-        "self_confidence": pl.Float64,
-        "label_peer": pl.Boolean,
-        "peer_rate": pl.Float64,
-        "peer_ratings": pl.Int64,
-        "peer_suspicion": pl.Float64,
-        "planted_type": pl.String,
-    },
-    "ratings": {
-        **_DAY,
-        **_RATED,
-        "statement_id": pl.String,
-        "speaker": pl.String,
-        "speaker_role": pl.String,
-        "observer": pl.String,
-        "observer_role": pl.String,
-        "observer_model": pl.String,
-        "observer_seat_model": pl.String,
-        "flag": pl.Boolean,
-        "type": pl.String,
-        "confidence": pl.Float64,
-        "suspicion": pl.Float64,
-        "running_suspicion": pl.Float64,
-        **LABELS,
-    },
-    "votes": {
-        **_DAY,
-        "ballot": pl.Int64,
-        "voter": pl.String,
-        "voter_role": pl.String,
-        "target": pl.String,
-        "target_role": pl.String,
-        "drawn": pl.Boolean,
-    },
-    "ranks": {
-        **_DAY,
-        **_RATED,
-        "ballot": pl.Int64,
-        "voter": pl.String,
-        "voter_role": pl.String,
-        "drawn": pl.Boolean,
-        "suspicion_rank": pl.Float64,
-    },
-    "nights": {
-        **_DAY,
-        "act": pl.String,
-        "round": pl.Int64,
-        "actor": pl.String,
-        "actor_role": pl.String,
-        "target": pl.String,
-        "target_role": pl.String,
-        "died": pl.Boolean,
-        "drawn": pl.Boolean,
-    },
-    "bids": {
-        **_DAY,
-        "phase": pl.String,
-        "turn": pl.Int64,
-        "bidder": pl.String,
-        "role": pl.String,
-        "bid": pl.Int64,
-        "floor": pl.Boolean,
-        "drawn": pl.Boolean,
-    },
-    "lessons": {
-        **_TURN,
-        "kind": pl.String,
-        "text": pl.String,
-        "kept": pl.Boolean,
-        "nearest": pl.Float64,
-    },
-    "guesses": {
-        **_GAME,
-        **_RATED,
-        "observer": pl.String,
-        "observer_role": pl.String,
-        "target": pl.String,
-        "target_role": pl.String,
-        "guess": pl.String,
-    },
-    "tags": {
-        **_GAME,
-        "kind": pl.String,
-        "text": pl.String,
-        **_RATED,
-        "categories": pl.List(pl.String),
-        "order": pl.Int64,
-    },
+_GAME = ("game_id", "game", "condition", "model", "learning")
+_TURN = (*_GAME, "turn")
+_DAY = (*_GAME, "day")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "games": (*_TURN, "lineup", "settings", "source", "seating", "triadic", "winner", "reason", "days", "seed"),
+    "seats": (*_TURN, "name", "role", "team", "seat_model", "won", "survived", "fate", "day_out"),
+    "statements": (
+        *_DAY,
+        "rater",
+        "statement_id",
+        "phase",
+        "position",
+        "statements_of_day",
+        "speaker",
+        "speaker_role",
+        "speaker_model",
+        "text",
+        *LABELS,
+        "self_confidence",
+        "label_peer",
+        "peer_rate",
+        "peer_ratings",
+        "peer_suspicion",
+        "planted_type",
+    ),
+    "ratings": (
+        *_DAY,
+        "rater",
+        "statement_id",
+        "speaker",
+        "speaker_role",
+        "observer",
+        "observer_role",
+        "observer_model",
+        "observer_seat_model",
+        "flag",
+        "type",
+        "confidence",
+        "suspicion",
+        "running_suspicion",
+        *LABELS,
+    ),
+    "votes": (*_DAY, "ballot", "voter", "voter_role", "target", "target_role", "drawn"),
+    "ranks": (*_DAY, "rater", "ballot", "voter", "voter_role", "drawn", "suspicion_rank"),
+    "nights": (*_DAY, "act", "round", "actor", "actor_role", "target", "target_role", "died", "drawn"),
+    "bids": (*_DAY, "phase", "turn", "bidder", "role", "bid", "floor", "drawn"),
+    "lessons": (*_TURN, "kind", "text", "kept", "nearest"),
+    "guesses": (*_GAME, "rater", "observer", "observer_role", "target", "target_role", "guess"),
+    "tags": (*_GAME, "kind", "text", "rater", "categories", "order"),
 }

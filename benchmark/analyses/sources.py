@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.frames import Frames, frames_of
 from liescope.common.errors import UsageError
-from liescope.games.record import GameRecord, Source, Status
-from liescope.generate.runs.journal import Journal
+from liescope.games.record import Source, Status
+from liescope.generate.corpus.open import OpenedGames, open_games
 
 _LONGEST = 300  # characters of a setting's value
 
 
 @dataclass(slots=True)
 class Run:
-    """One run. plan, versions: of its run.json; finished: games; failed: games by the reason that broke them off."""
+    """One run. name: as it was named, with the corpus that it was read from; plan, versions: of its run.json;
+    finished: games; failed: games by the reason that broke them off.
+    """
 
-    path: Path
+    name: str
     plan: Mapping[str, Any]
     versions: Mapping[str, str]
     finished: int = 0
@@ -42,54 +44,63 @@ class GameSet:
     pooled: bool = False
 
 
-def load_games(paths: Sequence[Path], watch: Callable[[int], None] = lambda _: None, pool: bool = False) -> GameSet:
-    """The games of all runs. A game may be in several runs if each has other raters: the players and judges. watch: is
-    called with the number of games read so far. pool: games of different settings are one condition.
+def load_games(
+    paths: Sequence[str | os.PathLike[str]], watch: Callable[[int], None] = lambda _: None, pool: bool = False
+) -> GameSet:
+    """The games of all sources: folders of runs, folders of corpora, and corpora on the Hub. A game may be in several
+    of them if each has other raters: the players and judges. watch: is called with the number of games read so far.
+    pool: games of different settings are one condition.
 
-    Raises UsageError where no game is finished or two runs hold the same game with the same raters, BadData for a
-    folder that holds no run.
+    Raises UsageError where no game is finished or two sources hold the same game with the same raters, BadData for a
+    source that holds neither a run nor a corpus.
     """
-    runs: list[Run] = []
-    sources: set[Source] = set()
-    frames = load_frames(_finished(paths, runs, sources, watch), pool)
+    opened: list[OpenedGames] = []
+
+    def watch_all(count: int) -> None:
+        watch(sum(games.tables["games"].height for games in opened) + count)
+
+    for path in paths:
+        opened.append(open_games(path, watch=watch_all))
+    _check_apart(opened)
+    runs = tuple(run for games in opened for run in _runs(games))
     if not any(run.finished for run in runs):
         failed = sum(run.failed.total() for run in runs)
         why = f"{failed} failed; `liescope play … --retry-failed` takes them up" if failed else "none has ended yet"
         raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({why})")
-    return GameSet(tuple(runs), frames, frozenset(sources), pool)
+    return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool)
 
 
-def _finished(
-    paths: Sequence[Path], runs: list[Run], sources: set[Source], watch: Callable[[int], None]
-) -> Iterator[GameRecord]:
-    """Every finished game, filling in runs and sources on the way."""
-    home: dict[tuple[str, str | None], Path] = {}
-    for path in paths:
-        with Journal.open(path) as journal:
-            run = Run(path, journal.plan, journal.versions)
-            runs.append(run)
-            for record in journal.records():
-                judge = record.meta.get("judge")
-                other = home.setdefault((record.game_id, judge), path)
-                if other is not path:
-                    raise UsageError(
-                        f"{other} and {path} both hold the game {record.game_id}, "
-                        f"{f'judged by {judge}' if judge else 'with the ratings of its players'}, which would count "
-                        "twice; name one of them"
-                    )
-                if record.status is Status.FAILED:
-                    run.failed[record.failure] += 1
-                    continue
-                run.finished += 1
-                sources.update(seat.source for seat in record.seats)
-                watch(len(home))
-                yield record
+def _check_apart(opened: Sequence[OpenedGames]) -> None:
+    home: dict[tuple[str, str | None], str] = {}
+    for games in opened:
+        for game_id, judge in games.tables["games"].select("game_id", "judge").iter_rows():
+            if (other := home.setdefault((game_id, judge), games.source)) is not games.source:
+                raise UsageError(
+                    f"{other} and {games.source} both hold the game {game_id}, "
+                    f"{f'judged by {judge}' if judge else 'with the ratings of its players'}, which would count "
+                    "twice; name one of them"
+                )
+
+
+def _runs(games: OpenedGames) -> Iterator[Run]:
+    done = pl.col("status") == Status.DONE.value
+    for run in games.runs:
+        mine = games.tables["games"].filter(pl.col("run") == run.name)
+        failed = mine.filter(~done).group_by("failure").len().sort("len", "failure", descending=[True, False])
+        name = f"{games.source} ({run.name})" if games.from_corpus else games.source
+        yield Run(name, run.plan, run.versions, mine.filter(done).height, Counter(dict(failed.iter_rows())))
+
+
+def _sources(opened: Sequence[OpenedGames]) -> frozenset[Source]:
+    done = pl.col("status") == Status.DONE.value
+    seats = [games.tables["games"].filter(done).select(pl.col("seats").explode()) for games in opened]
+    return frozenset(Source(name) for name in pl.concat(seats)["seats"].struct.field("source").unique())
 
 
 def settings(runs: Sequence[Run]) -> pl.DataFrame:
     """What the runs were played with, one row a setting (Table 22): run, setting, value."""
     rows = [
-        (str(run.path), name, value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
+        (run.name, name, value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
         for run in runs
         for name, value in [
             *_flat(run.plan),

@@ -40,9 +40,11 @@ def test_the_villager_of_a_cell_is_the_one_who_lived_to_vote(play: Play) -> None
 def test_every_game_left_out_is_counted_with_its_reason(play: Play) -> None:
     good = play("a", "b", "c", "c", mafia_wins=True)
     failed = play("a", "b", "c", "c", mafia_wins=True, failure="the endpoint is down")
-    no_detective = replace(good, seats=tuple(seat for seat in good.seats if seat.role != "detective"))
+    seats = (replace(seat, role="doctor") if seat.role == "detective" else seat for seat in good.seats)
+    no_detective = replace(good, game_id="no detective", seats=tuple(seats))
     mixed = replace(good, seats=(*good.seats, replace(good.seats[0], name="Erin", model="z")))
-    counts = count_games([good, failed, no_detective, mixed, mixed])
+    games = [good, failed, no_detective, mixed, mixed]
+    counts = count_games(replace(game, game_id=str(number)) for number, game in enumerate(games))
     assert counts.cells["games"].sum() == 1
     assert counts.excluded == {
         "the game failed": 1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -67,7 +66,7 @@ class Page(HTMLParser):
 
 
 def games_set(records: list[GameRecord]) -> GameSet:
-    run = Run(Path("runs/one"), {"game": "werewolf", "options": {"jesters": 1}, "cells": [["scripted:bold"]]}, {})
+    run = Run("runs/one", {"game": "werewolf", "options": {"jesters": 1}, "cells": [["scripted:bold"]]}, {})
     run.finished = len(records)
     return GameSet((run,), load_frames(records), frozenset({Source.SCRIPTED}))
 
@@ -240,7 +239,7 @@ def test_lists_become_text_in_a_flat_table() -> None:
 
 def test_settings_are_flat_and_name_the_run() -> None:
     plan = {"game": "werewolf", "options": {"jesters": 1, "names": []}, "cells": [["a", "a"], ["a", "b"]], "seed": 3}
-    rows = settings([Run(Path("runs/x"), plan, {"python": "3.11"})])
+    rows = settings([Run("runs/x", plan, {"python": "3.11"})])
     assert dict(rows.select("setting", "value").iter_rows()) == {
         "game": "werewolf",
         "options.jesters": "1",

@@ -1,0 +1,110 @@
+"""The frames of the analyses, made of the tables of games.
+
+What only the whole set of games can tell (condition, lineup, the model of each row) is left open here;
+`liescope.benchmark.analyses.cells.prepare` fills it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from liescope.benchmark.analyses.cells import PLAYERS
+from liescope.benchmark.analyses.schemas import COLUMNS, LABELS, OPINIONS
+from liescope.common.errors import BadData
+from liescope.games.record import Status
+from liescope.games.werewolf import JESTER
+
+Tables = Mapping[str, pl.DataFrame]
+_DRAWN = pl.col("fallback") != ""
+_DAY = ["game_id", "day"]
+
+
+def merged_frames(parts: Sequence[Tables]) -> dict[str, pl.DataFrame]:
+    """The frames of all parts together. What happened in a game is taken from the first part that holds it, what
+    somebody thought of it from each.
+
+    Raises BadData where two parts differ in what happened in a game.
+    """
+    found: dict[str, list[pl.DataFrame]] = {name: [] for name in COLUMNS}
+    seen: list[Tables] = []
+    for tables in parts:
+        for earlier in seen:
+            _check_same(earlier, tables)
+        again = pl.concat([pl.Series(dtype=pl.String), *(earlier["games"]["game_id"] for earlier in seen)])
+        for name, frame in part_frames(tables).items():
+            known = pl.col("game_id").is_in(again.implode())
+            found[name].append(frame if name in OPINIONS else frame.filter(~known))
+        seen.append(tables)
+    return {name: pl.concat(frames) for name, frames in found.items()}
+
+
+def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
+    """The frames of the finished games of one part, which holds each game once."""
+    games = tables["games"].filter((pl.col("status") == Status.DONE.value) & pl.col("winner").is_not_null())
+    seats = games.select("game_id", "seats").explode("seats").unnest("seats").rename({"model": "seat_model"})
+    learners = (
+        seats.filter(pl.col("role") == JESTER)
+        .group_by("game_id")
+        .agg(model=pl.col("seat_model").unique().sort().str.join("+"))
+    )
+    statements = tables["statements"].with_columns(
+        position=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(_DAY),
+        statements_of_day=pl.len().over(_DAY).cast(pl.Int64),
+    )
+    votes = tables["votes"].with_columns(drawn=_DRAWN)
+    last_vote = votes.group_by("game_id").agg(days=pl.col("day").max())
+    jester = pl.col("seats").list.eval(pl.element().struct.field("role") == JESTER).list.any()
+    rows = {
+        "games": games.drop("days")
+        .with_columns(triadic=jester)
+        .join(last_vote, on="game_id", how="left", maintain_order="left")
+        .with_columns(pl.col("days").fill_null(0)),
+        "seats": seats.with_columns(survived=pl.col("fate") == "alive"),
+        "statements": statements,
+        "ratings": tables["ratings"].join(
+            statements.select("statement_id", "day", *LABELS), on="statement_id", how="left", maintain_order="left"
+        ),
+        "votes": votes,
+        "ranks": votes.filter(pl.col("suspicion_rank").is_not_null()),
+        "nights": tables["night_acts"].with_columns(drawn=_DRAWN),
+        "bids": tables["bids"].with_columns(drawn=_DRAWN),
+        "lessons": tables["lessons"].join(learners, on="game_id", how="left", maintain_order="left"),
+        "guesses": tables["role_guesses"],
+        "tags": tables["lesson_tags"].join(learners, on="game_id", how="left", maintain_order="left"),
+    }
+    nothing = pl.lit(None, pl.String)
+    common = games.select(
+        "game_id", "game", "learning", condition=pl.lit(""), rater=pl.col("judge").fill_null(PLAYERS), _turn="turn"
+    )
+    open_columns = {"model": nothing, "lineup": nothing, "observer_seat_model": nothing, "turn": pl.col("_turn")}
+    found = {}
+    for name, frame in rows.items():
+        own = frame.drop("game", "learning", "condition", "rater", "lineup", strict=False)
+        own = own.drop("model") if name == "games" else own
+        joined = own.join(common, on="game_id", how="inner", maintain_order="left")
+        missing = {key: value for key, value in open_columns.items() if key not in joined.columns}
+        found[name] = joined.with_columns(**missing).select(COLUMNS[name])
+    return found
+
+
+def _check_same(one: Tables, other: Tables) -> None:
+    """Raises BadData where both tell of a game, and differ in who sat where or in what was said or voted."""
+    for name, columns in (
+        ("games", ["game_id", "seats"]),
+        ("statements", ["statement_id", "game_id", "speaker", "text"]),
+        ("votes", ["game_id", "day", "ballot", "voter", "target"]),
+    ):
+        shared = one["games"].join(other["games"], on="game_id", how="semi").select("game_id")
+        first, second = (
+            tables[name].select(columns).join(shared, on="game_id", how="semi").sort("game_id", maintain_order=True)
+            for tables in (one, other)
+        )
+        if not first.equals(second):
+            game = next(
+                key
+                for key in shared["game_id"]
+                if not first.filter(pl.col("game_id") == key).equals(second.filter(pl.col("game_id") == key))
+            )
+            raise BadData(f"two records of the game {game} tell different games; analyse them one at a time")

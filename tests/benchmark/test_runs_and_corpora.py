@@ -1,0 +1,110 @@
+"""A run and the corpus that is built of it give the same figures, in `fit` and in `analyse`."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from liescope.benchmark.analyses.frames import SCHEMAS
+from liescope.benchmark.analyses.sources import load_games, settings
+from liescope.benchmark.analysing import analyse
+from liescope.benchmark.sources import load_conditions
+from liescope.common.errors import UsageError
+from liescope.generate.corpus import build
+from liescope.generate.importers import import_games
+from liescope.generate.runs.label import label
+from liescope.generate.runs.play import play
+
+REAL_GAMES = 300
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of Mini-Mafia in two conditions and of a learning Werewolf, one judged copy of each kind, and corpora."""
+    out = tmp_path_factory.mktemp("made")
+    pair = ("scripted:bold", "scripted:novice")
+    for rounds in (1, 2):
+        play("mini-mafia", out=out / f"mini-{rounds}", players=pair, games=2, rounds=rounds, assess=True)
+    small = {"debate_turns": 3, "defence_turns": 2, "days": 3, "assess": True}
+    play("werewolf", out=out / "wolves", games=2, learning="off,on", design="self", **small)
+    label(out / "wolves", "scripted:steady", out=out / "judged", roles=True, lessons=True)
+    for name, runs in {"mini": ["mini-1", "mini-2"], "wolves": ["wolves"], "judged": ["judged"]}.items():
+        build([out / run for run in runs], out=out / "corpus" / name)
+    return out
+
+
+SETS = {
+    "two conditions": (["mini-1", "mini-2"], ["mini"]),
+    "learning": (["wolves"], ["wolves"]),
+    "players and a judge": (["wolves", "judged"], ["wolves", "judged"]),
+    "a run beside a corpus": (["wolves", "judged"], ["wolves", "RUN judged"]),
+}
+
+
+def named(made: Path, names: list[str]) -> list[Path]:
+    return [made / name.removeprefix("RUN ") if "RUN" in name else made / "corpus" / name for name in names]
+
+
+@pytest.mark.parametrize(("runs", "corpora"), SETS.values(), ids=SETS)
+def test_the_frames_of_a_run_and_of_its_corpus_are_equal(runs: list[str], corpora: list[str], made: Path) -> None:
+    played, packed = load_games([made / name for name in runs]), load_games(named(made, corpora))
+    for name in SCHEMAS:
+        assert getattr(played.frames, name).equals(getattr(packed.frames, name)), name
+    assert played.sources == packed.sources
+    assert [(run.finished, run.failed) for run in played.runs] == [(run.finished, run.failed) for run in packed.runs]
+    assert settings(played.runs).drop("run").equals(settings(packed.runs).drop("run"))
+
+
+def test_what_an_analysis_needs_is_in_the_corpus(made: Path) -> None:
+    frames = load_games([made / "corpus" / "wolves", made / "corpus" / "judged"]).frames
+    assert [name for name in SCHEMAS if getattr(frames, name).is_empty()] == []
+
+
+def test_every_table_of_an_analysis_is_the_same(made: Path) -> None:
+    """But for the last digits: polars adds the parts of a sum in the order in which its threads finish."""
+    runs, corpora = SETS["players and a judge"]
+    played, packed = analyse([made / name for name in runs]), analyse(named(made, corpora))
+    assert played.tables.keys() == packed.tables.keys()
+    for name, table in played.tables.items():
+        assert_frame_equal(table, packed.tables[name], rel_tol=1e-12)
+    assert (played.nothing, played.games, played.winners) == (packed.nothing, packed.games, packed.winners)
+
+
+def test_a_fit_counts_the_same_games(made: Path) -> None:
+    played = load_conditions([made / "mini-1", made / "mini-2"])
+    packed = load_conditions([made / "corpus" / "mini"])
+    assert len(played) == 2
+    assert played.keys() == packed.keys()
+    for condition, counts in played.items():
+        assert counts.cells.equals(packed[condition].cells)
+        assert counts.undrawn.equals(packed[condition].undrawn)
+        assert (counts.sources, counts.excluded) == (packed[condition].sources, packed[condition].excluded)
+
+
+def test_a_run_and_its_corpus_side_by_side_would_count_twice(made: Path) -> None:
+    with pytest.raises(UsageError, match="count"):
+        load_conditions([made / "mini-1", made / "corpus" / "mini"])
+    with pytest.raises(UsageError, match="count twice"):
+        load_games([made / "wolves", made / "corpus" / "wolves"])
+
+
+def test_published_games_give_the_same_figures_from_a_run_and_from_a_corpus(shared_data: Path, tmp_path: Path) -> None:
+    source = shared_data / "mini_mafia"
+    with gzip.open(source / "games.jsonl.gz", "rt", encoding="utf-8") as lines:
+        (tmp_path / "games.jsonl").write_text("".join(islice(lines, REAL_GAMES)), encoding="utf-8")
+    run, corpus = tmp_path / "run", tmp_path / "corpus"
+    import_games("mini-mafia", tmp_path / "games.jsonl", out=run, batches=source / "batches.jsonl.gz")
+    build(run, out=corpus)
+    played, packed = load_games([run]), load_games([corpus])
+    assert played.frames.games.height == REAL_GAMES
+    for name in SCHEMAS:
+        assert getattr(played.frames, name).equals(getattr(packed.frames, name)), name
+    ((_, counts),) = load_conditions([run]).items()
+    ((_, again),) = load_conditions([corpus]).items()
+    assert counts.cells.equals(again.cells)
+    assert counts.undrawn.equals(again.undrawn)
+    assert counts.drawn_games > 0
