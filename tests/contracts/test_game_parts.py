@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from liescope.benchmark.analyses.sides import SIDES, side_colour
 from liescope.common.errors import LiescopeError, UndeclaredGame
 from liescope.common.per_game import PerGame
 from liescope.data_cards.games import GAME_TEXTS
@@ -28,7 +29,7 @@ from liescope.labeling.claims import find_claims
 from liescope.labeling.label import label_game
 from liescope.labeling.vocabularies import VOCABULARIES
 
-REGISTRIES: tuple[PerGame[object], ...] = (VOCABULARIES, FAMILIES, ANSWERS, GAME_TEXTS)
+REGISTRIES: tuple[PerGame[object], ...] = (VOCABULARIES, FAMILIES, ANSWERS, GAME_TEXTS, SIDES)
 SHORT = {"debate_turns": 3, "defence_turns": 1, "days": 2}
 
 
@@ -123,6 +124,13 @@ def check_card_text(game: PlayableGame) -> None:
     assert GAME_TEXTS[game.name].endswith(".")
 
 
+def check_colours(game: PlayableGame) -> None:
+    """Every role and every team has a colour, and the two sides do not share one."""
+    assert all(side_colour(game.name, name) for name in (*game.roles, *game.teams.values()))
+    teams = set(game.teams.values())
+    assert len({side_colour(game.name, team) for team in teams}) == len(teams)
+
+
 Check = Callable[[PlayableGame], None]
 CHECKS: tuple[Check, ...] = (
     check_options,
@@ -131,6 +139,7 @@ CHECKS: tuple[Check, ...] = (
     check_prompts,
     check_scripted_player,
     check_card_text,
+    check_colours,
 )
 
 

@@ -1,0 +1,42 @@
+"""What figures and tables must know of each game: the colours of its roles and teams, and who knows each other."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from liescope.benchmark.analyses.palette import COLOURS
+from liescope.benchmark.analyses.sides import mafia, one_night, werewolf
+from liescope.benchmark.analyses.sides.declared import Sides
+from liescope.common.errors import UnknownName
+from liescope.common.per_game import PerGame
+
+NOBODY = "nobody"
+"""The winner of a game that nobody won."""
+
+SIDES = PerGame[Sides](
+    "colours of its roles and teams",
+    "benchmark/analyses/sides/__init__.py",
+    {
+        "mini-mafia": mafia.SIDES,
+        "mafia": mafia.SIDES,
+        "werewolf": werewolf.SIDES,
+        "dyadic-werewolf": werewolf.SIDES,
+        "one-night-werewolf": one_night.SIDES,
+    },
+)
+
+
+def side_colour(game: str, name: str) -> str:
+    """The colour of a role or team of a game. Raises UndeclaredGame for a game without colours, UnknownName for a role
+    or team without one.
+    """
+    colours = {**SIDES[game].colours, NOBODY: COLOURS["grey"]}
+    if name not in colours:
+        raise UnknownName(f"role or team of {game} with a colour", name, colours)
+    return colours[name]
+
+
+def united_roles() -> pl.DataFrame:
+    """The columns game and role: of every game, the roles whose players know each other."""
+    rows = [(game, role) for game, sides in SIDES.items() for role in sides.united]
+    return pl.DataFrame(rows, {"game": pl.String, "role": pl.String}, orient="row")

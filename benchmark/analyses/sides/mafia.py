@@ -1,0 +1,18 @@
+"""The sides of Mafia and Mini-Mafia."""
+
+from __future__ import annotations
+
+from liescope.benchmark.analyses.palette import COLOURS
+from liescope.benchmark.analyses.sides.declared import Sides
+from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN, VILLAGER
+
+SIDES = Sides(
+    {
+        MAFIOSO: COLOURS["vermillion"],
+        MAFIA: COLOURS["vermillion"],
+        DETECTIVE: COLOURS["green"],
+        VILLAGER: COLOURS["blue"],
+        TOWN: COLOURS["blue"],
+    },
+    united=(MAFIOSO,),
+)

@@ -1,0 +1,20 @@
+"""The sides of Werewolf, with and without a jester."""
+
+from __future__ import annotations
+
+from liescope.benchmark.analyses.palette import COLOURS
+from liescope.benchmark.analyses.sides.declared import Sides
+from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, VILLAGERS, WEREWOLF, WEREWOLVES
+
+SIDES = Sides(
+    {
+        WEREWOLF: COLOURS["vermillion"],
+        WEREWOLVES: COLOURS["vermillion"],
+        JESTER: COLOURS["orange"],
+        DOCTOR: COLOURS["green"],
+        SEER: COLOURS["sky"],
+        VILLAGER: COLOURS["blue"],
+        VILLAGERS: COLOURS["blue"],
+    },
+    united=(WEREWOLF,),
+)
