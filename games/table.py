@@ -13,6 +13,8 @@ from liescope.common.errors import UsageError
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", "Ivy", "Jack", "Kate", "Liam")
 
+MOST = 10**6  # the largest number that an option may have
+
 
 def option(default: Any, help: str, *, minimum: float | None = None, later: bool = False) -> Any:
     """A field of a spec that `play` offers as an option.
@@ -65,6 +67,9 @@ class TableSpec(ABC):
         counts = self.composition()
         if min(counts.values()) < 0:
             raise UsageError(f"no count of players may be negative: {counts}")
+        for name, value in ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self)):
+            if isinstance(value, int) and value > MOST:
+                raise UsageError(f"--{name.replace('_', '-')} may be at most {MOST:,}")
         players, names = sum(counts.values()) - self.undealt(), self.seats()
         if len(names) != players:
             raise UsageError(f"{players} players need {players} names, but {len(names)} are given")

@@ -13,6 +13,7 @@ from liescope.generate.players.protocol import Price
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+MOST_AT_ONCE = 10_000
 _CURRENCY = re.compile(r"\w{1,8}|[^\w\s]{1,3}")
 
 
@@ -58,6 +59,8 @@ def limits_of(
         raise UsageError("--max-cost needs the prices of the models: --price MODEL=PROMPT,COMPLETION")
     if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
         raise UsageError(f"--max-cost is an amount of money; {max_cost:g} is none")
+    if not 1 <= concurrency <= MOST_AT_ONCE:
+        raise UsageError(f"--concurrency is a number from 1 to {MOST_AT_ONCE:,}; {concurrency} is none")
     if not (math.isfinite(timeout) and timeout > 0):
         raise UsageError(f"--timeout is a number of seconds; {timeout:g} is none")
     if not _CURRENCY.fullmatch(currency):

@@ -30,6 +30,9 @@ from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
+MOST_GAMES = 10**9
+SEEDS = range(-(2**63), 2**63)
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
@@ -171,6 +174,10 @@ def make_plan(
         raise UnknownName("way to deal roles", seating, SEATINGS)
     if games < 1:
         raise UsageError("a cell needs at least one game")
+    if games * len(cells) > MOST_GAMES:
+        raise UsageError(f"a run holds at most {MOST_GAMES:,} games; this plan has {games * len(cells):,}")
+    if seed not in SEEDS:
+        raise UsageError(f"--seed must lie between {SEEDS[0]} and {SEEDS[-1]}")
     if any(learning) and played.learner not in roles_in_play(spec):
         who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
         raise UsageError(f"--learning does not fit {game}: {who}; leave it out")

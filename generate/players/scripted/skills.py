@@ -25,6 +25,8 @@ class Skills:
     b: float = 0.0
 
 
+MOST = 100  # no skill is further from 0
+
 PROFILES = {
     "novice": Skills(m=-1.0, d=-0.7, v=0.4, j=0.3),
     "steady": Skills(m=-0.2, d=1.0, v=1.7, j=0.6),
@@ -62,8 +64,10 @@ def _number(argument: str, skill: str, value: str) -> float:
         number = float(value)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number):
-        raise UsageError(f"scripted:{argument}: {skill} needs a number, not {value!r}, as in {skill}=0.5")
+    if not abs(number) <= MOST:
+        raise UsageError(
+            f"scripted:{argument}: {skill} needs a number from -{MOST} to {MOST}, not {value!r}, as in {skill}=0.5"
+        )
     return number
 
 
