@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,39 @@ def test_a_changed_plan_is_refused_and_every_difference_named(plan: Callable[...
     for part in ("runs/x", "games 10 -> 20", "seed 1 -> 2", "options.rounds 2 -> 3", "players", "--out"):
         assert part in words
     assert "\n" not in words
+
+
+def refusal_of(old: dict[str, Any], new: dict[str, Any]) -> str:
+    with pytest.raises(PlanChanged) as refusal:
+        check_unchanged(old, new, Path("runs/x"))
+    return str(refusal.value).partition(": ")[2].partition(". Give")[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seed": 2}, "seed 1 -> 2"),
+        ({"players": ("fake:a", "fake:c")}, 'players ["fake:a", "fake:b"] -> ["fake:a", "fake:c"]'),
+        ({"design": "full"}, 'design "background" -> "full"'),
+        ({"rounds": 5}, "options.rounds 2 -> 5"),
+    ],
+)
+def test_one_changed_option_is_one_difference(change: dict[str, Any], words: str, plan: Callable[..., Plan]) -> None:
+    """Cells follow from players and design; they are not named beside them."""
+    assert refusal_of(plan().to_json(), plan(**change).to_json()) == words
+
+
+def test_of_long_values_the_part_that_differs_is_shown() -> None:
+    path = "openai:a-model@https://a-very-long-host-name.example.org/some/long/path/v1?temperature="
+    one, other = [f"{path}{number / 10}" for number in range(9)], [f"{path}{number / 10}" for number in range(1, 10)]
+    assert (
+        refusal_of({"x": f"{path}0.5"}, {"x": f"{path}0.7"}) == 'x …th/v1?temperature=0.5" -> …th/v1?temperature=0.7"'
+    )
+    words = refusal_of({"players": one}, {"players": other})
+    assert words.count("(of 9)") == 2
+    assert len(words) < 200
+    assert "as number 1" in refusal_of({"players": one}, {"players": one[::-1]})
+    assert "\x1b" not in refusal_of({"x": 1}, {"x": "\x1b[2J"})
 
 
 def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
