@@ -9,7 +9,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from liescope.labeling.lesson_words import AUDIENCE, FACTIONS, OTHERS_SEEN, PERCEPTION, READING, STRATEGIES
+from liescope.labeling.lesson_words import (
+    AUDIENCE,
+    CONTRAST,
+    DENIAL,
+    FACTIONS,
+    IDENTITY,
+    LOOKED_AT_AS,
+    ONLOOKERS,
+    OTHERS_SEEN,
+    PERCEPTION,
+    READING,
+    STRATEGIES,
+)
 
 CATEGORIES = {
     "wolf_mimicry": "act, talk or vote as a Werewolf would, so as to be taken for one",
@@ -49,11 +61,15 @@ def tag(text: str) -> LessonTags:
 
 
 def _order(words: str) -> int:
+    identities = {LOOKED_AT_AS[found["faction"]] for found in IDENTITY.finditer(words) if not found["aimed"]}
+    if len(identities) > 1 and DENIAL.search(words):
+        return 3
     if not PERCEPTION.search(words):
         return 1
-    taken_for = _factions(READING, words)
-    seen_by = _factions(AUDIENCE, words)
-    return 3 if len(taken_for) > 1 or len(seen_by) > 1 else 2
+    onlookers = {LOOKED_AT_AS[found["after"] or found["before"]] for found in ONLOOKERS.finditer(words)}
+    if CONTRAST.search(words) and max(len(identities), len(onlookers)) > 1:
+        return 3
+    return 3 if len(_factions(READING, words)) > 1 or len(_factions(AUDIENCE, words)) > 1 else 2
 
 
 def _factions(pattern: re.Pattern[str], words: str) -> set[str]:

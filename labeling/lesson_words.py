@@ -43,7 +43,43 @@ _MINDS = (
     r"(?:think|believe|see|suspect|perceive|read|view|take)s? (?:that )?(?:me|you|i)\b)"
 )
 _ALIGNED = rf"{_ONE}[- ](?:like|ish|aligned|alignment)\b"
-PERCEPTION = re.compile(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED})")
+
+# The same in more words: what others come to think of the one who acts, what draws their trust or suspicion, what
+# gives it away, what a manner is read as.
+_ANYBODY = (
+    r"(?:others?|players?|people|everyone|everybody|anyone|anybody|someone|somebody|nobody|group|table|room|rest|crowd"
+    r"|they|them|villagers?|village|town|townies?|wolves|wolf|doctor|seer)"
+)
+_THINK = (
+    r"(?:think|thinks|thought|believe\w*|suspect\w*|doubt\w*|distrust\w*|trust\w*|assum\w*|guess\w*|conclud\w*|reali[sz]\w*"
+    r"|notic\w*|remember\w*|wonder\w*|consider\w*|sees?|saw|seen|reads?|takes?|took|counts?|counted|treat\w*|label\w*"
+    r"|finds?|found|link\w*|recogni[sz]\w*|recall\w*|decid\w*|convinced|sure|certain|figur\w* out|works? out|know\w*"
+    r"|knew|learn\w*|saw through|sees? through|view\w*|regard\w*|mark\w*|settl\w* on)"
+)
+_ME = r"(?:me|my|i|i'm|i'd|you|your)\b"
+_SUSPICION = r"(?:suspicions?|attention|trust|doubts?|eyes|distrust|credibility|scrutiny)\b"
+_SIGN = r"(?:guilt\w*|innocen\w*|weakness|loyalty|strength|proof|sign)\b"
+_VIEWED = (
+    rf"(?:{_ANYBODY} (?:[\w'-]+ ){{0,4}}?{_THINK} (?:[\w'-]+ ){{0,5}}?{_ME})"
+    rf"|{_ANYBODY} (?:[\w'-]+ ){{0,4}}?{_THINK} (?:of |that |it is |i am )?(?:the |an? )?['\"]?{_ONE}\b"
+    rf"|{_THINK} (?:that )?(?:i am|i'm|i was|me|you are|you're)\b"
+    r"|(?:draw|attract|rais|gain|earn|los|invit|arous|win|keep|creat|build|plant|bring)\w* (?:[\w'-]+ ){0,3}?"
+    rf"{_SUSPICION}"
+    r"(?! (?:on|of|against|toward|towards|in) (?:the |an? |other |another |some|players?))"
+    r"|(?:trusted|distrusted|suspected|blamed|believed|doubted|considered|shielded|unmasked|exposed)\b"
+    r"|(?:their|everyone's|others'|villagers'|wolves'|village's) (?:\w+ )?"
+    r"(?:trust|opinion|view|impression|belief|suspicion)s?\b"
+    r"|eyes of\b|trust keeps\b"
+    r"|(?:g[ai]ve|giv\w+) (?:[\w'-]+ ){0,3}?away\b|(?:see|saw|seen) through\b|(?:pretend\w*|guessing)\b"
+    r"|reads? (?:it |this |that )?as\b|(?:be|been|being|get|gets|got) (?:\w+ )?(?:fooled|deceived|misled)\b"
+    r"|clear(?:s|ed|ing)? (?:me|you)\b"
+    rf"|(?:seen|taken|reads?|sees?|counts?) (?:[\w'-]+ ){{0,3}}?as (?:an? |the )?{_SIGN}"
+    r"|mak\w+ (?:me|you|my|it) (?:[\w'-]+ ){0,2}?(?:suspect|suspicious|guilty|innocent|odd|trustworthy)\b"
+    rf"|(?:convinc|persuad|fool|deceiv|mislead|confus)\w* (?:[\w'-]+ ){{0,3}}?{_ANYBODY}\b"
+    r"|(?:prime|main|likely) (?:\w+ )?(?:suspect|wolf)\b|explanation left\b"
+    rf"|(?:point|hint|lead|steer)\w* (?:[\w'-]+ ){{0,2}}?to {_ONE}\b"
+)
+PERCEPTION = re.compile(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED}|{_VIEWED})")
 
 # How somebody else is made to look, or what somebody else is said to be, says nothing of the one who acts.
 _SELF = r"(?:me|myself|i|you|yourself|oneself|it|things|my|your)"
@@ -68,6 +104,45 @@ AUDIENCE = re.compile(
     rf"|(?:make|let|lead)s? (?:the )?{_SOME} (?:to )?(?:think|believe|suspect|see)\b"
     rf"|(?:while|but|and|so|yet) (?:the )?{_SOME} (?:\w+ )?(?:think|believe|suspect|see|read|take|find)s?\b)"
 )
+
+
+# Two identities, or two audiences, and a word that sets them against each other. In the singular or as an adjective a
+# faction is what somebody is taken for, unless it is what an action is aimed at; in the plural it is who looks.
+_AIMED = (
+    r"(?:accus\w+|defend\w*|attack\w*|press\w*|protect\w*|blam\w+|support\w*|target\w*|kill\w*|nam\w+|ask\w*|clear\w*|sav\w+"
+    r"|vot\w+ (?:for|against|out)|against|with|for|confirmed|real|known|actual|beside) "
+)
+IDENTITY = re.compile(
+    rf"(?<![\w-])(?P<aimed>{_AIMED})?(?:an? |the |another |any |'|\")?(?P<faction>wolf|villager|townie|town|jester)\b"
+    r"(?!(?:'s)? (?:suspects?|himself|kill|night|talk)\b)(?! (?:has|does|will|who)\b)"
+)
+_WHO = r"(?P<{}>wolves|villagers|townies|village|town|rest|everyone else|everybody else|all others)\b(?!-)"
+_WILL = r"(?:should|must|will|would|want\w*|need\w*|joined|fear\w*|go|kill|may|might)"
+ONLOOKERS = re.compile(
+    r"\b(?:to|by|from|of|for|mak\w+|let|get\w*|giv\w+|keep\w*|kept|convinc\w*|fool\w*|while|whereas|only|when|once|until|but"
+    rf"|so|leav\w+) (?:the |both |other |real |fellow )?{_WHO.format('after')}"
+    rf"|{_WHO.format('before')} (?:[\w'-]+ ){{0,2}}?(?:{_THINK}|{_WILL})\b"
+)
+LOOKED_AT_AS = {
+    "wolf": "wolf",
+    "wolves": "wolf",
+    "villager": "village",
+    "villagers": "village",
+    "townie": "village",
+    "townies": "village",
+    "town": "village",
+    "village": "village",
+    "jester": "jester",
+    "rest": "rest",
+    "everyone else": "rest",
+    "everybody else": "rest",
+    "all others": "rest",
+}  # word -> faction, or "rest" for all who are not named
+CONTRAST = re.compile(
+    r"\b(?:but|yet|not|never|instead|rather|while|whereas|though|although|otherwise|only|without|unlike|than|or|nor|avoid\w*"
+    r"|hid(?:e|es|ing)|den(?:y|ies|ying)|cannot|nobody|no one|however|even if|because|since|so)\b|n't\b|[;:,.]"
+)
+DENIAL = re.compile(r"\b(?:not|never|rather than|instead of|unlike|than|would)\b|n't\b")
 
 
 def _any(*forms: str) -> re.Pattern[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +115,30 @@ def test_the_order_follows_whose_view_the_lesson_takes(order: int, text: str) ->
 @pytest.mark.parametrize(("text", "strategies"), OWN_STRATEGIES)
 def test_a_lesson_carries_every_strategy_that_it_names_and_no_other(text: str, strategies: set[str]) -> None:
     assert set(tag(text).categories) == strategies
+
+
+def read(name: str) -> list[tuple[int, str]]:
+    lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
+    return [(row["order"], row["text"]) for row in map(json.loads, lines)]
+
+
+def test_lessons_that_shaped_the_rules_get_the_orders_they_were_given() -> None:
+    wrong = [(order, text) for order, text in read("lessons_that_shaped_rules.jsonl") if tag(text).order != order]
+    assert len(wrong) <= 1, wrong
+
+
+def test_the_orders_of_lessons_that_did_not_shape_the_rules_are_mostly_right() -> None:
+    """80 lessons, labelled and committed before these rules were written. The rules of before found 28 of 28 of the
+    first order, 13 of 28 of the second, 1 of 24 of the third."""
+    counts = Counter((order, tag(text).order) for order, text in read("lessons_held_out.jsonl"))
+    recall = {
+        order: counts[order, order] / sum(n for (true, _), n in counts.items() if true == order) for order in ORDERS
+    }
+    precision = {
+        order: counts[order, order] / sum(n for (_, found), n in counts.items() if found == order) for order in ORDERS
+    }
+    assert all(recall[order] >= least for order, least in {1: 0.95, 2: 0.7, 3: 0.85}.items()), recall
+    assert all(precision[order] >= least for order, least in {1: 0.75, 2: 0.9, 3: 0.9}.items()), precision
 
 
 def test_there_are_nine_strategies_and_three_orders_each_defined() -> None:
