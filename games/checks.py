@@ -182,6 +182,10 @@ _ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that severa
     "private": _are_meanings,
     "role": _is_text,
     "drawn": lambda value, _: isinstance(value, bool),
+    "seen": _is_text,
+    "reveal_dead": lambda value, _: isinstance(value, bool),
+    "mutual_discovery": lambda value, _: isinstance(value, bool),
+    "centre": _is_count,
     "judge": _is_text,
     "tied": _is_names,
     "cut": _is_count,
@@ -221,9 +225,10 @@ def check_record(game: GameRecord) -> None:
     if game.seed is not None and game.seed not in _INT64:
         raise NotARecord("its seed does not fit into 64 bits")
     _check_outcome(game, names)
+    meta: Mapping[str, object] = game.meta
     for name, known in _META.items():
-        if name in game.meta and not known(game.meta[name], names):
-            raise NotARecord(f"meta.{name} cannot be right: {game.meta[name]!r}")
+        if name in meta and not known(meta[name], names):
+            raise NotARecord(f"meta.{name} cannot be right: {meta[name]!r}")
     for place, event in enumerate(game.events):
         try:
             _check_types("", event, _EVENT_TYPES)
@@ -283,15 +288,16 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
         raise NotARecord(f"it is about event {event.about}, which is not before it")
     if kind.about is not None and (event.about is None or events[event.about].kind is not kind.about):
         raise NotARecord(f"it is about no {kind.about.value}")
+    data: Mapping[str, object] = event.data
     for name, known in kind.facts.items():
-        if name in event.data:
-            if not known(event.data[name], names):
-                raise NotARecord(f"{name} cannot be right: {event.data[name]!r}")
+        if name in data:
+            if not known(data[name], names):
+                raise NotARecord(f"{name} cannot be right: {data[name]!r}")
         elif not event.fallback:
             raise NotARecord(f"{name} is missing")
     for name, known in _ALSO.items():
-        if name in event.data and not known(event.data[name], names):
-            raise NotARecord(f"{name} cannot be right: {event.data[name]!r}")
+        if name in data and not known(data[name], names):
+            raise NotARecord(f"{name} cannot be right: {data[name]!r}")
 
 
 def is_share(value: Any) -> bool:

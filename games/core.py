@@ -12,8 +12,9 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from liescope.games.facts import EventData
 from liescope.games.table import TableSpec
 
 
@@ -159,7 +160,7 @@ class Event:
     about: int | None = None
     audience: tuple[str, ...] | None = None
     fallback: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: EventData = field(default_factory=EventData)
 
     def seen_by(self, seat: str) -> bool:
         return self.audience is None or seat in self.audience
@@ -268,4 +269,4 @@ def public(event: Event) -> Event:
     if not event.fallback and UNSHOWN.isdisjoint(event.data):
         return event
     data = {key: value for key, value in event.data.items() if key not in UNSHOWN}
-    return replace(event, fallback="unusable reply" if event.fallback else "", data=data)
+    return replace(event, fallback="unusable reply" if event.fallback else "", data=cast(EventData, data))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from liescope.games.core import Assessment, Event, EventKind, Game, Outcome, Phase, Reply
+from liescope.games.facts import GameMeta
 
 
 class Source(StrEnum):
@@ -49,7 +50,7 @@ class GameRecord:
     status: Status
     outcome: Outcome | None = None
     failure: str = ""
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: GameMeta = field(default_factory=GameMeta)
 
     def seat(self, name: str) -> Seat:
         return next(seat for seat in self.seats if seat.name == name)
@@ -73,7 +74,16 @@ def record(
     )
     status = Status.FAILED if failure else Status.DONE
     return GameRecord(
-        game.game_id, game.name, game.seed, cell, seats, tuple(game.events), status, outcome, failure, meta or {}
+        game.game_id,
+        game.name,
+        game.seed,
+        cell,
+        seats,
+        tuple(game.events),
+        status,
+        outcome,
+        failure,
+        cast(GameMeta, meta or {}),
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 from liescope.common.addresses import all_without_addresses
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.games.table import NAMES
 
-SETTINGS = "settings"
+SETTINGS: Final = "settings"
 """Where a record's `meta` keeps its settings, a mapping of texts; reading a run fills it in from the run's plan."""
 PROMPTS = "templates"
 """The setting that holds the version of the prompts."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from rich.text import Text
@@ -94,8 +94,8 @@ def _line(event: Event) -> Text | None:
         EventKind.EXILE: (f"  {whom} is exiled with {event.data.get('votes')} votes", ""),
         EventKind.NO_EXILE: (f"  Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
         EventKind.LESSON: (f"  {who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
-        EventKind.ROLES_NAMED: (f"  {_judge(event)}, in {who}'s seat: {_form(event, 'roles')}", _LABEL),
-        EventKind.LESSON_TAGS: (f"  {_judge(event)} on {who}'s lesson: {_form(event, 'tags')}", _LABEL),
+        EventKind.ROLES_NAMED: (f"  {_judge(event)}, in {who}'s seat: {_form(event.data.get('roles', {}))}", _LABEL),
+        EventKind.LESSON_TAGS: (f"  {_judge(event)} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     if event.kind not in lines:
         return None
@@ -120,9 +120,9 @@ def _judge(event: Event) -> str:
     return f"judge {event.data.get('judge', '')}"
 
 
-def _form(event: Event, name: str) -> str:
+def _form(form: Mapping[str, Sequence[str]]) -> str:
     """What a judge filled in, on one line."""
-    return ", ".join(f"{key} {'/'.join(values)}" for key, values in event.data.get(name, {}).items())
+    return ", ".join(f"{key} {'/'.join(values)}" for key, values in form.items())
 
 
 def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterator[Text]:
