@@ -18,7 +18,8 @@ from liescope.generate.importers.result import REJECTED_FILE, ImportResult
 
 _SHOWN_NOTES = 8
 _WIDTH = 80
-_MODEL_WIDTH = 36
+_ROLE = 10
+_MODEL = 32
 
 app = typer.Typer()
 
@@ -68,16 +69,18 @@ def _report(result: ImportResult) -> None:
         )
     if facts["games_with_a_person"]:
         typer.echo(f"a person sat at the table in {facts['games_with_a_person']}")
+    typer.echo(f"  {'role':{_ROLE}} {'model':{_MODEL}} {'games':>6}  won by")
     for role, models in facts["models"].items():
         for model, count in models.items():
-            wins = ", ".join(f"{winner} won {games}" for winner, games in count["winners"].items())
-            typer.echo(plain(f"  {role:10} {_cut(model, _MODEL_WIDTH):{_MODEL_WIDTH}} {count['games']:6}  {wins}"))
+            wins = ", ".join(f"{winner} {games}" for winner, games in count["winners"].items())
+            names = f"{_cut(role, _ROLE):{_ROLE}} {_cut(model, _MODEL):{_MODEL}}"
+            typer.echo(plain(_cut_line(f"  {names} {count['games']:6}  {wins}")))
     _list_notes(result)
     if result.rejections:
         typer.echo(f"{result.rejections} could not be read; all are listed in {result.run / REJECTED_FILE}:")
         for bad in result.first_rejected:
-            which = f" ({_cut(bad.game_id, _MODEL_WIDTH)})" if bad.game_id else ""
-            typer.echo(plain(_cut(f"  {bad.file}, line {bad.line}{which}: {bad.reason}", 2 * _WIDTH)))
+            which = f" ({_cut(bad.game_id, _MODEL)})" if bad.game_id else ""
+            typer.echo(plain(f"  {_cut(f'{bad.file}, line {bad.line}{which}: {bad.reason}', 2 * _WIDTH)}"))
 
 
 def _list_notes(result: ImportResult) -> None:
@@ -87,6 +90,10 @@ def _list_notes(result: ImportResult) -> None:
     typer.echo(f"noted on the games ({len(notes)} kinds; each game's are in its record):")
     for note, games in notes.most_common(_SHOWN_NOTES):
         typer.echo(plain(f"  {games:6}  {_cut(note, _WIDTH - 10)}"))
+
+
+def _cut_line(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
 
 
 def _cut(text: str, length: int) -> str:

@@ -132,6 +132,8 @@ def _keep(
                 new += 1
             if progress:
                 bar.update(task, advance=1, note=f"{rejections} rejected" if rejections else "")
+        if progress:
+            bar.update(task, total=summary.games)
     return ImportResult(journal.path, format, summary, new, rejections, tuple(first), seconds=perf_counter() - began)
 
 

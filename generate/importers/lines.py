@@ -32,6 +32,9 @@ def read_lines(path: Path, longest: int = LONGEST_LINE, most_unpacked: int = MOS
     try:
         for chunk in _chunks(path, most_unpacked):
             start = 0
+            if not rest and not too_long and chunk.isspace():  # a file of blank lines is no work
+                start = chunk.rfind(b"\n") + 1
+                number += chunk.count(b"\n")
             while (end := chunk.find(b"\n", start)) >= 0:
                 if too_long or len(rest) + end - start > longest:
                     yield _overlong(number, longest)

@@ -13,6 +13,7 @@ from liescope.generate.importers.mini_mafia.memories import player_list
 from liescope.generate.importers.mini_mafia.wording import role_of
 from liescope.generate.importers.protocol import Rejected
 
+MOST_BATCHES = 10_000
 _VERSION = re.compile(r"_(v\d+(?:\.\d+)*)$")
 _FILE_KEYS = ("model_name", "model_path")  # of local models, which earlier versions name by their file
 
@@ -30,6 +31,9 @@ class Batches:
         for line, entry in read_objects(file):
             if isinstance(entry, Rejected):
                 yield entry
+            elif len(self._batches) >= 2 * MOST_BATCHES:
+                yield Rejected(file.name, line, "", f"there are more than {MOST_BATCHES:,} batches")
+                return
             elif isinstance(entry.get("batch_id"), str) and isinstance(entry.get("model_configs"), dict):
                 self._batches[entry["batch_id"]] = entry
                 self._batches.setdefault(_VERSION.sub("", entry["batch_id"]), entry)

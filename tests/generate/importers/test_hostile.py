@@ -108,6 +108,14 @@ def test_a_gzip_bomb_without_a_line_break_takes_little_memory(tmp_path: Path) ->
     assert peak < 25
 
 
+def test_a_file_of_blank_lines_is_read_in_no_time_and_lines_keep_their_numbers(tmp_path: Path) -> None:
+    blank = b"\n" * 10_000_000 + b" \n \r\n" * 100_000
+    (tmp_path / "blank.gz").write_bytes(gzip.compress(blank + b"{}\n \n", compresslevel=1))
+    began = time.process_time()
+    assert [(line.number, line.text) for line in read_lines(tmp_path / "blank.gz")] == [(10_200_001, "{}")]
+    assert time.process_time() - began < 3
+
+
 def test_a_gzipped_file_that_is_too_large_ends_with_what_was_read(tmp_path: Path) -> None:
     (tmp_path / "big.gz").write_bytes(gzip.compress(b"{}\n" * 400_000))
     *lines, last = read_lines(tmp_path / "big.gz", most_unpacked=100_000)
