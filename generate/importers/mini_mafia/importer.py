@@ -15,7 +15,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.importers.json_lines import read_objects
 from liescope.generate.importers.mini_mafia.batches import Batches
 from liescope.generate.importers.mini_mafia.database import MAGIC, read_database, read_database_game
-from liescope.generate.importers.mini_mafia.log_game import LogGame, record_of
+from liescope.generate.importers.mini_mafia.log_game import FORMAT, LogGame, record_of
 from liescope.generate.importers.mini_mafia.memories import read_log_game
 from liescope.generate.importers.mini_mafia.models import paper_name
 from liescope.generate.importers.protocol import Imported, Importer, Rejected, attempt
@@ -31,7 +31,7 @@ class MiniMafiaOptions(OptionsModel):
 class MiniMafiaImporter(Importer):
     """Logs of one JSON object a line (`.jsonl`, also gzipped), or a SQLite database."""
 
-    format: ClassVar[str] = "mini-mafia"
+    format: ClassVar[str] = FORMAT
     reads: ClassVar[str] = "a log (.jsonl, .jsonl.gz) or a SQLite database"
     origin: ClassVar[str] = "the Mini-Mafia paper's authors, https://github.com/bastoscostadavi/llm-mafia-game"
     licence: ClassVar[str] = "The authors state no licence: for research, not to be redistributed."

@@ -16,13 +16,16 @@ from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.games.core import Outcome
-from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, MafiaSpec
+from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, Mafia, MafiaSpec
 from liescope.games.record import GameRecord, Source, record
+from liescope.labeling.conditions import PROMPTS, SETTINGS, setting_words
 
 UNKNOWN_MODEL = "unknown"
 HUMAN_MODEL = "human"
 SILENCED = "the published log says that the message could not be read"
 DRAWN = "the published log says that the vote was drawn, as the answer could not be read"
+FORMAT = "mini-mafia"
+_SETTINGS = ("rounds", "reveal_dead", "mutual_discovery")  # what may differ from log to log
 ROLES = (MAFIOSO, DETECTIVE, VILLAGER)
 
 
@@ -63,7 +66,7 @@ class LogDay:
 class LogGame:
     """What a log says of one game. roles: name to role, in the order of the table; models: name to model name; human:
     the name of the seat that a person played, if any; winner: "" where the log does not say; reveal_dead: the players
-    were told the role of the dead; meta: what the record keeps besides; notes: what was read with leniency.
+    learned the role of the dead; meta: what the record keeps besides; notes: what was read with leniency.
     """
 
     game_id: str
@@ -149,13 +152,17 @@ def table_of(log: LogGame, rounds: int) -> MafiaSpec:
     )
 
 
-def finished(log: LogGame, game: Any, outcome: Outcome | None, failure: str = "") -> GameRecord:
+def finished(log: LogGame, game: Mafia, outcome: Outcome | None, failure: str = "") -> GameRecord:
     """The record of a game whose events are written. failure: why a log is of an unfinished game."""
     players = {
         name: (HUMAN_MODEL, Source.HUMAN) if name == log.human else (log.models[name], Source.IMPORTED)
         for name in log.roles
     }
-    meta = {**log.meta, **({"import_notes": list(log.notes)} if log.notes else {})}
+    settings = {"imported from": FORMAT} | {name: setting_words(getattr(game.spec, name)) for name in _SETTINGS}
+    if version := log.meta.get("prompt_version"):
+        settings[PROMPTS] = version
+    notes = {"import_notes": list(log.notes)} if log.notes else {}
+    meta = {**log.meta, **notes, SETTINGS: settings}
     made = record(game, outcome, players, cell=_cell(log, players), failure=failure, meta=meta)
     return replace(made, seed=None)
 

@@ -109,7 +109,9 @@ def _players(game: Mapping[str, Any]) -> list[_Player]:
             raise BadData("a player is not an object")
         name = _field(entry, "name", str, "a player")
         if not name.strip() or len(name) > LONGEST_NAME or _IN_SENTENCES & set(name) or not name.isprintable():
-            raise BadData(f"a player has the name {name[:LONGEST_NAME]!r}, which cannot be told from the log's text")
+            raise BadData(
+                f"a player has the name {name[:LONGEST_NAME]!r}, which cannot be kept apart from the text of the log"
+            )
         if any(name == other.name for other in players):
             raise BadData(f"two players are named {name}")
         role = role_of(_field(entry, "role", str, name))

@@ -39,7 +39,7 @@ def parted(path: Path, batches: Path | None = None) -> tuple[list[GameRecord], l
 
 LINES: dict[str, tuple[Callable[[str], str], str]] = {
     "half a surrogate in the id": (lambda line: line.replace("b_game_0007", "b\\ud800"), "printable characters"),
-    "half a surrogate in a name": (lambda line: line.replace("Alice", "A\\udfff"), "cannot be told"),
+    "half a surrogate in a name": (lambda line: line.replace("Alice", "A\\udfff"), "cannot be kept apart"),
     "half a surrogate in a key": (lambda line: line.replace('"timestamp"', '"time\\ud800"'), ""),
     "NaN": (lambda line: line.replace('"game_number": 1', '"game_number": NaN'), "NaN is no number"),
     "Infinity": (lambda line: line.replace('"game_number": 1', '"game_number": -Infinity'), "-Infinity is no number"),
@@ -48,10 +48,10 @@ LINES: dict[str, tuple[Callable[[str], str], str]] = {
     "a number of 9000 digits": (lambda line: line.replace('"game_number": 1', f'"game_number": {"9" * 9000}'), "JSON"),
     "deep arrays": (lambda line: line.replace('"game_number": 1', f'"game_number": {"[" * 60}{"]" * 60}'), "nested"),
     "unclosed arrays": (lambda _: "[" * 200_000, "nested"),
-    "an escape in a name": (lambda line: line.replace("Alice", "A\\u001b[31m"), "cannot be told"),
-    "a line break in a name": (lambda line: line.replace("Alice", "A\\nVotes: B"), "cannot be told"),
-    "a name that is a pattern": (lambda line: line.replace("Alice", "(a+)+$"), "cannot be told"),
-    "a name without end": (lambda line: line.replace("Alice", "A" * 10_000), "cannot be told"),
+    "an escape in a name": (lambda line: line.replace("Alice", "A\\u001b[31m"), "cannot be kept apart"),
+    "a line break in a name": (lambda line: line.replace("Alice", "A\\nVotes: B"), "cannot be kept apart"),
+    "a name that is a pattern": (lambda line: line.replace("Alice", "(a+)+$"), "cannot be kept apart"),
+    "a name without end": (lambda line: line.replace("Alice", "A" * 10_000), "cannot be kept apart"),
     "an id without end": (lambda line: line.replace("b_game_0007", "b" * 10_000), "printable characters"),
     "no id": (lambda line: line.replace("b_game_0007", ""), "printable characters"),
     "many players": (

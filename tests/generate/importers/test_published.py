@@ -16,6 +16,7 @@ from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.mini_mafia.models import PAPER_NAMES
 from liescope.generate.importers.mini_mafia.wording import BLANK
+from liescope.labeling.conditions import condition_of
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 DRAWN = "(the vote was cast randomly because of a failed format)"
@@ -151,14 +152,18 @@ def test_players_who_know_of_each_other_and_roles_of_the_dead_are_those_of_the_l
     games: list[GameRecord], raw: list[dict[str, Any]], published: Published
 ) -> None:
     warned = revealed = 0
+    conditions = Counter(condition_of(game) for game in games)
+    assert conditions["mutual_discovery=on reveal_dead=on"] == published.warned
+    assert conditions["reveal_dead=on"] == published.roles_of_the_dead - published.warned
+    assert conditions[""] == published.games - published.roles_of_the_dead
     for game, log in zip(games, raw, strict=True):
         memories = {player["name"]: player["memory"] for player in log["players"]}
         beware = {name for name, lines in memories.items() if any(line.startswith("Beware, ") for line in lines)}
         (death,) = of(game, EventKind.DEATH)
-        told = any(f"The villager {death.target} was found dead." in lines for lines in memories.values())
+        announced = any(f"The villager {death.target} was found dead." in lines for lines in memories.values())
         assert {name for event in of(game, EventKind.DISCOVERY) for name in event.audience or ()} == beware
-        assert death.data == ({"role": "villager"} if told else {})
-        warned, revealed = warned + bool(beware), revealed + told
+        assert death.data == ({"role": "villager"} if announced else {})
+        warned, revealed = warned + bool(beware), revealed + announced
     assert (warned, revealed) == (published.warned, published.roles_of_the_dead)
 
 
