@@ -150,6 +150,7 @@ def _own_view(report: Event | None) -> dict[str, Any]:
         "self_confidence": confidence,
         "self_confidence_null": "" if confidence is not None else why,
         "self_reason": _text(said, "reason") or "",
+        "self_notes": () if report is None else tuple(report.data.get("notes", ())),
     }
 
 
@@ -211,6 +212,7 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
             running_suspicion=running[pair],
             reason=_text(view, "reason") or "",
             null=event.fallback or (f"{', '.join(missing)} {UNREADABLE}" if missing else ""),
+            notes=tuple(event.data.get("notes", ())),
         )
         rows.append(row)
     return tuple(rows)

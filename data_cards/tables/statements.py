@@ -75,6 +75,13 @@ class StatementRow:
     ]
     self_confidence_null: Annotated[str, Column("why self_confidence is null, else empty")]
     self_reason: Annotated[str, Column("the speaker's reason, empty if none was given")]
+    self_notes: Annotated[
+        tuple[str, ...],
+        Column(
+            "leniencies that reading the report needed, why a field is null, and whether flag and type contradict each "
+            "other"
+        ),
+    ]
     label_peer: Annotated[
         bool | None,
         Column(
@@ -137,3 +144,10 @@ class RatingRow:
     ]
     reason: Annotated[str, Column("the observer's reason, empty if none was given")]
     null: Annotated[str, Column("which of flag, type, confidence and suspicion are null, and why; else empty")]
+    notes: Annotated[
+        tuple[str, ...],
+        Column(
+            "leniencies that reading the rating needed, why a field is null, and whether flag and type contradict each "
+            "other"
+        ),
+    ]

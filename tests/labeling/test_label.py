@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 
 import pytest
 
-from liescope.games.core import Ask, AskKind, Assessment, EventKind
-from liescope.games.record import GameRecord, Status, record_from_json, record_to_json
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.record import GameRecord, Source, Status, record, record_from_json, record_to_json
+from liescope.games.session import drive, start
 from liescope.labeling.label import NO_CLAIM, NO_KNOWN_CLAIM, NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
 from liescope.labeling.rows import RatingRow, StatementRow, VoteRow
 
@@ -175,3 +178,19 @@ def test_rows_hold_plain_values_only(play) -> None:
     for row in rows:
         assert all(isinstance(getattr(row, field.name), plain) for field in fields(row))
         assert asdict(row)
+
+
+def test_how_an_assessment_was_read_stays_with_its_labels() -> None:
+    """A flag and a type that contradict each other are both kept, and the row says so."""
+    noted = Reply(assessment=Assessment(False, "omission", None, 0.5), notes=("flag and type contradict each other",))
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        return noted if ask.kind in ASSESSMENTS else Reply(choice=ask.options[0] if ask.options else None, text="Hm.")
+
+    session = start(lambda: MiniMafia(replace(MINI_MAFIA, assess=True), 1, "g"))
+    drive(session, answer)
+    log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
+    labelled = label_game(log)
+    assert {row.self_notes for row in labelled.statements} == {noted.notes}
+    assert {row.notes for row in labelled.ratings} == {noted.notes}
+    assert {row.null for row in labelled.ratings} == {"confidence could not be read"}
