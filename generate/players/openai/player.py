@@ -137,9 +137,22 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
         raise UsageError(f"a budget in money needs the price of {spec.name!r}; give one, or a budget in tokens")
     prompts = load_prompts(context.prompts, context.game)
     place = (host_of(url), spec.name)
+    if own:
+        _check_same_host(place, context.facts)
     known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
     support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
     return OpenAIPlayer(spec, Endpoint.of(context, url, key), prompts, price, support)
+
+
+def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> None:
+    """Raises UsageError where a run would ask the same model at another host, because the environment changed."""
+    host, model = place
+    before = [known.host for known in facts if known.model == model]
+    if before and host not in before:
+        raise UsageError(
+            f"this run asked {model!r} at {before[0]}, and OPENAI_BASE_URL now says {host}; set it as it was, or start "
+            "a new run"
+        )
 
 
 def read_spec(argument: str) -> ModelSpec:

@@ -12,7 +12,7 @@ from liescope.generate.players.openai import endpoint, key_rules
 from liescope.generate.players.openai.key_rules import check_binding, find_key, host_of
 from liescope.generate.players.openai.player import open_openai
 from liescope.generate.players.openai.secrets import Secrets
-from liescope.generate.players.protocol import PlayerContext
+from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 
 
 def context(**options) -> PlayerContext:
@@ -84,6 +84,15 @@ def test_the_environments_address_is_respected_and_gets_the_environments_key(
     monkeypatch.delenv("OPENAI_API_KEY")
     desk("m").ask(asked[AskKind.SPEAK])
     assert "authorization" not in stub.requests[1].headers
+
+
+def test_a_run_does_not_go_on_at_another_host_because_the_environment_changed(monkeypatch) -> None:
+    facts = (EndpointFacts("old.example", "m", "schema"), EndpointFacts("x", "other"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://new.example/v1")
+    with pytest.raises(UsageError, match=r"asked 'm' at old\.example, and OPENAI_BASE_URL now says new\.example"):
+        open_openai("m", context(facts=facts))
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://old.example/v1")
+    open_openai("m", context(facts=facts))
 
 
 def test_an_address_in_the_environment_that_is_none_is_named(monkeypatch) -> None:
