@@ -110,7 +110,7 @@ def clock(progress: RunProgress, seconds: float) -> str:
 def state(progress: RunProgress, seconds: float, currency: str) -> Iterator[str]:
     """Lines about what is under way, what it cost, and what is being waited for."""
     activity = progress.activity
-    parts = [f"{progress.playing} games, {activity.under_way} requests under way"]
+    parts = [f"{_count(progress.playing, 'game')}, {_count(activity.under_way, 'request')} under way"]
     parts.append(f"{progress.calls / max(seconds, 1e-6):,.1f} replies/s")
     yield "  ".join(parts)
     spent = [f"{progress.tokens:,} tokens"]
@@ -125,6 +125,10 @@ def state(progress: RunProgress, seconds: float, currency: str) -> Iterator[str]
     for host, (until, reason) in sorted(activity.waits.items()):
         if until > now:
             yield _cut(f"waiting {until - now:.0f} s for {host}: {plain(reason)}", WIDTH - 2)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _span(seconds: float) -> str:

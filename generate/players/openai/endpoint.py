@@ -198,7 +198,7 @@ class Endpoint:
     async def _send(self, body: Mapping[str, Any]) -> Response | Trouble:
         """One request: the response without keys, or why none came."""
         try:
-            response = await self._wire.post(json.dumps(body).encode(), self._context.timeout)
+            response = await self._wire.post(json.dumps(body, separators=(",", ":")).encode(), self._context.timeout)
         except BrokenOff as error:
             return Trouble(str(error))
         return replace(response, text=self._secrets.hide(storable(response.text)))

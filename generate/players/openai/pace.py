@@ -27,7 +27,7 @@ SHORTEST_ASKED = 0.05  # a host that asks for less is asked again after this, do
 LONGEST_ASKED = 120.0  # a host that asks for more is asked again after this
 FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two tries of a host that is down
 FALL, DEEPEST_FALL = 0.9, 0.5  # of the rate that brought a complaint
-SLOWEST = 1.0  # requests a second; below this, the cool-downs alone keep the pace
+SLOWEST = 2.0  # requests a second; below this, the cool-downs alone keep the pace
 _WINDOW = 10.0  # seconds over which requests are counted
 
 
