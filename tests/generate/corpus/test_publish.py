@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -219,4 +220,108 @@ def test_a_corpus_that_leaks_a_game_is_not_published(
     monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
     leak(corpus)
     with pytest.raises(BadData, match="more than one split"):
+        publish(corpus, "me/games")
+
+
+READ = """
+import json, sys
+from liescope.generate.corpus import read
+from liescope.generate.corpus.open import open_games
+games = open_games(sys.argv[1], ["votes"])
+print(json.dumps([read(sys.argv[1], "statements").collect().height, games.tables["votes"].height]))
+"""
+
+
+@pytest.mark.parametrize("name", ["me/games", "hf://datasets/me/games"])
+def test_a_corpus_on_the_hub_is_read_like_a_folder(name: str, corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
+    done = hub.run("-c", READ, name)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [read(corpus, config).collect().height for config in ("statements", "votes")]
+    missing = hub.run("-c", READ, "me/nothing")
+    assert missing.stderr.splitlines()[-1].endswith("no dataset of that name that you may see on the Hub")
+
+
+def test_a_corpus_that_is_pushed_again_is_loaded_again(
+    corpus: Path, start_hub: Callable[..., Hub], play: Callable[..., Any], stream: Callable[..., Any]
+) -> None:
+    hub = start_hub()
+    counts = []
+    for _ in range(2):
+        assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
+        loaded = hub.run("-c", LOAD, "me/games", "games")
+        assert loaded.returncode == 0, loaded.stderr
+        counts.append(sum(map(len, json.loads(loaded.stdout)["games"].values())))
+        assert counts[-1] == read(corpus, "games").collect().height
+        pack(stream([play(number) for number in range(9)]), corpus)
+    assert counts == [27, 9]
+
+
+def packed(tmp_path: Path, game: Any, call: dict[str, Any], plan: Mapping[str, Any] | None = None) -> Path:
+    pack([("run", game, [call])], tmp_path / "corpus", heads={"run": (plan or {}, {})})
+    return tmp_path / "corpus"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        'key: "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2"',
+        '{"key": "\\u0073k-proj-a1B2c3D4e5F6g7H8i9J0k1L2"}',
+        "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
+        "https://x.y/?key=%73k-a1B2c3D4e5F6g7H8i9J0k1L2",
+        "gsk_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6",
+        "-----BEGIN RSA PRIVATE KEY-----",
+    ],
+)
+def test_what_looks_like_a_key_is_never_published(
+    raw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, play: Callable[..., Any], call: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
+    game = play(1)
+    with pytest.raises(UsageError, match=r"what looks like .*nothing was published") as raised:
+        publish(packed(tmp_path, game, call(game, raw=raw)), "me/games")
+    assert "a1B2" not in str(raised.value)
+
+
+@pytest.mark.parametrize("raw", ["told: pass/word-of-mine", 'told: {"it": "pass\\/word\\u002dof-mine"}'])
+def test_a_key_that_a_players_spec_names_is_never_published(
+    raw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, play: Callable[..., Any], call: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
+    monkeypatch.setenv("ACME_LLM", "pass/word-of-mine")
+    game, plan = play(1), {"players": ["openai:m@https://llm.acme.example/v1?key_env=ACME_LLM&temperature=1"]}
+    corpus = packed(tmp_path, game, call(game, raw=raw), plan)
+    with pytest.raises(UsageError, match="ACME_LLM"):
+        publish(corpus, "me/games")
+
+
+def test_no_address_of_an_endpoint_is_in_a_corpus(
+    tmp_path: Path, play: Callable[..., Any], call: Callable[..., Any], fail: Callable[..., Any]
+) -> None:
+    spec = "openai:m@https://llm.acme.example:8000/v1?key_env=ACME_LLM&temperature=1"
+    game = replace(fail(play(1), f"{spec} gave no answer"), cell=f"{spec} | scripted:bold")
+    lost = {**call(game), "problem": "https://llm.acme.example:8000/v1 does not answer"}
+    corpus = packed(tmp_path, game, lost, {"players": [spec], "cells": [[spec, "scripted:bold"]]})
+    row = read(corpus, "games").collect().row(0, named=True)
+    assert row["cell"] == "openai:m?temperature=1 | scripted:bold"
+    for path in corpus.rglob("*"):
+        if path.is_file() and path.suffix != ".parquet":
+            assert "acme.example" not in path.read_text("utf-8")
+    for config in TABLES:
+        assert "acme.example" not in str(read(corpus, config).collect().to_dicts())
+
+
+def test_links_are_not_followed(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
+    card = corpus / "README.md"
+    card.rename(tmp_path / "elsewhere.md")
+    card.symlink_to(tmp_path / "elsewhere.md")
+    with pytest.raises(UsageError, match=r"README\.md is a symbolic link"):
+        publish(corpus, "me/games")
+    card.unlink()
+    (tmp_path / "elsewhere.md").rename(card)
+    (corpus / "votes").rename(tmp_path / "votes")
+    (corpus / "votes").symlink_to(tmp_path / "votes")
+    with pytest.raises(UsageError, match="votes is a symbolic link"):
         publish(corpus, "me/games")

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from liescope.common.errors import BadData, UnknownName
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.generate.corpus import pack, read
+from liescope.generate.corpus import check, pack, read
 from tests.generate.corpus.classes import as_classes
 
 Play = Callable[..., Any]
@@ -132,3 +133,38 @@ def test_importing_the_corpus_does_not_import_datasets() -> None:
     code = f"import sys, {modules}; print({{'datasets', 'mlcroissant'}} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("place", [0.3, 0.5, 0.9])
+def test_a_flipped_byte_is_one_line(corpus: Path, place: float) -> None:
+    path = corpus / "statements" / "train-00000.parquet"
+    content = bytearray(path.read_bytes())
+    content[int(len(content) * place)] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(BadData, match=r"train-00000\.parquet") as raised:
+        read(corpus, "statements")
+    assert "\n" not in str(raised.value)
+
+
+def test_labels_that_were_inverted_are_noticed(corpus: Path) -> None:
+    path = corpus / "statements" / "train-00000.parquet"
+    table = pq.read_table(path)
+    place = table.schema.get_field_index("label_role")
+    read(corpus, "statements")
+    pq.write_table(table.set_column(place, table.schema.field(place), pc.invert(table["label_role"])), path)
+    with pytest.raises(BadData, match="was changed after it was built"):
+        read(corpus, "statements")
+    with pytest.raises(BadData, match="was changed after it was built"):
+        check(corpus)
+
+
+def test_a_corpus_of_an_older_format_says_what_to_do(corpus: Path) -> None:
+    (corpus / "corpus.json").write_text('{"format": 2, "rows": {}}', encoding="utf-8")
+    with pytest.raises(BadData, match="has format 2, and this version reads format 3; build the corpus again from its"):
+        read(corpus, "games")
+
+
+def test_what_lies_on_the_hub_is_said_not_to_be_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadData, match="there is no folder me/games, and the Hub cannot be reached"):
+        read("me/games", "games")

@@ -1,0 +1,73 @@
+"""Every table is declared once, and every schema and every word about it is made of the declaration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated
+
+import pytest
+
+from liescope.data_cards.tables import TABLES, Column
+from liescope.data_cards.tables.declare import fields_of
+from liescope.data_cards.tables.markdown import columns_markdown, tables_markdown
+from liescope.data_cards.tables.schemas import arrow_schema, hub_features, polars_schema
+from liescope.data_cards.tables.words import DECEPTION_TYPES
+from liescope.labeling.taxonomy import DeceptionType
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_all_schemas_have_the_declared_columns_in_their_order(name: str) -> None:
+    columns = [field.name for field in fields(TABLES[name].row)] + ["split"]
+    assert list(TABLES[name].columns) == columns
+    assert arrow_schema(name).names == columns
+    assert polars_schema(name).names() == columns
+    assert [feature["name"] for feature in hub_features(name)] == columns
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_has_a_meaning_and_a_null_has_its_reason(name: str) -> None:
+    for field in TABLES[name].fields:
+        assert field.meaning
+        assert field.nullable == bool(field.null or field.reason), field.name
+        if field.reason:
+            assert f"reason in `{field.reason}`" in field.words
+
+
+def test_the_classes_of_types_are_the_taxonomy() -> None:
+    assert [kind.value for kind in DeceptionType] == list(DECEPTION_TYPES)
+
+
+def test_docs_show_every_table_with_its_columns_and_those_of_its_records() -> None:
+    page = tables_markdown()
+    for name, table in TABLES.items():
+        assert f"### `{name}`" in page
+        assert columns_markdown(name) in page
+        for field in table.fields:
+            for part in field.fields:
+                assert f"| `{field.name}.{part.name}` | {part.type_words} |" in page
+
+
+@dataclass
+class NoColumn:
+    name: str
+
+
+@dataclass
+class NoType:
+    name: Annotated[complex, Column("a number")]
+
+
+@dataclass
+class SilentNull:
+    name: Annotated[str | None, Column("a name")]
+
+
+@dataclass
+class LostReason:
+    name: Annotated[str | None, Column("a name", reason="why")]
+
+
+@pytest.mark.parametrize("row", [NoColumn, NoType, SilentNull, LostReason])
+def test_a_column_that_is_not_fully_declared_is_refused(row: type) -> None:
+    with pytest.raises(TypeError, match=row.__name__):
+        fields_of(row)

@@ -1,0 +1,118 @@
+"""A corpus in the hands of `datasets` and of trainers: fresh rows, labels that are classes, no join needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liescope.generate.corpus import pack, read
+
+Play = Callable[..., Any]
+Stream = Callable[..., Any]
+Load = Callable[..., Any]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """`datasets.load_dataset` with a cache of its own."""
+    import datasets
+
+    datasets.disable_progress_bars()
+    return lambda folder, config="statements": datasets.load_dataset(
+        str(folder), config, cache_dir=str(tmp_path / "cache")
+    )
+
+
+def ids(dataset: Any) -> set[str]:
+    return {game for split in dataset.values() for game in split["game_id"]}
+
+
+def test_two_corpora_in_folders_of_one_name_are_two_datasets(
+    play: Play, stream: Stream, tmp_path: Path, load: Load
+) -> None:
+    for place, numbers in (("a", range(4)), ("b", range(4, 9))):
+        pack(stream([play(number) for number in numbers]), tmp_path / place / "corpus")
+        for config in ("statements", "games", "votes"):
+            expected = set(read(tmp_path / place / "corpus", config).collect()["game_id"])
+            assert ids(load(tmp_path / place / "corpus", config)) == expected
+
+
+def test_a_corpus_that_is_built_again_is_loaded_again(play: Play, stream: Stream, tmp_path: Path, load: Load) -> None:
+    for numbers in (range(4), range(5), range(4)):
+        pack(stream([play(number) for number in numbers]), tmp_path / "corpus")
+        assert len(ids(load(tmp_path / "corpus", "games"))) == len(numbers)
+
+
+def test_a_label_that_changes_is_seen_although_no_row_does(
+    play: Play, stream: Stream, tmp_path: Path, load: Load
+) -> None:
+    said = []
+    for text in ("I am the mafioso.", "I am the detective."):
+        pack(stream([play(number, said=text) for number in range(3)]), tmp_path / "corpus")
+        said.append({row for split in load(tmp_path / "corpus").values() for row in split["text"]})
+    assert said == [{"I am the mafioso."}, {"I am the detective."}]
+
+
+@pytest.fixture
+def statements(play: Play, stream: Stream, tmp_path: Path, load: Load) -> Any:
+    pack(stream([play(number) for number in range(30)]), tmp_path / "corpus", transcript=True)
+    return load(tmp_path / "corpus")
+
+
+def test_labels_and_types_are_classes_and_their_nulls_stay_nulls(statements: Any, tmp_path: Path) -> None:
+    rows = read(tmp_path / "corpus", "statements", "train").collect()
+    train = statements["train"]
+    for label in ("label_role", "label_claim", "label_self", "label_peer"):
+        assert train.features[label].names == ["honest", "deceptive"]
+        assert train[label][:] == [None if value is None else int(value) for value in rows[label]]
+    kinds = train.features["self_type"]
+    named = [None if value is None else kinds.int2str(value) for value in train["self_type"]]
+    assert named == rows["self_type"].to_list()
+    assert None in named
+
+
+def test_scikit_learn_trains_on_texts_with_what_was_said_before(statements: Any) -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    train = statements["train"].to_pandas()
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    model.fit(train["transcript"] + "\n" + train["text"], train["label_role"])
+    test = statements["test"].to_pandas()
+    assert model.predict_proba(test["transcript"] + "\n" + test["text"]).shape == (len(test), 2)
+
+
+def test_sentence_transformers_trains_on_statements_and_labels(statements: Any, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers.sentence_transformer.losses import BatchAllTripletLoss
+
+    from liescope.common.sentence_encoder import load_encoder
+
+    train = statements["train"].select_columns(["text", "label_role"]).rename_column("label_role", "label")
+    encoder = load_encoder()
+    arguments = SentenceTransformerTrainingArguments(
+        str(tmp_path / "trained"),
+        max_steps=1,
+        per_device_train_batch_size=4,
+        use_cpu=True,
+        report_to="none",
+        save_strategy="no",
+        disable_tqdm=True,
+    )
+    trainer = SentenceTransformerTrainer(encoder, arguments, train_dataset=train, loss=BatchAllTripletLoss(encoder))
+    assert trainer.train().global_step == 1
+
+
+def test_the_transcript_is_what_was_said_before(play: Play, stream: Stream, tmp_path: Path) -> None:
+    games = [play(number, said="I am\nhere.") for number in range(2)]
+    pack(stream(games), tmp_path / "corpus", transcript=True)
+    for row in read(tmp_path / "corpus", "statements").collect().iter_rows(named=True):
+        lines = row["transcript"].splitlines()
+        assert len(lines) == row["position"] - 1
+        assert all(line.endswith(": I am here.") for line in lines)
+    pack(stream(games), tmp_path / "plain")
+    assert set(read(tmp_path / "plain", "statements").collect()["transcript"]) == {None}
