@@ -16,7 +16,7 @@ from liescope.detectors.training import TrainResult
 
 _WIDTH = 80
 _SHOWN_NOTES = 5
-_BESIDE = ("auroc_minus_suspicion", "names_mafioso_minus_villager")
+_BESIDE = ("names_mafioso_minus_villager", "auroc_minus_suspicion")
 _FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
 
 
@@ -31,7 +31,10 @@ def show_training(result: TrainResult) -> None:
         f"{facts.prevalence or 0:.1%} deceptive ({facts.without_label:,} have no {result.file.target} label); {folds}",
     )
     if facts.lost:
-        _say(console, f"note: {facts.lost:,} statements are left out: their text was lost before it was published")
+        splits = "train and validation"
+        _say(
+            console, f"note: {facts.lost:,} statements of {splits} are left out: their text was lost before publication"
+        )
     _show_rows(console, result.rows)
     _show_notes(console, result.notes, facts.sources)
     _say(console, f"model: {result.model}")
@@ -79,7 +82,7 @@ def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
     main = [row for row in rows if row.metric in ("auroc", "recall_at_5pct_fpr") and ":rated" not in row.split]
     for target, split in dict.fromkeys((row.target, row.split) for row in main):
         part = [row for row in main if (row.target, row.split) == (target, split)]
-        beside = {row.detector: row for row in rows if row.target == target and _is_beside(row, split)}
+        beside = _beside(rows, target, split)
         share = "" if part[0].prevalence is None else f", {part[0].prevalence:.1%} deceptive"
         counted = f"{part[0].statements:,} statements of {part[0].games:,} games{share}"
         console.print(Text(f"\n{target}, {plain(split)}: {counted}", style="bold"))
@@ -105,8 +108,14 @@ _BESIDE_WORDS = {
 }
 
 
-def _is_beside(row: MetricRow, split: str) -> bool:
-    return row.metric in _BESIDE and row.split in (split, f"{split}:rated-by-villagers")
+def _beside(rows: Sequence[MetricRow], target: str, split: str) -> dict[str, MetricRow]:
+    """How each detector differs from the players: in the villager's seat where there is one, else on rated words."""
+    wanted = (split, f"{split}:rated-by-villagers")
+    for metric in _BESIDE:
+        found = [row for row in rows if (row.target, row.metric) == (target, metric) and row.split in wanted]
+        if found:
+            return {row.detector: row for row in found}
+    return {}
 
 
 def _find(rows: Sequence[MetricRow], detector: str, metric: str) -> MetricRow | None:

@@ -6,7 +6,20 @@ import pytest
 
 from liescope import cli
 
-COMMANDS = ["play", "label", "import", "build", "train", "evaluate", "fit", "analyse", "publish", "show", "demo"]
+COMMANDS = [
+    "play",
+    "label",
+    "import",
+    "build",
+    "train",
+    "score",
+    "evaluate",
+    "fit",
+    "analyse",
+    "publish",
+    "show",
+    "demo",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,7 +1,7 @@
 """A detector beside the players who were there: on the same statements, or in the same seat; always paired.
 
 Where players rated statements, their mean suspicion and the share that flagged are scores like any other. Where only
-votes exist (Mini-Mafia), the detector sits down in the surviving villager's seat: it names the living player, other
+votes exist (Mini-Mafia), the detector takes the surviving villager's seat: it names the living player, other
 than the villager, whose statements it found most suspicious on average, and the villager named somebody by voting.
 """
 

@@ -179,7 +179,7 @@ def _evaluate(
 
 def _note_of_lost(corpus: Path, split: str) -> list[str]:
     lost = count_lost(corpus, [split])
-    return [f"{lost:,} statements of {split} are left out: their text was lost before it was published"] if lost else []
+    return [f"{lost:,} statements of {split} are left out: their text was lost before publication"] if lost else []
 
 
 def _load(models: Sequence[Model]) -> dict[str, LoadedDetector]:
