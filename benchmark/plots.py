@@ -9,6 +9,7 @@ import polars as pl
 from liescope.benchmark.analyses.palette import CYCLE
 from liescope.benchmark.identification import PARAMETERS
 from liescope.benchmark.report import stated
+from liescope.common.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,5 +85,5 @@ def predictive(cells: pl.DataFrame) -> Figure:
 
 
 def _literal(text: str) -> str:
-    """Text as it stands: a dollar sign would begin a formula."""
-    return text.replace("$", r"\$")
+    """Text as it stands: a dollar sign would begin a formula, and no font has control characters."""
+    return " ".join(plain(text).split()).replace("$", r"\$")

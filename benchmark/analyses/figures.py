@@ -9,6 +9,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.cells import CELL, RATER
 from liescope.benchmark.analyses.palette import COLOURS
+from liescope.common.text import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +47,8 @@ def whole_numbers(panel: Axes) -> None:
 
 
 def literal(text: str) -> str:
-    """Text as it stands: a dollar sign would begin a formula."""
-    return text.replace("$", r"\$")
+    """Text as it stands: a dollar sign would begin a formula, and no font has control characters."""
+    return " ".join(plain(text).split()).replace("$", r"\$")
 
 
 def cell_names(cells: pl.DataFrame) -> list[str]:

@@ -57,11 +57,17 @@ def finished(game: Callable[[], Game], model: str, seed: int, failure: str = "",
     return record(session.game, None if failure else session.outcome, players, f"cell {model}", failure, meta)
 
 
-def werewolf(model: str, seed: int, learning: bool = False, failure: str = "", assess: bool = True) -> GameRecord:
+def werewolf(
+    model: str, seed: int, learning: bool = False, failure: str = "", assess: bool = True, jester: bool = True
+) -> GameRecord:
     """One game of ten with a jester, every statement assessed; where it learns, with the lessons that were drawn."""
     spec = WerewolfSpec(assess=assess, learning=learning)
+    if not jester:
+        spec = replace(spec, villagers=7, jesters=0)
     meta = {"learning": learning, "turn": seed, "seating": "shuffled"}
-    done = finished(lambda: Werewolf(spec, seed, f"wolf-{model}-{seed}"), model, seed, failure, **meta)
+    done = finished(
+        lambda: Werewolf(spec, seed, f"wolf-{model}-{seed}-{learning}-{jester}"), model, seed, failure, **meta
+    )
     drawn = [event for event in done.events if event.kind is EventKind.LESSON]
     lessons = [{"kind": event.data["kind"], "text": event.text, "kept": True, "nearest": None} for event in drawn]
     return replace(done, meta={**meta, "lessons": lessons})

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.background import background_scores, win_rate
+from liescope.benchmark.background import _scores, background_scores, win_rate
+from liescope.benchmark.counts import SCHEMA
 from liescope.common.errors import UsageError
 
 
@@ -51,3 +52,13 @@ def test_a_design_with_a_hole_is_refused() -> None:
         background_scores(published_counts().slice(1))
     with pytest.raises(UsageError, match="same win rate"):
         background_scores(published_counts().with_columns(mafia_wins=pl.lit(40)))
+
+
+def test_z_scores_by_hand() -> None:
+    # Two models as mafioso against two backgrounds: Laplace's rates are 1/12 and 7/12, their mean 1/3, their sample
+    # standard deviation (ddof 1) sqrt(2) / 4, so z is -1/sqrt(2) and 1/sqrt(2).
+    rows = [(i, j, k, 6 if i == "b" else 0, 10) for i in "ab" for j in "ab" for k in "ab"]
+    table = _scores("deceive", pl.DataFrame(rows, SCHEMA, orient="row"))
+    assert dict(table.select("model", "z").iter_rows()) == pytest.approx({"a": -(0.5**0.5), "b": 0.5**0.5})
+    one = np.sqrt(1 / 12 * 11 / 12 / 13) / (np.sqrt(2) / 4)
+    assert table.filter(model="a")["z_sd"].item() == pytest.approx(one / np.sqrt(2))

@@ -96,3 +96,13 @@ def test_a_difference_to_a_single_game_has_no_interval() -> None:
     two = pl.DataFrame({"game_id": ["c"], "x": [1.0]})
     assert game_difference(one, two, "x") == (0.5, None, None)
     assert game_difference(one, two.head(0), "x") == (None, None, None)
+
+
+def test_the_games_of_the_two_sides_of_a_difference_are_drawn_apart() -> None:
+    values = np.random.default_rng(5).normal(size=30)
+    one = pl.DataFrame({"game_id": [f"g{i:02}" for i in range(30)], "v": values})
+    difference, lo, hi = game_difference(one, one, "v")
+    spread = float(values.std() / np.sqrt(30))
+    assert difference == 0
+    assert hi == pytest.approx(1.96 * np.sqrt(2) * spread, rel=0.15)
+    assert lo == pytest.approx(-1.96 * np.sqrt(2) * spread, rel=0.15)

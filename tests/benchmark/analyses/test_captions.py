@@ -1,0 +1,127 @@
+"""What a report says about an analysis is so: which interval it prints, and what it needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from liescope.benchmark.analyses import intervals
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.intervals import Interval
+from liescope.benchmark.analyses.registry import ANALYSES
+from liescope.games.record import GameRecord
+from tests.benchmark.random_play import judged, mini_mafia, werewolf
+
+METHODS: dict[Interval, set[str]] = {
+    Interval.NONE: set(),
+    Interval.WILSON_GAMES: {"wilson"},
+    Interval.WILSON_N: {"wilson"},
+    Interval.NEWCOMBE: {"newcombe"},
+    Interval.WILSON_AND_NEWCOMBE: {"wilson", "newcombe"},
+    Interval.FISHER: {"fisher"},
+    Interval.BOOTSTRAP: {"bootstrap"},
+    Interval.BOOTSTRAP_DIFFERENCE: {"difference"},
+}
+DOORS = {
+    "with_wilson": "wilson",
+    "newcombe": "newcombe",
+    "fisher": "fisher",
+    "game_means": "bootstrap",
+    "game_bootstrap": "bootstrap",
+    "game_difference": "difference",
+}
+TOGETHER = [
+    ("statements", "ratings", "ranks"),
+    ("ratings", "ranks"),
+    *[(name,) for name in ("votes", "nights", "bids", "guesses", "tags")],
+    ("lessons", "tags"),
+]
+"""Frames that are empty together: what games without talk, without ratings and so on look like."""
+EVERY = [pytest.param(one, id=one.name) for one in ANALYSES]
+
+
+def settled(record: GameRecord, **settings: str) -> GameRecord:
+    return replace(record, game_id=f"{record.game_id}-{settings}", meta={**record.meta, "settings": settings})
+
+
+@pytest.fixture(scope="module")
+def rich() -> Frames:
+    """Games of two conditions, of several models at one table, judged and not: every analysis finds something."""
+    turns = [("a", 0), ("a", 1), ("b", 2), ("b", 3)]
+    wolves = [werewolf(model, seed, learning) for model, seed in turns for learning in (True, False)]
+    plain = [settled(game, rounds="2") for game in wolves]
+    other = [settled(werewolf("a", seed), rounds="8") for seed in range(2)]
+    bare = [settled(mini_mafia("a", seed), rounds="2") for seed in range(3)]
+    mixed = [
+        replace(game, game_id=f"mixed {game.game_id}", seats=tuple(replace(s, model=s.role) for s in game.seats))
+        for game in bare
+    ]
+    dyadic = [settled(werewolf("a", seed, jester=False), rounds="2") for seed in range(2)]
+    return load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic])
+
+
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The ways to find an interval that were called since the test began."""
+    found: set[str] = set()
+
+    def spy(way: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **options: Any) -> Any:
+            found.add(way)
+            return real(*args, **options)
+
+        return called
+
+    for name, way in DOORS.items():
+        real = getattr(intervals, name)
+        for module in list(sys.modules.values()):
+            if getattr(module, "__name__", "").startswith("liescope.benchmark") and getattr(module, name, 0) is real:
+                monkeypatch.setattr(module, name, spy(way, real))
+    return found
+
+
+@pytest.mark.parametrize("analysis", EVERY)
+def test_the_caption_names_the_interval_that_was_computed(analysis: Analysis, rich: Frames, used: set[str]) -> None:
+    table = analysis.table(rich)
+    assert table.height, "these games should have something for every analysis"
+    bounded = {"lo", "hi"} <= set(table.columns)
+    assert bounded == (analysis.interval is not Interval.NONE)
+    assert bounded == bool(analysis.interval.caption)
+    if bounded:
+        assert used == METHODS[analysis.interval]
+    assert not {"Wilson", "Newcombe", "bootstrap", "Fisher's", "resampl"} & set(analysis.note.split())
+
+
+@pytest.mark.parametrize("analysis", EVERY)
+def test_what_an_analysis_needs_it_needs(analysis: Analysis, rich: Frames) -> None:
+    assert analysis.lacks(rich) == []
+    for names in TOGETHER:
+        poor = replace(rich, **{name: getattr(rich, name).clear() for name in names})
+        if "statements" not in names and "ratings" in names:
+            unrated = pl.lit(None).alias("peer_rate"), pl.lit(0).alias("peer_ratings")
+            poor = replace(poor, statements=poor.statements.with_columns(*unrated))
+        if analysis.lacks(poor):
+            assert analysis.table(poor).is_empty(), names
+    for games in (load_frames([mini_mafia("a", 1)]), load_frames([werewolf("a", 1, assess=False)])):
+        if analysis.lacks(games):
+            assert analysis.table(games).is_empty()
+        elif analysis.table(games).is_empty():
+            assert analysis.otherwise != Analysis("", "", lambda frames: frames.games).otherwise
+
+
+def test_every_interval_has_a_method_and_every_bound_stands_around_its_figure(rich: Frames) -> None:
+    assert set(METHODS) == set(Interval)
+    for analysis in ANALYSES:
+        table = analysis.table(rich)
+        figure = next(
+            (name for name in ("rate", "mean", "difference", "gap", "kappa", "r") if name in table.columns), ""
+        )
+        if "lo" in table.columns:
+            inside = pl.col(figure).is_between(pl.col("lo") - 1e-9, pl.col("hi") + 1e-9)
+            assert table.drop_nulls(["lo", "hi", figure]).select(inside.mean()).item() > 0.9, analysis.name
