@@ -14,8 +14,8 @@ _FIELDS = tuple(field.name for field in fields(Assessment))
 
 
 def assess(game: Game, event: Event) -> Generator[Asks, Replies, None]:
-    """Ask the speaker for a self-report and all other living players for a rating, and log each where only its author
-    sees it. Nothing is asked about a silence, nor where the table's options leave the statement out.
+    """Ask the speaker for a self-report and all other living players for a rating, and log each so that only its author
+    sees it. Silences are not assessed, nor are statements outside the share that the table's options set.
 
     An unusable reply is logged with `fallback` set and no assessment: it is never read as "honest".
     """

@@ -1,7 +1,7 @@
 """Who speaks next: every living player but the last speaker bids 0 to 10 at once, and the highest bid gets the floor.
 
 Triadic Werewolf paper, section 3.1, after Werewolf Arena and WOLF: among equal bids those whom the last turn named go
-first, then chance decides. A bid that cannot be read counts as 0. Where nobody bids more than 0 nobody wants to speak,
+first, then chance decides. A bid that cannot be read counts as 0. If nobody bids more than 0, nobody wants to speak,
 and the talk ends.
 """
 
@@ -19,7 +19,7 @@ BIDS = tuple(str(bid) for bid in range(11))
 
 
 def talk(game: Game, phase: Phase, turns: int, first: Sequence[str] = ()) -> Generator[Asks, Replies, None]:
-    """At most so many turns of talk. first: players who have a turn each before anybody bids, as far as turns last."""
+    """Talk for at most so many turns. first: players who get a turn each before anybody bids, while turns last."""
     last: Event | None = None
     for turn in range(1, turns + 1):
         if turn <= len(first):
@@ -32,8 +32,8 @@ def talk(game: Game, phase: Phase, turns: int, first: Sequence[str] = ()) -> Gen
 
 
 def mentioned(text: str, names: Sequence[str]) -> set[str]:
-    """The names that occur in a text as words of their own, as the game spells them or in capitals: to be frank is not
-    to name Frank.
+    """The names that occur in a text as whole words, as the game spells them or in capitals: "to be frank" does not
+    name Frank.
     """
     spelled = {spelling: name for name in names for spelling in (name, name.upper())}
     return {spelled[found] for found in _pattern(tuple(spelled)).findall(text)}

@@ -1,7 +1,7 @@
-"""Judging a game after it has ended: a judge sits down in each seat in turn and sees what the seat saw, no more.
+"""Judging a game after it has ended: a judge takes each seat in turn and sees only what the seat saw.
 
-It is a game like any other to whoever drives it, so that it is recorded, resumed and replayed in the same way. Its
-events are those of the frozen log, with the judge's assessments behind them, each marked with the judge's name.
+Whoever drives it drives a game like any other, so judging is recorded, resumed and replayed in the same way. Its events
+are those of the frozen log, followed by the judge's assessments, each marked with the judge's name.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec:
-    """What the judge is asked. share: of the statements, the share that is assessed from every seat, 0 for none.
-    roles: name everybody's role, from each seat that lived to the end and before it is told who won. lessons: tag the
-    lessons that were drawn.
+    """What the judge is asked. share: the share of the statements to assess, from every seat; 0 for none. roles: name
+    everybody's role, from each seat that survived, before the judge learns who won. lessons: tag the lessons that were
+    drawn.
     """
 
     share: float = 1.0

@@ -1,4 +1,4 @@
-"""What a model learns from one game for its next one, in words (Triadic Werewolf paper, section 3.2)."""
+"""What a model learns in one game for the next, in words (Triadic Werewolf paper, section 3.2)."""
 
 from __future__ import annotations
 

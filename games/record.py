@@ -39,7 +39,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """Everything that is known of one game. failure: why a failed game could not go on, empty otherwise."""
+    """Everything known about one game. failure: why a failed game could not be finished, empty otherwise."""
 
     game_id: str
     game: str

@@ -11,7 +11,7 @@ GameMaker = Callable[[], Game]
 
 
 class Session:
-    """A game under way: `asks` is the batch that waits for replies, empty once `outcome` is there."""
+    """A game in progress: `asks` is the batch that waits for replies, empty once there is an `outcome`."""
 
     def __init__(self, game: Game) -> None:
         self.game = game

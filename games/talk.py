@@ -1,4 +1,4 @@
-"""Discussion in rounds, and what becomes of words that were to be said aloud."""
+"""Discussion in rounds, and how a reply to a turn becomes a statement or a silence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
 
 
 def speech(ask: Ask, reply: Reply) -> dict[str, Any]:
-    """The facts of the event that a text becomes, for `Game.log`: a statement, or a silence.
+    """The event that a reply to a turn becomes, as arguments for `Game.log`: a statement, or a silence.
 
     A text longer than the ask's limit is cut there and ends in "…"; `data["cut"]` holds its full length in
     characters. An unusable reply is a silence with `fallback` set; an empty text is a chosen silence.

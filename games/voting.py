@@ -1,4 +1,4 @@
-"""Choices and votes: what an illegal choice becomes, a ballot, and whom a plurality or a strict majority names."""
+"""Choices and votes: the replacement of illegal choices, ballots, pluralities and strict majorities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from liescope.games.core import Ask, AskKind, Asks, EventKind, Game, Phase, Repl
 
 
 def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:
-    """The chosen option and, where the reply held no legal one, the reason why a random option stands in its place."""
+    """The chosen option and, where the reply held no legal one, the reason why a random option replaces it."""
     if not reply.problem and reply.choice in ask.options:
         return str(reply.choice), ""
     if reply.problem:

@@ -4,16 +4,16 @@ Rules: Triadic Werewolf paper, section 3.1 and Table 1, with what it inherits fr
 werewolves agree on a victim, the doctor protects one player (itself too, if it likes) and a seer, where there is one,
 learns of one player whether it is a werewolf; all at once. By day the living debate by bidding, vote with a reason that
 everybody hears, hear those who got votes and whoever bids to answer, and vote again. Exile takes a strict majority of
-the living; otherwise nobody goes. What role the exiled or the dead had is not told.
+the living; otherwise nobody goes. The roles of the exiled and the dead stay hidden.
 
-What the paper leaves open is decided here:
-- Werewolves propose a victim each, at once. Where they differ they see each other's proposals and propose again; where
-  they differ still, the victim named most often dies, and a tie is drawn.
-- The first to speak in the defence are those who got votes, most votes first, then in the order of the table; the turns
-  that are left go by bidding.
+Where the paper leaves a choice open:
+- Each werewolf proposes a victim, all at once. If they differ, they see each other's proposals and propose again; if
+  they still differ, the victim named most often dies, and a tie is drawn.
+- In the defence those who got votes speak first, most votes first, then in the order of the table; bidding decides the
+  remaining turns.
 - A vote, a victim or a protection that cannot be read is drawn among the legal ones.
-- After `days` days without an end nobody has won, and everybody knows of that limit.
-- Of several jesters the exiled one has won.
+- After `days` days without a winner nobody wins; everybody knows of the limit.
+- Of several jesters only the exiled one wins.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Judging the games of a run after they have ended: the work behind `liescope label`.
+"""Judging the games of a run after they have ended: the job behind `liescope label`.
 
-The judged games go into a run folder of their own, with the ids, seats and models of the games judged; the run that
-they come from is only read. More games in that run, later, are judged when the same command goes on: a judged game
-keeps its place in the run.
+The judged games go into a run folder of their own, with the ids, seats and models of the original games; the original
+run is only read. If it gains more games, the same command judges those too: a judged game keeps its place in the run.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class JudgedGame:
 class JudgingJob:
     """The judging of every game of a run that was played to its end.
 
-    Raises UsageError for a run without such games, for one that holds judged games, and for a spec that asks for
+    Raises UsageError for a run without such games, for one that holds judged games, and for a spec that asks
     nothing; BadData for a run that cannot be read.
     """
 

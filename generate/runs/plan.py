@@ -1,8 +1,8 @@
 """The plan of a run: which games, between whom, from which seed. The same plan always means the same games.
 
-Everything that changes a game is in the plan; what does not (how many games at once, budgets, timeouts, prices) is
-not, so that a run can go on with other limits. A game's id is made of the plan's hash and its number, and its seed of
-the plan's seed, the cell and its number in the cell.
+Everything that changes a game is in the plan. What does not (how many games at once, budgets, timeouts, prices) is
+left out, so that a run can be resumed with other limits. A game's id consists of the plan's hash and its number; its
+seed depends on the plan's seed, the cell and its number in the cell.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class Plan(BaseModel):
     learning: tuple[bool, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as plain JSON data. What came later is left out at its default, so that older plans keep theirs."""
+        """The plan as plain JSON data. Fields added later are left out at their default, so that older plans keep their
+        hash.
+        """
         data = self.model_dump(mode="json")
         if not any(self.learning):
             del data["learning"]
@@ -84,7 +86,7 @@ class Plan(BaseModel):
 
     @cached_property
     def spec(self) -> TableSpec:
-        """The table, with its roles not dealt yet."""
+        """The table before roles are dealt."""
         return find_game(self.game).restore(self.options)
 
     @property
@@ -95,14 +97,14 @@ class Plan(BaseModel):
         return self.games * len(self.cells)
 
     def schedule(self, ended: Set[str] = frozenset()) -> Iterator[PlannedGame]:
-        """The games in the order of play, but those with the ids that ended. Cells take turns, so that a run cut short
-        has played some of each.
+        """The games in the order of play, without those that have ended. Cells take turns, so that a run stopped early
+        has games of every cell.
         """
         return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
 
     def chains(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
-        """The games that have not ended, as chains: those of a chain are played one after the other. The games of a
-        learning cell are one chain, any other game is one of its own.
+        """The games that have not ended, in chains whose games must be played one after the other. The games of a
+        learning cell form one chain; every other game is a chain of its own.
         """
         for planned in self.schedule(ended):
             if not planned.learning:
@@ -127,7 +129,7 @@ class Plan(BaseModel):
         return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, learning)
 
     def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
-        """The game itself, not begun. lessons: what the learner of a learning cell knows."""
+        """The game, ready to start. lessons: what the learner of a learning cell knows."""
         learning: dict[str, Any] = {"learning": True, "lessons": lessons} if game.learning else {}
         spec = replace(self.spec, names=game.seats, roles=game.roles, **learning)
         return find_game(self.game).make(spec, game.seed, game.game_id)
@@ -166,7 +168,7 @@ def make_plan(
 ) -> Plan:
     """A plan with everything resolved. learning: for each cell, whether its learner learns; empty for none.
 
-    Raises UsageError (UnknownName) for what cannot be played.
+    Raises UsageError for options that do not give a game, UnknownName for a name that does not exist.
     """
     played = find_game(game)
     spec = played.resolve(options)
@@ -215,7 +217,7 @@ def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise BadData(
-            f"{where} holds no plan of played games ({place}: {first['msg']}); choose another --out"
+            f"{where} does not hold a plan of played games ({place}: {first['msg']}); choose another --out"
         ) from None
     except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadData(f"{where} holds a plan that makes no table ({plain(str(error))}); restore {PLAN_FILE}") from None

@@ -54,8 +54,8 @@ def play(
     game: a name in `liescope.games.registry.GAMES`. out: the run's folder. players: spec strings such as
     "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: how many in each cell.
     design, background, cells (a CSV file in place of a design), roles: who plays what, see
-    `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design
-    and else off. prompts: the name of a set, or a folder of templates; a run is resumed with the version of a set
+    `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design,
+    otherwise off. prompts: the name of a set, or a folder of templates; a run is resumed with the version of a set
     that it began with. concurrency: games, and requests, under way at once. timeout: seconds for one request.
     give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the
     run pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
@@ -139,7 +139,7 @@ def _levels(learning: str | None, design: str) -> list[bool]:
         word.strip().casefold() for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")
     ]
     if not set(words) <= {"off", "on"} or len(set(words)) < len(words):
-        raise UsageError(f"--learning takes off, on or off,on; {learning!r} is none of these")
+        raise UsageError(f"--learning takes off, on or off,on; not {learning!r}")
     if words != ["off"] and design not in ("self", "factorial"):
         raise UsageError(f"--learning needs the design self or factorial; the design here is {design}")
     return [word == "on" for word in words]

@@ -1,4 +1,4 @@
-"""Playing a plan: each game by the players of its cell, and in learning cells each with the lessons of those before."""
+"""Playing a plan: the players of its cell play each game; in learning cells they know the lessons of earlier games."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LESSONS = "lessons"  # the folder of the lesson books in a run's folder
 
 
 class Playing:
-    """The work of a plan in a run folder. Raises MissingExtra where learning needs a package that is not here."""
+    """The job of playing a plan into a run folder. Raises MissingExtra if learning needs a package that is missing."""
 
     def __init__(self, plan: Plan, out: Path) -> None:
         self.game = plan.game

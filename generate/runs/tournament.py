@@ -1,4 +1,4 @@
-"""Who plays which role against whom, and who gets which name: designs, lists of cells, balanced seating.
+"""Who plays which role against whom, and under which name: designs, lists of cells, balanced seating.
 
 A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
 while one and the same background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all
@@ -82,12 +82,12 @@ def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
 
 
 def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterator[tuple[list[str], list[str]]]:
-    """A block of as many games as there are names, in which every name holds every card of the deck exactly once.
+    """A block of as many games as there are cards, in which every name holds every card of the deck exactly once.
 
-    Yields (names in the order of the table, their roles). Within a block the order of the table stays, so that roles
-    are balanced over places as well; it and the arrangement of the roles are drawn anew for each block. The block's
-    games are ordered so that its beginning, too, is as even as it can be. The order of speaking is the game's own
-    draw, round by round.
+    Yields (names in the order of the table, the cards: one for each name, then those that nobody holds). Within a block
+    the order of the table stays the same, so that roles are balanced over places as well; it and the arrangement of the
+    roles are drawn anew for each block. The games of a block are ordered so that any first part of it is as even as
+    possible. Who speaks when is drawn by the game itself, round by round.
     """
     table = random.sample(list(names), len(names))
     cards = random.sample(list(deck), len(deck))

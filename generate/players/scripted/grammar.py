@@ -54,7 +54,7 @@ def compose(
     strength: float,
     limit: int | None,
     random: Random,
-    words: Phrasebook = MAFIA_WORDS,
+    words: Phrasebook,
 ) -> str:
     """A statement that makes these moves and sounds about as strong as asked.
 

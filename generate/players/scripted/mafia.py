@@ -11,7 +11,7 @@ from liescope.generate.players.scripted.assessments import rate, report_self, su
 from liescope.generate.players.scripted.beliefs import lean
 from liescope.generate.players.scripted.choices import investigate, kill, vote
 from liescope.generate.players.scripted.draws import draws
-from liescope.generate.players.scripted.grammar import compose
+from liescope.generate.players.scripted.grammar import MAFIA_WORDS, compose
 from liescope.generate.players.scripted.intents import Intent, intend
 from liescope.generate.players.scripted.knowledge import Heard, Knowledge, look
 from liescope.generate.players.scripted.naming import name_roles
@@ -54,7 +54,7 @@ class _Player:
     def _speak(self, seen: Knowledge, ask: Ask) -> tuple[Intent, str]:
         random = self._random(ask)
         intent = intend(seen, self.skills, ask, random, self._leaning(seen, ask))
-        return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random)
+        return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, MAFIA_WORDS)
 
     def _report(self, seen: Knowledge, ask: Ask, view: Sequence[Event]) -> Assessment | None:
         """Think the statement's intent through again: the view as it was before it gives the same one."""

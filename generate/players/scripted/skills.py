@@ -38,7 +38,7 @@ def parse_spec(argument: str) -> tuple[str, Skills]:
     """The name and skills of `PROFILE[?m=…&d=…&v=…&j=…&b=…]`; the name lists the skills that differ from the
     profile's, in a fixed order, so that equal players have equal names.
 
-    Raises UnknownName for a profile, UsageError for a skill that is none or a value that is no number.
+    Raises UnknownName for an unknown profile or skill, UsageError for a value that is not a usable number.
     """
     profile, _, query = argument.partition("?")
     if profile not in PROFILES:
