@@ -41,17 +41,18 @@ class SafeDatabase:
             self._base.close()
             self._base = None
 
-    def check_table(self, table: str, columns: Sequence[str]) -> None:
-        """Raises BadData unless there is an ordinary table of this name with these columns."""
+    def check_table(self, table: str, columns: Sequence[str]) -> frozenset[str]:
+        """The columns of a table. Raises BadData unless it is an ordinary one and has at least these."""
         found = list(self.rows(f"SELECT type, sql FROM sqlite_master WHERE name = '{table}'"))
         if not found:
             raise BadData(f"{self.path}: there is no table {table}: not the authors' database")
         kind, sql = found[0]
         if kind != "table" or "VIRTUAL" in str(sql)[:20].upper():
             raise BadData(f"{self.path}: {table} is no ordinary table; only tables are read")
-        plain = {row[1] for row in self.rows(f"PRAGMA table_info({table})")}
-        if missing := [column for column in columns if column not in plain]:
+        have = frozenset(row[1] for row in self.rows(f"PRAGMA table_info({table})"))
+        if missing := [column for column in columns if column not in have]:
             raise BadData(f"{self.path}: the table {table} lacks {', '.join(missing)}: not the authors' database")
+        return have
 
     def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, at most as long as the limit of time lasts."""

@@ -30,6 +30,7 @@ _GAMES = (
     "background_name",
     "human_role",
 )
+_LATER = frozenset({"human_role"})  # columns that the authors' first databases have not
 _GAME_TYPES = {"game_id": int}
 _ACTION_TYPES = {"game_id": int, "step": int}
 _ACTIONS = ("game_id", "step", "action_type", "actor", "raw_response", "parsed_result")
@@ -46,8 +47,8 @@ def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any],
     base = SafeDatabase(path)
     try:
         with base:
-            for table, wanted in (("games", _GAMES), ("game_actions", _ACTIONS)):
-                base.check_table(table, wanted)
+            have = base.check_table("games", [column for column in _GAMES if column not in _LATER])
+            base.check_table("game_actions", _ACTIONS)
             games = [row[0] for row in base.rows("SELECT rowid FROM games ORDER BY game_id")]
             actions: dict[Any, list[int]] = {}
             for game, row in base.rows("SELECT game_id, rowid FROM game_actions ORDER BY step"):
@@ -58,7 +59,7 @@ def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any],
     with base:
         for place, row in enumerate(games, 1):
             try:
-                game = _row(base, "games", _GAMES, row, _GAME_TYPES)
+                game = _row(base, "games", [column for column in _GAMES if column in have], row, _GAME_TYPES)
                 yield (
                     place,
                     (
@@ -87,7 +88,7 @@ def _row(base: SafeDatabase, table: str, columns: Sequence[str], row: int, types
 def read_database_game(game: Mapping[str, Any], actions: list[dict[str, Any]], game_id: str) -> LogGame:
     """What the rows of one game say. Raises BadData with the reason they cannot be read."""
     kinds: dict[str, list[dict[str, Any]]] = {"kill": [], "investigate": [], "discuss": [], "vote": []}
-    notes = []
+    notes = [] if "human_role" in game else ["the database does not say whether and where a person sat"]
     for action in actions:
         if action["action_type"] in kinds:
             kinds[action["action_type"]].append(action)
@@ -98,7 +99,7 @@ def read_database_game(game: Mapping[str, Any], actions: list[dict[str, Any]], g
     if len({killed, *seats.values()}) != len(seats) + 1:
         raise BadData(f"the killed {killed} and the survivors {', '.join(seats.values())} are not four players")
     roles = dict(sorted([(killed, VILLAGER), *((name, role) for role, name in seats.items())]))
-    human = game["human_role"] or None
+    human = game.get("human_role") or None
     if human is not None and human not in seats:
         raise BadData(f"human_role is {human!r}; it can be {', '.join(seats)}")
     arrested = game["arrested_name"] or ""

@@ -352,13 +352,26 @@ def test_a_person_whose_message_lost_its_quote_is_noted(
     assert (said.text, said.data["notes"]) == ("I am su...", ["the closing quote is missing"])
 
 
+def test_an_early_database_without_human_role_comes_in_with_a_note(
+    played: Played, write_database: Writer, database_form: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = write_database(database_form(played(seed), seed, "villager") for seed in range(5))
+    early = tmp_path / "early.db"
+    early.write_bytes(path.read_bytes().replace(b"human_role", b"other_role"))
+    games = imported(early)
+    assert [bare(game) for game in games] == [bare(played(seed)) for seed in range(5)]
+    assert {tuple(game.meta["import_notes"]) for game in games} == {
+        ("the database does not say whether and where a person sat",)
+    }
+
+
 def test_another_database_or_half_of_one_is_refused_with_what_is_wrong(
     played: Played, write_database: Writer, database_form: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = write_database([database_form(played(seed), seed) for seed in range(40)])
     (tmp_path / "half.db").write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    (tmp_path / "other.db").write_bytes(path.read_bytes().replace(b"human_role", b"humanxrole"))
-    for name, words in (("half.db", "get the file again"), ("other.db", "lacks human_role")):
+    (tmp_path / "other.db").write_bytes(path.read_bytes().replace(b"winner", b"winder"))
+    for name, words in (("half.db", "get the file again"), ("other.db", "lacks winner")):
         (bad,) = read(tmp_path / name)
         assert isinstance(bad, Rejected)
         assert words in bad.reason
