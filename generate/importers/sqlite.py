@@ -41,6 +41,10 @@ class SafeDatabase:
             self._base.close()
             self._base = None
 
+    def has_table(self, table: str) -> bool:
+        """Whether anything of this name is there, table or not."""
+        return bool(list(self.rows(f"SELECT 1 FROM sqlite_master WHERE name = '{table}'")))
+
     def check_table(self, table: str, columns: Sequence[str]) -> frozenset[str]:
         """The columns of a table. Raises BadData unless it is an ordinary one and has at least these."""
         found = list(self.rows(f"SELECT type, sql FROM sqlite_master WHERE name = '{table}'"))

@@ -36,7 +36,7 @@ _ACTION_TYPES = {"game_id": int, "step": int}
 _ACTIONS = ("game_id", "step", "action_type", "actor", "raw_response", "parsed_result")
 _DRAWN = " (random)"
 _SILENT = frozenset({"", "None", "remained silent"})  # with a full stop, somebody said so
-_WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
+WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
 
 
 def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any], list[dict[str, Any]]]]]:
@@ -59,13 +59,13 @@ def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any],
     with base:
         for place, row in enumerate(games, 1):
             try:
-                game = _row(base, "games", [column for column in _GAMES if column in have], row, _GAME_TYPES)
+                game = read_row(base, "games", [column for column in _GAMES if column in have], row, _GAME_TYPES)
                 yield (
                     place,
                     (
                         game,
                         [
-                            _row(base, "game_actions", _ACTIONS, action, _ACTION_TYPES)
+                            read_row(base, "game_actions", _ACTIONS, action, _ACTION_TYPES)
                             for action in actions.get(game["game_id"], ())
                         ],
                     ),
@@ -74,7 +74,10 @@ def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any],
                 yield place, str(error)
 
 
-def _row(base: SafeDatabase, table: str, columns: Sequence[str], row: int, types: Mapping[str, type]) -> dict[str, Any]:
+def read_row(
+    base: SafeDatabase, table: str, columns: Sequence[str], row: int, types: Mapping[str, type]
+) -> dict[str, Any]:
+    """One row. types: of columns that are not text. Raises BadData where a value is of another type."""
     if not isinstance(row, int):
         raise BadData(f"a row of {table} has no number")
     (values,) = base.rows(f"SELECT {', '.join(columns)} FROM {table} WHERE rowid = {row}")
@@ -103,14 +106,14 @@ def read_database_game(game: Mapping[str, Any], actions: list[dict[str, Any]], g
     if human is not None and human not in seats:
         raise BadData(f"human_role is {human!r}; it can be {', '.join(seats)}")
     arrested = game["arrested_name"] or ""
-    winner = _WINNERS.get(str(game["winner"]).casefold(), "")
+    winner = WINNERS.get(str(game["winner"]).casefold(), "")
     if arrested and winner != (TOWN if arrested == seats[MAFIOSO] else MAFIA):
         raise BadData(f"winner is {game['winner']!r} while {arrested} was arrested and {seats[MAFIOSO]} is the mafioso")
     day = LogDay(
         killed,
         {seats[DETECTIVE]: _one(kinds["investigate"], "investigate")},
-        messages=tuple(_said(action) for action in kinds["discuss"]),
-        votes=tuple(_vote(action) for action in kinds["vote"]),
+        messages=tuple(read_message(action) for action in kinds["discuss"]),
+        votes=tuple(read_vote(action) for action in kinds["vote"]),
         arrested=arrested,
     )
     model = game["background_name"] or UNKNOWN_MODEL
@@ -133,10 +136,11 @@ def read_database_game(game: Mapping[str, Any], actions: list[dict[str, Any]], g
 def _one(actions: list[dict[str, Any]], kind: str) -> str:
     if len(actions) != 1:
         raise BadData(f"the game has {len(actions)} actions of kind {kind!r} and needs one")
-    return _target(actions[0])[0]
+    return target_of(actions[0])[0]
 
 
-def _target(action: Mapping[str, Any]) -> tuple[str, bool]:
+def target_of(action: Mapping[str, Any]) -> tuple[str, bool]:
+    """Whom an action is about, and whether the authors' engine drew them."""
     result = str(action["parsed_result"])
     return result.removesuffix(_DRAWN), result.endswith(_DRAWN)
 
@@ -147,7 +151,8 @@ def _name(game: Mapping[str, Any], column: str) -> str:
     return str(game[column])
 
 
-def _said(action: Mapping[str, Any]) -> LogMessage:
+def read_message(action: Mapping[str, Any]) -> LogMessage:
+    """The message of a discuss action."""
     result = str(action["parsed_result"])
     if result in _SILENT:
         return LogMessage(action["actor"], None)
@@ -155,5 +160,6 @@ def _said(action: Mapping[str, Any]) -> LogMessage:
     return LogMessage(action["actor"], result, (UNCLOSED,) if first.count('"') == 1 else ())
 
 
-def _vote(action: Mapping[str, Any]) -> LogVote:
-    return LogVote(action["actor"], *_target(action))
+def read_vote(action: Mapping[str, Any]) -> LogVote:
+    """The vote of a vote action."""
+    return LogVote(action["actor"], *target_of(action))

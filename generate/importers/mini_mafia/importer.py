@@ -14,6 +14,7 @@ from liescope.common.model_options import OptionsModel
 from liescope.games.record import GameRecord
 from liescope.generate.importers.json_lines import read_objects
 from liescope.generate.importers.mini_mafia.batches import Batches
+from liescope.generate.importers.mini_mafia.benchmark_database import is_benchmark, read_benchmark, read_benchmark_game
 from liescope.generate.importers.mini_mafia.database import MAGIC, read_database, read_database_game
 from liescope.generate.importers.mini_mafia.log_game import FORMAT, LogGame, record_of
 from liescope.generate.importers.mini_mafia.memories import read_log_game
@@ -48,7 +49,7 @@ class MiniMafiaImporter(Importer):
         with source.open("rb") as file:
             is_database = file.read(len(MAGIC)) == MAGIC
         if is_database:
-            yield from self._database(source)
+            yield from self._benchmark(source) if is_benchmark(source) else self._database(source)
             return
         if self._batches is None:
             self._batches = Batches()
@@ -75,6 +76,14 @@ class MiniMafiaImporter(Importer):
             game_id = f"{source.stem}_game_{f'{number:04d}' if isinstance(number, int) else number}"
             make = partial(read_database_game, game, actions, game_id)
             yield attempt(source.name, place, game_id, partial(self._from_rows, make))
+
+    def _benchmark(self, source: Path) -> Iterator[Imported | Rejected]:
+        for place, rows in read_benchmark(source):
+            if isinstance(rows, str):
+                yield Rejected(source.name, place, "", rows)
+            else:
+                read = partial(read_benchmark_game, rows)
+                yield attempt(source.name, place, str(rows.game["game_id"]), partial(self._from_rows, read))
 
     def _from_line(self, game: dict[str, Any], batches: Batches) -> GameRecord:
         models, meta, notes = batches.of_game(game)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -350,6 +352,64 @@ def test_a_person_whose_message_lost_its_quote_is_noted(
     (record,) = imported(write_database([(game, actions)]))
     said = next(event for event in record.events if event.kind is EventKind.STATEMENT)
     assert (said.text, said.data["notes"]) == ("I am su...", ["the closing quote is missing"])
+
+
+def as_benchmark(path: Path, games: list[GameRecord], form: Callable[..., Any]) -> Path:
+    """The games in the tables of the authors' benchmark."""
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute("CREATE TABLE games (game_id TEXT PRIMARY KEY, timestamp TEXT, winner TEXT)")
+        base.execute("CREATE TABLE players (player_id INTEGER PRIMARY KEY, player_type TEXT, model_name TEXT)")
+        base.execute(
+            "CREATE TABLE game_players (game_id TEXT, player_id INTEGER, character_name TEXT, role TEXT, "
+            "final_status TEXT)"
+        )
+        base.execute(
+            "CREATE TABLE game_sequence (game_id TEXT, step INTEGER, action TEXT, actor TEXT, raw_response TEXT, "
+            "parsed_result TEXT)"
+        )
+        roles = ("mafioso", "detective", "villager")
+        base.executemany(
+            "INSERT INTO players VALUES (?, 'llm', ?)", [(n, f"{r[0]}-model") for n, r in enumerate(roles, 1)]
+        )
+        for game in games:
+            (killed,), (arrested,) = ([e.target for e in only(k, game)] for k in (EventKind.DEATH, EventKind.ARREST))
+            base.execute("INSERT INTO games VALUES (?, 'now', ?)", (game.game_id, game.outcome and game.outcome.winner))
+            for seat in game.seats:
+                status = {killed: "killed", arrested: "arrested"}.get(seat.name, "alive")
+                player = None if seat.name == killed else roles.index(seat.role) + 1
+                row = (game.game_id, player, seat.name, seat.role, status)
+                base.execute("INSERT INTO game_players VALUES (?, ?, ?, ?, ?)", row)
+            for _, *action in form(game, 0)[1]:
+                base.execute("INSERT INTO game_sequence VALUES (?, ?, ?, ?, ?, ?)", (game.game_id, *action))
+    return path
+
+
+def test_a_game_of_ours_written_as_the_benchmarks_database_comes_back_event_by_event(
+    played: Played, database_form: Callable[..., Any], tmp_path: Path
+) -> None:
+    ours = [played(seed) for seed in range(30)]
+    theirs = imported(as_benchmark(tmp_path / "benchmark.db", ours, database_form))
+    assert [bare(game) for game in theirs] == [bare(game) for game in ours]
+    assert [game.seats for game in theirs] == [game.seats for game in ours]
+    assert [game.game_id for game in theirs] == [game.game_id for game in ours]
+
+
+def test_what_a_benchmarks_database_cannot_say_is_noted_or_refused(
+    played: Played, database_form: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = as_benchmark(tmp_path / "odd.db", [played(seed) for seed in range(4)], database_form)
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute("INSERT INTO game_sequence VALUES ('b_game_0000', 0, 'discuss', NULL, NULL, 'game_start')")
+        base.execute("UPDATE game_players SET final_status = 'killed' WHERE game_id = 'b_game_0001'")
+        base.execute("UPDATE game_players SET role = x'ff' WHERE game_id = 'b_game_0002'")
+    noted, killed, odd, fine = read(path)
+    assert isinstance(noted, GameRecord)
+    assert noted.meta["import_notes"] == ["step 0, 'discuss' by None, was not read"]
+    assert isinstance(killed, Rejected)
+    assert "4 players were killed" in killed.reason
+    assert isinstance(odd, Rejected)
+    assert odd.reason == "role is of type bytes"
+    assert isinstance(fine, GameRecord)
 
 
 def test_an_early_database_without_human_role_comes_in_with_a_note(
