@@ -10,24 +10,24 @@ from liescope.generate.players.protocol import Player, PlayerContext
 Opener = Callable[[str, PlayerContext], Player]
 
 
-def _scripted(argument: str, table: PlayerContext) -> Player:
+def _scripted(argument: str, context: PlayerContext) -> Player:
     from liescope.generate.players.scripted import open_scripted
 
-    return open_scripted(argument, table)
+    return open_scripted(argument, context)
 
 
-def _openai(argument: str, table: PlayerContext) -> Player:
+def _openai(argument: str, context: PlayerContext) -> Player:
     from liescope.generate.players.openai.player import open_openai
 
-    return open_openai(argument, table)
+    return open_openai(argument, context)
 
 
 PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai}
 
 
-def open_player(spec: str, table: PlayerContext) -> Player:
+def open_player(spec: str, context: PlayerContext) -> Player:
     """The player that a spec string names. Raises UsageError where the spec, a key or a package is missing."""
     kind, _, argument = spec.partition(":")
     if kind not in PLAYERS:
         raise UnknownName("player", spec, [f"{name}:…" for name in PLAYERS])
-    return PLAYERS[kind](argument, table)
+    return PLAYERS[kind](argument, context)

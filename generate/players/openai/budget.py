@@ -31,11 +31,11 @@ class Usage:
 class Budget:
     """Counts what is spent. Requests under way when a limit is reached still come in, and count."""
 
-    def __init__(self, table: PlayerContext) -> None:
-        self.tokens = table.spent_tokens
-        self.cost = table.spent_cost
-        self._max_tokens = table.max_tokens
-        self._max_cost = table.max_cost
+    def __init__(self, context: PlayerContext) -> None:
+        self.tokens = context.spent_tokens
+        self.cost = context.spent_cost
+        self._max_tokens = context.max_tokens
+        self._max_cost = context.max_cost
 
     def check(self) -> None:
         """Raises BudgetSpent when nothing more may be spent."""

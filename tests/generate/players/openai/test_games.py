@@ -30,12 +30,12 @@ async def play(session: Session, player: OpenAIPlayer) -> list[Replies]:
 
 
 def play_games(
-    argument: str, table: PlayerContext, spec: MafiaSpec, count: int
+    argument: str, context: PlayerContext, spec: MafiaSpec, count: int
 ) -> list[tuple[GameRecord, list[Replies]]]:
     """Games with the same player in every seat, all at once."""
 
     async def run() -> list[tuple[GameRecord, list[Replies]]]:
-        player = open_openai(argument, table)
+        player = open_openai(argument, context)
         sessions = [start(lambda seed=seed: Mafia(spec, seed, f"g{seed}")) for seed in range(count)]
         given = await asyncio.gather(*(play(session, player) for session in sessions))
         await player.close()
