@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.generate.corpus.files import CARD_FILE, CROISSANT_FILE, FACTS_FILE, data_file
 from liescope.generate.corpus.hub import check_repo, plain_errors, writer
@@ -53,6 +53,9 @@ def publish(
     check_repo(repo)
     folder = Path(corpus)
     facts = read_facts(folder)
+    sources = facts.get("seat_sources")
+    if not isinstance(sources, list) or not {"name", "liescope"} <= facts.keys():
+        raise BadData(f"{folder / FACTS_FILE} lacks facts of the corpus; build the corpus again")
     api, token = writer()
     _say("checking the corpus", progress)
     data = [data_file(config, split) for config in TABLES for split in SPLITS]
@@ -90,7 +93,7 @@ def publish(
         gated,
         len(data),
         sum((folder / name).stat().st_size for name in data),
-        notices(facts["seat_sources"], public),
+        notices(sources, public),
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from liescope.common.errors import BadData
@@ -53,3 +56,41 @@ def test_no_address_of_an_endpoint_is_in_the_tables(run: Path) -> None:
 def test_a_folder_of_something_else_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadData, match="holds no run"):
         open_games(tmp_path)
+
+
+def rewritten(corpus: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Path:
+    """The corpus with its games changed by somebody who knows to put the right SHA-256 into corpus.json."""
+    facts = json.loads((corpus / "corpus.json").read_text("utf-8"))
+    for file in facts["files"]:
+        if file["config"] == "games":
+            path = corpus / file["path"]
+            schema = pq.read_schema(path)
+            pq.write_table(change(pl.read_parquet(path)).to_arrow().cast(schema), path)
+            file["sha256"] = sha256(path.read_bytes()).hexdigest()
+    (corpus / "corpus.json").write_text(json.dumps(facts), encoding="utf-8")
+    return corpus
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (pl.lit("{", pl.String).alias("settings"), "settings of a game cannot be read"),
+        (pl.lit("[1]", pl.String).alias("settings"), "no object of texts"),
+        (pl.lit("won", pl.String).alias("status"), "'won' is no status of a game"),
+        (pl.lit(None, pl.String).alias("game_id"), "column game_id of games has nulls"),
+        (pl.lit("same", pl.String).alias("game_id"), "twice"),
+    ],
+)
+def test_a_corpus_that_was_forged_is_one_line(change: pl.Expr, told: str, run: Path, tmp_path: Path) -> None:
+    build(run, out=tmp_path / "corpus")
+    with pytest.raises(BadData, match=told):
+        open_games(rewritten(tmp_path / "corpus", lambda games: games.with_columns(change)))
+
+
+@pytest.mark.parametrize("runs", [None, {}, [1], [{"name": "x"}], [{"name": "x", "plan": [], "versions": {}}]])
+def test_runs_that_corpus_json_does_not_list_are_one_line(runs: object, run: Path, tmp_path: Path) -> None:
+    build(run, out=tmp_path / "corpus")
+    path = tmp_path / "corpus" / "corpus.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "runs": runs}), encoding="utf-8")
+    with pytest.raises(BadData, match="does not list the runs"):
+        open_games(tmp_path / "corpus")
