@@ -6,7 +6,8 @@ is the reason although its quotation marks are missing: the words on the name's 
 
 - words that do not stand behind the name (a sentence that names somebody on the way is thinking, or may be),
 - all paragraphs after the first, and a paragraph in brackets or behind a word like "Reasoning:" or "Private:",
-- words that give away what a seat hides: its role as werewolf, mafioso or jester, its partners, its cover, its plan.
+- words that give away what a seat hides: its role as werewolf, mafioso or jester, its partners, its cover, its plan, or
+  that it knows the one it votes for to be innocent.
 
 A private reason read aloud would lose the game for its author; a public reason kept back is a silence that is flagged.
 """
@@ -39,21 +40,49 @@ _ASIDE = re.compile(
     r"|note that|is there anything|would you like|feel free)",
     re.IGNORECASE,
 )
-_HIDDEN = r"(?:were)?wol(?:f|ves)|mafios[oi]|mafia(?! (?:member )?(?:is|are|was)\b)|jester"
+_HIDDEN = r"(?:(?:were)?wol(?:f|ves)|mafios[oi]|mafia|jester)"
+_A = r"(?:a |an |the |one of the )?"
+_NOT_SAID = (
+    r"(?<!said that )(?<!says that )(?<!thinks that )(?<!think that )(?<!if )(?<!being )(?<!why would )(?<!claims )"
+)
 _SECRET = re.compile(
-    rf"\b(?:i(?:'m| am|'ve been| was)(?: (?!not\b|no\b|never\b)\w+){{0,3}} (?:a |an |the )?(?:{_HIDDEN})\b"
-    rf"|(?<!acts )(?<!acting )\bas (?:a|the|one of the|your) (?:{_HIDDEN})\b(?:,| i\b| my\b| we\b)"
-    rf"|(?:since|because|being|as) i(?:'m| am)(?: \w+){{0,2}} (?:a |an |the )?(?:{_HIDDEN})\b"
-    r"|(?:my|our) (?:(?:\w+ )?(?:role|identity|cover|goal|aim|plan|pack(?:mate)?s?|partners?|teammates?|ally|allies)"
-    r"|fellow|win condition|survival|disguise)\b|being (?:a|the) (?:fellow )?(?:were)?wolf myself"
-    rf"|fellow (?:{_HIDDEN})|(?:we|us|other) (?:were)?wolves|(?:the )?other (?:were)?wolf\b|(?:my|our) (?:{_HIDDEN})\b"
-    r"|private(?:ly)?|secret(?:ly)?|nobody (?:else )?(?:knows|sees)|no one (?:else )?(?:knows|sees)|between us"
-    r"|blend(?:ing)? in"
-    r"|(?:suspicion|attention|heat|focus|eyes) (?:\w+ ){0,3}(?:off|away from)(?: of)? (?:me|myself|us|my)\b"
-    r"|(?:get|being|be|getting|want to be) (?:myself )?exiled|onto (?:me|us)\b|fram(?:e|ing) (?!by)|scapegoat"
-    r"|(?:me|us) (?:to )?(?:look|seem|appear|win)|to (?:appear|look|seem) (?:like|as|innocent|helpful|town)"
-    r"|(?:easy|good) (?:target|mislynch)|without (?:raising|drawing) suspicion)",
+    "|".join(
+        [
+            # its own hidden role
+            rf"{_NOT_SAID}\bi(?:'m| am)(?: (?!not\b|no\b|never\b|sure\b|certain\b|on\b)\w+){{0,2}} {_A}{_HIDDEN}\b",
+            rf"(?:^|[.,;:] |since |because )(?:as|being) {_A}{_HIDDEN}\b,?(?: i\b| we\b| my\b| it\b)",
+            rf"\band i are (?:both )?(?:the )?{_HIDDEN}\b",
+            rf"\b(?:my|our) (?:own )?(?:fellow|pack|{_HIDDEN})\b|\b(?:we|us) {_HIDDEN}\b|\bfellow {_HIDDEN} and i\b",
+            r"\bmy (?:true |real |secret |hidden |actual )(?:role|identity|team|side)\b",
+            rf"\bmy role as {_A}{_HIDDEN}\b|\bmy win\b",
+            # its partners, its knowledge, its cover, its plan
+            r"\bmy (?:partner|teammate|packmate|ally|allies)s?(?! in this debate)\b",
+            r"\b(?:he|she|they|who|that) (?:is|are) my partner",
+            r"\bi (?:already )?know who the (?:other )?\w+ (?:is|are)\b",
+            r"\btonight's kill\b|\b(?:kill|die)(?: \w+)? tonight\b",
+            r"\bmy (?:cover|disguise|win condition|survival)\b",
+            r"\bmy (?:goal|aim|plan|objective|strategy)(?: as \w+ \w+)? (?:is|here)\b",
+            r"\bi(?:'m)? (?:\w+ )?(?:secretly|privately)\b",
+            r"\bprivately,|(?:but|and) (?:nobody|no one)(?: else)? (?:knows|sees)\b",
+            # how it wants to look, and what it wants to happen to itself
+            r"(?:^|[.,;:] |i (?:need|want|have|try|am trying) )to (?:blend in|(?:appear|look|seem) (?!into|at|for))",
+            r"\bi (?:need|want|have|hope|like) to (?:hide|conceal|deceive|mislead|deflect)\b",
+            r"\bi (?:need|want|have|hope|like) to be (?:\w+(?:ed|en)|voted out)\b",
+            r"\bi (?:\w+ )?(?:hope|want)(?: that)? (?:they|the others|everyone|everybody|the village) ",
+            r"\b(?:suspicion|attention|heat|focus|eyes) (?:\w+ ){0,2}(?:off|away from|to|on|onto)(?: of)? m(?:e|yself)\b",
+            r"\b(?:make|makes|making) me (?:look|seem|appear)\b",
+            r"\b(?:helps?|lets?) (?:me|us) win\b|\bonto me\b|\bsuspects? me\b",
+            r"\b(?:protects?|hides?|saves?|covers?) (?:me|myself)\b",
+            r"\bkeeps? (?:me|myself|us) (?:hidden|safe|alive|out)\b",
+            r"\b(?:get|getting|have) (?:me|myself) (?:exiled|voted out|eliminated)\b|\bto get exiled\b",
+            r"\bso (?:that )?(?:nobody|no one|they|the others) (?:\w+ ){0,2}suspects? (?:that )?(?:me|i)\b",
+            r"\bi (?:\w+ )?(?:frame|scapegoat)\b|\b(?:target|scapegoat) for (?:a |the )?mislynch\b",
+        ]
+    ),
     re.IGNORECASE,
+)
+_INNOCENT = (
+    r"(?:innocent|(?:just |only )?a villager|no (?:were)?wolf|not a (?:were)?wolf|the (?:seer|doctor|detective))\b"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _MARKS = " \t\n*_`'‘’>~"
@@ -76,14 +105,15 @@ class Unquoted:
 def read_unquoted(text: str, option: str | None) -> Unquoted:
     """The reason in a cleaned text without quoted words. option: the name that was read, None where none could be."""
     if label := _LABEL.search(text):
-        return _paragraph(text[label.end() :])
+        return _paragraph(text[label.end() :], option)
     line, _, below = text.partition("\n")
     same = _behind_name(line, option)
     if same is None:
         return Unquoted(None, text.strip())
     if same:
-        return _paragraph(same + ("\n" + below if below.strip() and not below.startswith("\n") else "\n\n" + below))
-    return _paragraph(below)
+        same += "\n" + below if below.strip() and not below.startswith("\n") else "\n\n" + below
+        return _paragraph(same, option)
+    return _paragraph(below, option)
 
 
 def _behind_name(line: str, option: str | None) -> str | None:
@@ -103,13 +133,20 @@ def _behind_name(line: str, option: str | None) -> str | None:
     return after[behind.end() :].rstrip(")") if announced and behind else None
 
 
-def _paragraph(text: str) -> Unquoted:
+def _paragraph(text: str, option: str | None) -> Unquoted:
     """The first paragraph as the reason, unless it is one to keep back."""
     first, _, rest = text.strip().partition("\n\n")
     reason = " ".join(_BULLET.sub("", first).split()).strip(_MARKS)
     if not reason:
         return Unquoted("", rest.strip())
     bracketed = first.strip(_MARKS)[0] in "([（"
-    if bracketed or _PRIVATE_LABEL.match(first) or _ASIDE.match(first) or _SECRET.search(first.replace("’", "'")):
+    if bracketed or _PRIVATE_LABEL.match(first) or _ASIDE.match(first) or gives_away(reason, option):
         return Unquoted(None, text.strip())
     return Unquoted(reason, rest.strip())
+
+
+def gives_away(reason: str, option: str | None) -> bool:
+    """Whether a reason for a vote says what its author hides: itself, or that the one it votes for is innocent."""
+    words = reason.replace("’", "'")
+    target = rf"(?<!if ){re.escape(option)} is {_INNOCENT}" if option else "(?!)"
+    return bool(_SECRET.search(words) or re.search(target, words, re.IGNORECASE))

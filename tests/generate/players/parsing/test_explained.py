@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -111,6 +113,25 @@ def test_words_that_may_be_private_stay_private_and_the_silence_is_flagged(make_
     assert (reply.choice, reply.text) == ("Bob", None)
     assert KEPT_BACK in reply.notes
     assert reply.private["reasoning"] in text
+
+
+REASONS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "reasons_of_votes.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("public", [True, False])
+@pytest.mark.parametrize("shaped", [True, False])
+def test_reasons_without_quotation_marks_are_heard_or_kept_back_as_their_author_means_them(
+    make_ask, shaped: bool, public: bool
+) -> None:
+    """Those that did not shape the rule were written before it was tried on them: 1 of 20 public ones was kept back,
+    5 of 16 private ones were read."""
+    texts = [row["text"] for row in REASONS if (row["shaped"], row["public"]) == (shaped, public)]
+    heard = [text for text in texts if read_reply(make_ask(AskKind.EXPLAINED_VOTE), f"Bob\n{text}").text == text]
+    wrong = len(texts) - len(heard) if public else len(heard)
+    assert wrong / len(texts) <= (0.0 if shaped else 0.05 if public else 0.32)
 
 
 def test_a_name_alone_is_a_vote_whose_author_chose_to_give_no_reason(make_ask) -> None:

@@ -298,6 +298,13 @@ def test_ordinary_templates_may_use_loops_filters_and_parts(folder: Path) -> Non
     load_prompts(folder, "mafia")
 
 
+@pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in FAMILIES.items() for name in family.sets])
+def test_every_set_that_comes_with_a_game_passes_as_a_folder_of_ones_own(tmp_path: Path, game: str, name: str) -> None:
+    copied = shutil.copytree(HERE / FAMILIES[game].name / name, tmp_path / "mine")
+    assert hash_templates(copied, game) == hash_templates(name, game)
+    load_prompts(copied, game)
+
+
 # Earlier versions of the sets
 
 EARLIER = [
