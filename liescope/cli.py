@@ -29,7 +29,7 @@ app = typer.Typer(
     name="liescope",
     help="Deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 for commands in (generate_commands, detector_commands, benchmark_commands):
