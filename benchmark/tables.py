@@ -83,7 +83,7 @@ def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, st
         raise BadData(f"{name} has two columns of one name among {', '.join(header)}; rename one")
     for number, line in lines:
         if len(line) != len(header):
-            raise BadData(f"{name}, line {number}: {len(line)} fields under {len(header)} columns; mend the line")
+            raise BadData(f"{name}, line {number}: {len(line)} fields under {len(header)} columns; correct the line")
     if header and not lines:
         raise BadData(f"{name} holds no counts; each line after the header is a cell")
     return header, [(number, dict(zip(header, line, strict=True))) for number, line in lines]

@@ -21,7 +21,7 @@ RATER = "rater"
 PLAYERS = "players"
 """The rater where the players themselves reported and rated."""
 MIXED = "several models"
-"""The model of a game in which different models sit at the table."""
+"""The model of a game in which different models play."""
 POOLED = "all models"
 """Stands in the column `model` where models and learning are pooled; `learning` is null there."""
 HIDDEN = ("condition", RATER)

@@ -57,11 +57,11 @@ def cell_names(cells: pl.DataFrame) -> list[str]:
 
     cells: with the columns game, model and, where they matter, condition, rater and learning.
     """
-    told = [name for name in ("game", "condition", "rater") if name in cells.columns and cells[name].n_unique() > 1]
+    shown = [name for name in ("game", "condition", "rater") if name in cells.columns and cells[name].n_unique() > 1]
     learns = set(cells.filter("learning")["game"]) if "learning" in cells.columns else set()
     names = []
     for row in cells.iter_rows(named=True):
-        parts = [row["model"], *(row[name] for name in told if row[name])]
+        parts = [row["model"], *(row[name] for name in shown if row[name])]
         if row["game"] in learns and row["learning"] is not None:
             parts.append("ON" if row["learning"] else "OFF")
         names.append(literal(", ".join(parts)))

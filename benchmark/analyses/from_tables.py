@@ -90,7 +90,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
 
 
 def _check_same(one: Tables, other: Tables) -> None:
-    """Raises BadData where both tell of a game, and differ in who sat where or in what was said or voted."""
+    """Raises BadData where two sources hold the same game and differ in its seats, statements or votes."""
     for name, columns in (
         ("games", ["game_id", "seats"]),
         ("statements", ["statement_id", "game_id", "speaker", "text"]),

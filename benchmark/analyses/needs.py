@@ -46,7 +46,7 @@ LESSONS = _rows("lessons", "no lesson was drawn", pl.col("kept"))
 GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null())
 TAGS = _rows("tags", "no judge tagged lessons")
 TURNS = _rows("games", "the games do not say which came first", pl.col("turn").is_not_null())
-MIXED_TABLES = _rows("games", "the same model sat in every seat of a game", pl.col("model") == MIXED)
+MIXED_TABLES = _rows("games", "one model played all seats of each game", pl.col("model") == MIXED)
 
 
 def dealt(role: str) -> Need:

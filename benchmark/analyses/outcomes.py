@@ -34,7 +34,7 @@ def win_rates(frames: Frames) -> pl.DataFrame:
 
     Columns: game, condition, model, learning, faction, wins, games, rate, lo, hi (Wilson's interval over games). Games
     that nobody won count against every faction; where there are such games, "nobody" has a row of its own. Games in
-    which different models sit at the table are one row; `model_wins` parts them.
+    which different models play are one row; `model_wins` has them by model and role.
     """
     cells = wins_by(frames, CELL)
     pooled = wins_by(frames, GAME).with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
@@ -43,7 +43,7 @@ def win_rates(frames: Frames) -> pl.DataFrame:
 
 
 def model_wins(frames: Frames) -> pl.DataFrame:
-    """How often each model wins in each role, over games in which different models sit at the table.
+    """How often each model wins in each role, over games in which different models play.
 
     A win is the role's team's. Columns: game, condition, model, learning, role, wins, games (in which the model holds
     the role), rate, lo, hi (Wilson's interval over games; null where winners of one role may differ within a game).

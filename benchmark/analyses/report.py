@@ -125,14 +125,16 @@ def _judged(frames: Frames) -> list[str]:
         return []
     names = judges.group_by(RATER).len().sort(RATER).rows()
     of = frames.games.height
-    told = ", ".join(f"{name} ({count} of {of} games)" for name, count in names)
+    counts = ", ".join(f"{name} ({count} of {of} games)" for name, count in names)
     alone = judges[RATER].n_unique() == 1 and not rated.filter(pl.col(RATER) == PLAYERS).height
     which = "All ratings and reports" if alone else "Some ratings and reports"
-    return [f"{which} are a judge's, given after the game from its log: {told}."]
+    return [f"{which} are a judge's, given after the game from its log: {counts}."]
 
 
 def _mixed(games_set: GameSet) -> list[str]:
-    """A sentence for the conditions, and for every cell that puts together what does not belong together."""
+    """A sentence where conditions are pooled, and for every cell of games whose settings are not known that differ in
+    what can be seen.
+    """
     frames = games_set.frames
     said = []
     conditions = frames.games["settings"].n_unique()
@@ -141,7 +143,8 @@ def _mixed(games_set: GameSet) -> list[str]:
     rosters = frames.seats.group_by("game_id").agg(roster=pl.col("role").sort().str.join(" "))
     kinds = {"seating": "ways of seating", "roster": "rosters"}
     cells = (
-        frames.games.join(rosters, on="game_id", how="left")
+        frames.games.filter(pl.col("settings").fill_null("{}") == "{}")
+        .join(rosters, on="game_id", how="left")
         .group_by(CELL)
         .agg(pl.col(name).n_unique() for name in kinds)
         .sort(CELL)
