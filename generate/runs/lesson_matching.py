@@ -73,7 +73,7 @@ def without_names(text: str, names: Iterable[str], own: str | None = None) -> st
 
 def _said(match: re.Match[str], name: str, said: str) -> str:
     before = match.string[: match.start()].rstrip(" \"'“‘(*")
-    begins = not before or before[-1] in ".!?:;\n"
+    begins = not before or before[-1] in ".!?\n"
     if begins and name.lower() in _WORDS_TOO:
         return match.group()
     return said[:1].upper() + said[1:] if begins else said

@@ -69,7 +69,8 @@ _SECRET = re.compile(
             r"\bi (?:need|want|have|hope|like) to (?:hide|conceal|deceive|mislead|deflect)\b",
             r"\bi (?:need|want|have|hope|like) to be (?:\w+(?:ed|en)|voted out)\b",
             r"\bi (?:\w+ )?(?:hope|want)(?: that)? (?:they|the others|everyone|everybody|the village) ",
-            r"\b(?:suspicion|attention|heat|focus|eyes) (?:\w+ ){0,2}(?:off|away from|to|on|onto)(?: of)? (?:me|my)",
+            r"\b(?:suspicion|attention|heat|focus|eyes) (?:\w+ ){0,2}(?:off|away from|to|on|onto)(?: of)? "
+            r"(?:me|myself)\b",
             r"\b(?:make|makes|making) me (?:look|seem|appear)\b",
             r"\b(?:helps?|lets?) (?:me|us) win\b|\bonto me\b|\bsuspects? me\b",
             r"\b(?:protects?|hides?|saves?|covers?) (?:me|myself)\b",

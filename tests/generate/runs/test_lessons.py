@@ -104,6 +104,7 @@ def test_lessons_are_compared_within_their_kind_alone(book: LessonBook) -> None:
         ("Accuse Bob and Charlie at once.", "Accuse other players at once."),
         ("They voted for Amy too soon.", "They voted for me too soon."),
         ("Bobby is no name here, and bob neither.", "Bobby is no name here, and bob neither."),
+        ("Do not joke; Bob warned the others.", "Do not joke; another player warned the others."),
         ("Will the others vote? Ask Will.", "Will the others vote? Ask another player."),
     ],
 )

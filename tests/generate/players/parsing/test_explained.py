@@ -69,6 +69,7 @@ def test_what_follows_a_reason_behind_its_label_stays_private(make_ask) -> None:
             "Bob\nI am the doctor, and Bob acts as a werewolf would.",
             "I am the doctor, and Bob acts as a werewolf would.",
         ),
+        ("Bob\nHe drew the attention to Meg.", "He drew the attention to Meg."),
         ("Bob\nI am not a werewolf, and Bob knows that.", "I am not a werewolf, and Bob knows that."),
         ("投票: Bob\n理由: 他一直在自相矛盾。", "他一直在自相矛盾。"),
         ("Ich stimme für Bob.\nBegründung: Er widerspricht sich.", "Er widerspricht sich."),
