@@ -55,10 +55,10 @@ def test_every_statement_has_its_labels_and_none_is_without_a_reason(made: Path)
 def test_jesters_learn_from_game_to_game_and_their_lessons_are_a_config(made: Path) -> None:
     lessons = load_dataset(str(made / "corpus"), "lessons", cache_dir=str(made / "cache"))
     rows = pl.concat([split.to_polars() for split in lessons.values()])
-    assert set(rows["model"]) == {"scripted:steady", "scripted:bold?j=2"}
+    assert set(rows["author_model"]) == {"scripted:steady", "scripted:bold?j=2"}
     assert set(rows["order"]) <= {1, 2, 3}
     kept = rows.filter("kept")
-    assert kept.height == kept.select("model", "text").unique().height
+    assert kept.height == kept.select("author_model", "text").unique().height
     files = list((made / "run" / "lessons").glob("*.jsonl"))
     assert len(files) == 2
 
