@@ -17,6 +17,9 @@ from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.xdist_group("kill")
+# Where the interrupt passed through an exec (a dataclass being made), Python ends itself with the signal, although the
+# interrupt was handled; to a shell both are 130.
+ENDED = (130, -signal.SIGINT)
 
 
 @pytest.fixture
@@ -83,20 +86,20 @@ def test_a_wait_for_a_limit_ends_at_once(slow: LimitedServer, tmp_path: Path) ->
     assert "Traceback" not in complained
 
 
-@pytest.mark.parametrize("after", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize("after", [0.0, 0.3, 1.0])
 def test_the_first_second_knows_no_traceback(slow: LimitedServer, tmp_path: Path, after: float) -> None:
     process = begin(slow, tmp_path / "run")
     wait_until(lambda: _loads_liescope(process.pid))
     time.sleep(after)
     process.send_signal(signal.SIGINT)
     _, complained = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode in ENDED
     assert not re.search("Traceback|KeyboardInterrupt", complained)
 
 
 def _loads_liescope(pid: int) -> bool:
-    """Whether the process is past the start of Python itself, which no program can guard."""
+    """Whether the process is past the start of Python itself, which no program can guard: it loads libraries."""
     try:
-        return "_struct" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+        return "site-packages" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
     except OSError:
         return True
