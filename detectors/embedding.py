@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.common.encoder_folder import encoder_folder, is_hub_id
-from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import load_encoder
 from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
@@ -96,10 +97,8 @@ class EmbeddingDetector(Detector):
             head["scale"].n_features_in_ = width
             restore_logistic(head["head"], saved["head"], width)
         detector._head = head
-        try:
+        with Reading(folder / _PROBE_FILE, "train the detector again"):
             probe = np.load(folder / _PROBE_FILE, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise BadData(f"{folder / _PROBE_FILE} cannot be read ({error}); train the detector again") from error
         if probe.shape != now.shape or probe.dtype.kind != "f" or not np.allclose(probe, now, atol=1e-3):
             raise BadData(
                 f"the encoder {name or 'all-MiniLM-L6-v2'!r} is not the one that {folder} was trained with (it embeds "
@@ -168,14 +167,9 @@ def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
 def _saved_encoder(folder: Path, name: str) -> SentenceEncoder:
     """The encoder that a saved detector names: the bundled one, a Hub id, or the one that lies in its own folder."""
     if name == LOCAL:
-        if not (folder / _PART).is_dir():
+        if not (folder / _PART / "modules.json").is_file():
             raise BadData(f"{folder / _PART} is missing, so the model folder is damaged; train the detector again")
-        try:
-            return sentence_encoder(encoder_folder(str(folder / _PART)))
-        except (BadData, MissingExtra):
-            raise
-        except UsageError as error:
-            raise BadData(f"{folder / _PART} cannot be read ({error}); train the detector again") from error
+        return sentence_encoder(encoder_folder(str(folder / _PART)))
     if name and not is_hub_id(name):
         raise BadData(
             f"{folder} names the folder {name[:100]!r} as its encoder, but a model may name only the bundled encoder "

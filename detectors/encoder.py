@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from liescope.common.encoder_folder import check_encoder, encoder_folder, is_hub_id
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading
 from liescope.detectors.embedding import LOCAL
 from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
@@ -64,13 +65,9 @@ class EncoderDetector(Detector):
 
         o = self.options
         set_seed(o.seed)
-        try:
+        advice = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
+        with Reading(f"the encoder {o.encoder!r}", advice):
             self._tokenizer, self._model = _load(encoder_folder(o.encoder), num_labels=2)
-        except _bad_files() as error:
-            raise UsageError(
-                f"the encoder {o.encoder!r} cannot be loaded: {_first_line(error)} (give a Hub id that you can "
-                "reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2)"
-            ) from error
         learn, check = _split(len(y), groups, o.held_out, o.seed)
         rows = self._tokenize(examples)
         data = [{**row, "labels": int(label)} for row, label in zip(rows, y, strict=True)]
@@ -119,12 +116,10 @@ class EncoderDetector(Detector):
             if not (path / part).is_file():
                 raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")
         check_encoder(path)
-        try:
+        with Reading(path, "train the detector again"):
             detector._tokenizer, model = _load(path, whole=True)
             if model.config.num_labels != 2:
-                raise ValueError(f"it tells {model.config.num_labels} classes apart, not 2")
-        except _bad_files() as error:
-            raise BadData(f"{path} cannot be read ({_first_line(error)}); train the detector again") from error
+                raise ValueError(f"it has {model.config.num_labels} classes, not 2")
         detector._model = model.to(_device()).eval()
         return detector
 
@@ -167,20 +162,6 @@ def _load(folder: Path, whole: bool = False, **settings: Any) -> tuple[Any, Any]
     if whole and news["missing_keys"]:
         raise ValueError(f"the weights {', '.join(sorted(news['missing_keys']))[:100]} are missing")
     return tokenizer, model
-
-
-def _bad_files() -> tuple[type[Exception], ...]:
-    """What the libraries raise for files that they cannot read."""
-    from safetensors import SafetensorError
-
-    return (
-        *(OSError, ValueError, LookupError, RuntimeError, TypeError, AttributeError, ImportError, MemoryError),
-        *(AssertionError, ArithmeticError, SafetensorError),
-    )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def _device() -> Any:

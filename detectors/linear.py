@@ -6,10 +6,8 @@ options, so that no setting of the file (a pattern, a file name to read, a funct
 
 from __future__ import annotations
 
-import struct
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,15 +19,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
-from skops.io.exceptions import UntrustedTypesFoundException
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import Reading
 
+TRAIN_AGAIN = "train the detector again"
 _LARGEST = 2**30  # bytes; a TF-IDF of 24,000 features takes 20 MB
-_UNREADABLE = (
-    *(ArithmeticError, AttributeError, EOFError, ImportError, LookupError, MemoryError, OSError, RuntimeError),
-    *(TypeError, ValueError, struct.error, zipfile.BadZipFile, zlib.error, UntrustedTypesFoundException),
-)
 
 
 def logistic(strength: float, seed: int = 0) -> LogisticRegression:
@@ -64,8 +59,8 @@ def opened(path: Path) -> Iterator[Pipeline]:
     """
     if not path.is_file():
         raise BadData(f"{path} is missing, so the model folder is damaged; train the detector again")
-    _check_size(path)
-    try:
+    with Reading(path, TRAIN_AGAIN):
+        _check_size(path)
         unknown = skops.io.get_untrusted_types(file=path)
         if unknown:
             raise BadData(f"{path} holds types that a detector of Liescope never has: {', '.join(unknown[:5])[:200]}")
@@ -73,9 +68,6 @@ def opened(path: Path) -> Iterator[Pipeline]:
         if not isinstance(saved, Pipeline):
             raise TypeError(f"it holds a {type(saved).__name__}, not a pipeline")
         yield saved
-    except _UNREADABLE as error:
-        why = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise BadData(f"{path} is not what a detector saves ({why}); train the detector again") from error
 
 
 def restore_logistic(fresh: LogisticRegression, learned: Any, features: int) -> None:
@@ -98,11 +90,8 @@ def numbers(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
 
 def _check_size(path: Path) -> None:
     """skops stores without compression: a file that says it unpacks to far more than it is was not made by it."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(part.file_size for part in archive.infolist())
-    except _UNREADABLE as error:
-        raise BadData(f"{path} is not what a detector saves ({error}); train the detector again") from error
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
     size = path.stat().st_size
     if size > _LARGEST or unpacked > size + 2**20:
         raise BadData(f"{path} unpacks to {unpacked / 1e6:,.0f} MB, which no detector needs; it is not opened")

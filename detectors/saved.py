@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from liescope.common.errors import BadData, LiescopeError, UsageError
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import Reading
 from liescope.detectors.evaluation.metrics import flagged
 from liescope.detectors.evaluation.scores import METRIC_NAMES, SCORES, MetricRow, write_scores
 from liescope.detectors.examples import Example
@@ -31,7 +31,7 @@ SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
 _BATCH = 4096
 _PROBE = Example("", "", "speaker", "", "I investigated Bob. He is the mafioso.", ("Bob",), (("Bob", "No, I'm not."),))
-_FAILS = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+_ADVICE = "train the detector again"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,13 +117,9 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     """
     folder = Path(path)
     file = read_model_file(folder)
-    try:
+    with Reading(folder, _ADVICE):
         detector = load_parts(file.kind, folder, file.text, file.options)
         probe = detector.predict_proba([_PROBE])
-    except LiescopeError:
-        raise
-    except _FAILS as error:
-        raise BadData(f"{folder} cannot score a statement ({_one_line(error)}); train the detector again") from error
     if probe.shape != (1, 2) or not np.isfinite(probe).all():
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     return LoadedDetector(folder.resolve().name, file, detector, _read_scores(folder), _read_games(folder))
@@ -161,13 +157,13 @@ def check_free(out: Path, overwrite: bool) -> None:
 
 def _read_scores(folder: Path) -> pl.DataFrame:
     path = folder / SCORES_FILE
-    try:
+    with Reading(path, _ADVICE):
         rows = pq.read_metadata(path).num_rows
         if rows > _MOST_ROWS:
             raise BadData(f"{path} has {rows:,} rows, more than any corpus; it is not opened")
-        scores = pl.read_parquet(path, glob=False)
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
-        raise BadData(f"{path} is damaged; train the detector again ({_one_line(error)})") from error
+        table = pq.read_table(path)
+        table.validate(full=True)
+        scores = pl.DataFrame(pl.from_arrow(table))
     if dict(scores.schema) != {name: kind() for name, kind in SCORES.items()}:
         raise BadData(f"{path} does not have the columns {', '.join(SCORES)}; train the detector again")
     if scores.null_count().sum_horizontal().item() or not scores["score"].is_between(0, 1).all():
@@ -177,16 +173,10 @@ def _read_scores(folder: Path) -> pl.DataFrame:
 
 def _read_games(folder: Path) -> frozenset[str]:
     path = folder / GAMES_FILE
-    try:
+    with Reading(path, _ADVICE):
         if path.stat().st_size > _LARGEST_LIST:
             raise BadData(f"{path} is larger than any list of games; it is not opened")
         return frozenset(path.read_text(encoding="utf-8").splitlines())
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} is damaged; train the detector again ({_one_line(error)})") from error
-
-
-def _one_line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0][:200]
 
 
 def _card(name: str, file: ModelFile, rows: Sequence[MetricRow]) -> str:

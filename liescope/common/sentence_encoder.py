@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.encoder_folder import encoder_folder
-from liescope.common.errors import MissingExtra, UsageError
+from liescope.common.errors import MissingExtra
+from liescope.common.reading import Reading
 
 
 def load_encoder(name: str | Path = "") -> Any:
@@ -27,13 +28,8 @@ def load_encoder(name: str | Path = "") -> Any:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     folder = encoder_folder(str(name))
-    try:
+    advice = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
+    with Reading(f"the encoder {str(name)!r}", advice):
         return SentenceTransformer(
             str(folder), trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
         )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, ImportError) as error:
-        why = (str(error) or type(error).__name__).splitlines()[0]
-        raise UsageError(
-            f"the encoder {str(name)!r} cannot be loaded: {why} (give a Hub id that you can reach, a folder, or leave "
-            "--encoder out for the bundled all-MiniLM-L6-v2)"
-        ) from error

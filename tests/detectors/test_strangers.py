@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -331,3 +332,29 @@ def test_a_model_of_the_first_format_gives_the_scores_that_it_gave(tfidf: Path, 
     change(folder / "model.json", format=1, training=training)
     given = [{"text": text, "names": ["Bob"]} for text in WORDS]
     assert load(folder).score(given).equals(load(tfidf).score(given))
+
+
+@pytest.mark.parametrize("kind", ["tfidf", "embedding", "encoder"])
+def test_flipped_cut_and_added_bytes_are_scored_or_refused_in_one_line(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    draw = random.Random(kind)
+    model = request.getfixturevalue(kind)
+    files = [path.relative_to(model) for path in sorted(model.rglob("*")) if path.is_file() and path.suffix != ".md"]
+    refusals: list[str] = []
+    for number in range(60 if kind == "tfidf" else 15):
+        folder = copy(model, tmp_path / str(number))
+        path = folder / draw.choice(files)
+        data = bytearray(path.read_bytes())
+        for _ in range(draw.choice([1, 3, 30])):
+            at = draw.randrange(len(data) + 1)
+            data[at : at + draw.choice([0, 1, 50])] = draw.randbytes(draw.choice([0, 1, 10]))
+        path.write_bytes(data)
+        try:
+            found = load(folder).score(WORDS)["score"]
+        except LiescopeError as error:
+            refusals.append(str(error))
+        else:
+            assert found.is_between(0, 1).all()
+    assert refusals
+    assert not any("\n" in words for words in refusals)

@@ -1,0 +1,26 @@
+"""One boundary around the libraries that read other people's files: they raise whatever they like."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from liescope.common.errors import BadData, LiescopeError
+
+_LONGEST = 200
+
+
+class Reading:
+    """A block in which any exception of a library becomes one line of BadData; Liescope's own pass through.
+
+    what: is being read, as the message names it; advice: what to do next.
+    """
+
+    def __init__(self, what: object, advice: str) -> None:
+        self._what, self._advice = what, advice
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
+        if isinstance(error, Exception) and not isinstance(error, LiescopeError):
+            why = (str(error).strip() or type(error).__name__).splitlines()[0][:_LONGEST]
+            raise BadData(f"{self._what} cannot be read ({why}); {self._advice}") from error
