@@ -102,6 +102,8 @@ def _line(event: Event) -> Text | None:
     line = _text(*lines[event.kind])
     if tied := event.data.get("tied"):
         line.append_text(_text(f"  (drawn from the tied: {', '.join(tied)})", _FALLBACK))
+    if event.data.get("drawn"):
+        line.append("  (drawn by the rules)", _FALLBACK)
     if "cut" in event.data:
         line.append(f"  (cut from {event.data['cut']} characters)", _FALLBACK)
     if event.fallback:

@@ -259,3 +259,12 @@ def test_hostile_text_reaches_the_terminal_as_harmless_text(
     assert "[red]no markup[/red]" in out
     assert not any(sign in out for sign in "\x1b\x07\u202e\x9b")
     assert plain(evil) in out
+
+
+def test_a_transcript_says_which_acts_the_rules_drew(say: Say, run: Path) -> None:
+    say("play", "mini-mafia", "--player", "fake:a", "--games", 1, "--out", run)
+    with Journal.open(run) as journal:
+        (game_id,) = journal.game_ids()
+    _, out, _ = say("show", run, game_id)
+    (kill,) = [line for line in out.splitlines() if " kills " in line]
+    assert kill.endswith("(drawn by the rules)")
