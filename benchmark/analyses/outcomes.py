@@ -85,14 +85,17 @@ CHANGE = pl.Schema(
 def condition_effect(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate in one condition minus that in another, for every two conditions of a game.
 
+    Only line-ups that both conditions have count, so that other opponents are no difference between conditions.
     Columns: game, model, learning, faction, one, other (conditions), rate_other, games_other, rate_one, games_one,
     difference (one minus other), lo, hi (Newcombe's interval).
     """
-    wins = wins_by(frames, CELL)
     keys = ["game", "model", "learning", "faction"]
+    lineup = ["game", "learning", "lineup"]
     parts = []
     for one, other in pairs_of_conditions(frames):
-        sides = wins.filter(pl.col("condition").is_in([one, other])).with_columns(first=pl.col("condition") == one)
+        games = frames.games.filter(pl.col("condition").is_in([one, other]))
+        both = games.filter(pl.col("condition").n_unique().over(lineup) == 2)
+        sides = wins_by(frames, CELL, both).with_columns(first=pl.col("condition") == one)
         change = against(sides, keys, "first", "one", "other")
         parts.append(change.with_columns(one=pl.lit(one), other=pl.lit(other)))
     found = pl.concat(parts) if parts else pl.DataFrame(schema=CHANGE)

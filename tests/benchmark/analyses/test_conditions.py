@@ -14,7 +14,12 @@ from tests.benchmark.analyses.made import made
 
 def games(condition: str, won: int, of: int) -> list[dict[str, object]]:
     return [
-        {"game_id": f"{condition}{n}", "condition": condition, "winner": "mafia" if n < won else "town"}
+        {
+            "game_id": f"{condition}{n}",
+            "condition": condition,
+            "winner": "mafia" if n < won else "town",
+            "lineup": "m",
+        }
         for n in range(of)
     ]
 
@@ -37,6 +42,16 @@ def test_win_rates_are_of_one_condition_and_their_difference_has_newcombes_inter
     assert row["difference"] == pytest.approx(0.3 - 7 / 12)
     assert (row["lo"], row["hi"]) == newcombe(3, 10, 7, 12)
     assert condition_effect(made(games=games("", 3, 10), seats=sides(games("", 3, 10)))).is_empty()
+
+
+def test_other_opponents_are_no_difference_between_conditions() -> None:
+    played = [
+        {**row, "model": "several models", "lineup": lineup, "game_id": f"{row['game_id']} {lineup}"}
+        for condition, won, lineup in (("full", 2, "a | b"), ("minimal", 1, "a | b"), ("minimal", 4, "a | c"))
+        for row in games(condition, won, 4)
+    ]
+    table = condition_effect(made(games=played, seats=sides(played))).filter(faction="mafia")
+    assert table.select("rate_one", "games_one", "rate_other", "games_other").rows() == [(0.5, 4, 0.25, 4)]
 
 
 def test_talk_is_compared_between_conditions_by_the_speakers_role() -> None:
