@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench docs clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -23,6 +23,10 @@ format: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python tests/performance/benchmarks.py
 
+# The site, from docs/ and the docstrings; nothing is fetched, and a broken link fails.
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict --quiet
+
 # Everything is installed once; a change of pyproject.toml or of the pins installs again.
 $(STAMP): pyproject.toml constraints/py311.txt
 	$(PYTHON) -m venv $(VENV)
@@ -32,4 +36,4 @@ $(STAMP): pyproject.toml constraints/py311.txt
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site
