@@ -1,0 +1,109 @@
+"""Every code example of README and docs runs as it is printed, page by page, against a server on loopback.
+
+What changes: the address of the server, and that no cell plays more than a few games.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liescope import cli
+from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
+from tests.generate.players.openai.stub import Answer, Request, Stub, says
+
+MOST_GAMES = 6
+LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja"}
+
+
+def answer(request: Request, _: int) -> Answer:
+    """What a small, obliging model would say: a form where one is asked for, else a message with a name in it."""
+    if "response_format" in request.body:
+        rating = {"deceptive": False, "type": "none", "confidence": 0.7, "suspicion": 0.3, "reason": "Nothing odd."}
+        return says(json.dumps(rating))
+    return says('"Alice has been quiet. I would like to hear what she has to say."')
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Stub]:
+    stub = Stub(answer)
+    yield stub
+    stub.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reader's folder: the checkout's files that a page names are beside it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-stand-in-0123456789")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    (tmp_path / "benchmark").symlink_to(ROOT / "benchmark")
+    return tmp_path
+
+
+def adapted(words: list[str], server: Stub) -> list[str]:
+    """The words of a command with the stand-in's address, and with few games."""
+    words = [word.replace("http://localhost:8000/v1", server.url) for word in words]
+    return [
+        str(min(int(word), MOST_GAMES)) if before == "--games" else word
+        for before, word in zip(["", *words], words, strict=False)
+    ]
+
+
+def run_shell(block: Block, server: Stub) -> None:
+    for words in commands(block):
+        if words[0] in ELSEWHERE:
+            continue
+        if "|" in words or "<" in words or words[0] == "python":
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            line = " ".join(adapted(block.text.replace("\\\n", " ").split(" "), server))
+            done = subprocess.run(
+                ["bash", "-ec", line], env=os.environ | {"PATH": path}, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{block}: {done.stderr}"
+            return
+        assert words[0] == "liescope", f"{block}: {words[0]} is no command that this test knows"
+        assert cli.main(adapted(words[1:], server)) == 0, f"{block}: {' '.join(words)}"
+
+
+def run_python(block: Block, namespace: dict[str, Any]) -> None:
+    exec(compile(block.text, str(block), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.timeout(600)
+def test_the_examples_of_a_page_run(page: Path, folder: Path, server: Stub) -> None:
+    namespace: dict[str, Any] = {"__name__": "example"}
+    for block in blocks(page):
+        assert block.language in LANGUAGES, f"{block}: a block in {block.language!r} that nothing checks"
+        if block.title:
+            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+        elif block.language == "sh":
+            run_shell(block, server)
+        elif block.language == "python":
+            run_python(block, namespace)
+
+
+def test_a_wrong_example_fails(tmp_path: Path, server: Stub) -> None:
+    page = ROOT / "README.md"
+    with pytest.raises(AssertionError, match="no command"):
+        run_shell(Block(page, 1, "sh", "", "liescop play mini-mafia --out x\n"), server)
+    with pytest.raises(AssertionError, match="play"):
+        run_shell(Block(page, 1, "sh", "", f"liescope play mini-mafja --out {tmp_path}/x\n"), server)
+    with pytest.raises(NameError):
+        run_python(Block(page, 1, "python", "", "print(nothing)\n"), {})
+
+
+def test_every_page_of_the_site_is_in_its_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    missing = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
+    assert [name for name in missing if f" {name}\n" not in menu] == []
