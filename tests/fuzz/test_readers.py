@@ -181,16 +181,9 @@ def test_published_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         exit_code(["import", "mini-mafia", f"{tmp_path}/games.jsonl.gz", "--out", f"{tmp_path}/{number}"], capsys)
 
 
-SPECS = ["scripted:bold?m=1.5&v=0.4", "scripted:steady", "openai:gpt-4.1-mini@http://localhost:1/v1?temperature=0.7"]
-OPTIONS = [
-    "--games 2",
-    "--seed 1",
-    "--design full",
-    "--rounds 2",
-    "--names A,B,C,D",
-    "--message-limit 100",
-    "--price m=1,2",
-]
+SPECS = ["scripted:bold?m=1.5&v=0.4", "scripted:steady"]
+ENDPOINT = "gpt-4.1-mini@http://localhost:1/v1?temperature=0.7&key_env=MY_API_KEY"
+OPTIONS = ["--games 2", "--seed 1", "--design full", "--rounds 2", "--names A,B,C,D", "--price m=1,2"]
 
 
 def test_specs_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
