@@ -15,6 +15,7 @@ from typer.main import get_command
 from liescope import __version__
 from liescope.benchmark.commands import app as benchmark_commands
 from liescope.common.errors import LiescopeError
+from liescope.common.text import plain
 from liescope.detectors.commands import app as detector_commands
 from liescope.generate.commands import app as generate_commands
 
@@ -101,5 +102,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(words: str) -> int:
-    print(f"error: {' '.join(words.split())}", file=sys.stderr)
+    print(f"error: {plain(' '.join(words.split()))}", file=sys.stderr)
     return 1
