@@ -1,8 +1,64 @@
-"""Liescope: deception datasets from social-deduction games, lie detectors trained on them, and who deceives best."""
+"""Liescope: deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.
+
+Every function here does what the command of its name does, and returns a small result with polars frames:
+
+- `play`, `label`, `import_games`: games into a run.
+- `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub.
+- `train`, `load`, `score`, `evaluate`: lie detectors.
+- `fit`, `analyse`: what the games say of the players.
+
+Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from liescope.common.errors import LiescopeError
+
+if TYPE_CHECKING:
+    from liescope.benchmark import analyse, fit
+    from liescope.detectors import evaluate, load, score, train
+    from liescope.generate.corpus import build, publish, read
+    from liescope.generate.importers import import_games
+    from liescope.generate.runs.label import label
+    from liescope.generate.runs.play import play
 
 __version__ = version("liescope")
-__all__ = ["__version__"]
+__all__ = [
+    "LiescopeError",
+    "analyse",
+    "build",
+    "evaluate",
+    "fit",
+    "import_games",
+    "label",
+    "load",
+    "play",
+    "publish",
+    "read",
+    "score",
+    "train",
+]
+
+_ROOMS = {
+    "liescope.generate.runs.play": ("play",),
+    "liescope.generate.runs.label": ("label",),
+    "liescope.generate.importers": ("import_games",),
+    "liescope.generate.corpus": ("build", "publish", "read"),
+    "liescope.detectors": ("evaluate", "load", "score", "train"),
+    "liescope.benchmark": ("analyse", "fit"),
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'liescope' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

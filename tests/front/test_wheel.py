@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ROOMS = ["games", "labeling", "generate", "detectors", "benchmark", "data_cards"]
 SCRIPT = """
 import games, benchmark, generate

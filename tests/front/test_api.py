@@ -1,0 +1,107 @@
+"""The Python API: what `import liescope` offers, and that it is what the commands do."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import liescope
+
+FUNCTIONS = [
+    "analyse",
+    "build",
+    "evaluate",
+    "fit",
+    "import_games",
+    "label",
+    "load",
+    "play",
+    "publish",
+    "read",
+    "score",
+    "train",
+]
+
+
+def test_its_public_names_are_these_functions_and_the_root_of_its_errors() -> None:
+    assert sorted(liescope.__all__) == sorted([*FUNCTIONS, "LiescopeError"])
+    assert set(liescope.__all__) <= set(dir(liescope))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_is_typed_and_documented(name: str) -> None:
+    function = getattr(liescope, name)
+    signature = inspect.signature(function)
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert all(parameter.annotation is not inspect.Parameter.empty for parameter in signature.parameters.values())
+    assert len((function.__doc__ or "").split()) > 20
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="liescope.*deceive"):
+        liescope.deceive  # noqa: B018
+
+
+def test_importing_it_loads_none_of_its_rooms() -> None:
+    code = "import sys, liescope; print(*sorted(name for name in sys.modules if name.startswith('liescope.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == {"liescope.common", "liescope.common.errors", "liescope.common.installed"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("api"))
+
+
+@pytest.fixture(scope="module")
+def made(folder: str) -> str:
+    """A run, a corpus and a model, made by functions with paths that are texts."""
+    run = liescope.play(
+        "mini-mafia", players=["scripted:bold", "scripted:novice"], games=12, assess=True, out=f"{folder}/run"
+    )
+    assert run.complete
+    corpus = liescope.build(f"{folder}/run", out=f"{folder}/corpus")
+    model = liescope.train("tfidf", f"{folder}/corpus", out=f"{folder}/model")
+    for result in (run, corpus, model):
+        assert len(repr(result).splitlines()) == 1
+        assert len(repr(result)) < 200
+    return folder
+
+
+def test_a_saved_detector_scores_plain_strings(made: str) -> None:
+    detector = liescope.load(f"{made}/model")
+    scores = detector.score(["I investigated Bob. He is the mafioso.", "I saw nothing.", ""])
+    assert scores["score"].is_between(0, 1).to_list() == [True, True, None]
+    assert scores.equals(
+        liescope.score(f"{made}/model", ["I investigated Bob. He is the mafioso.", "I saw nothing.", ""])
+    )
+
+
+def test_a_corpus_is_read_as_frames_and_evaluated(made: str) -> None:
+    statements = liescope.read(f"{made}/corpus", "statements").collect()
+    assert isinstance(statements, pl.DataFrame)
+    assert statements.height == 96 * 6
+    report = liescope.evaluate([f"{made}/model"], f"{made}/corpus", out=f"{made}/report", draws=20)
+    assert Path(f"{made}/report/report.json").exists()
+    assert len(repr(report).splitlines()) == 1
+
+
+def test_capabilities_and_analyses_come_from_the_corpus_as_from_its_run(made: str) -> None:
+    of_run = liescope.analyse([f"{made}/run"], out=f"{made}/analysis")
+    of_corpus = liescope.analyse([f"{made}/corpus"], out=f"{made}/analysis-of-corpus")
+    assert of_run.tables
+    assert of_run.tables.keys() == of_corpus.tables.keys()
+
+
+def test_the_mistakes_of_a_caller_are_errors_of_the_tree(made: str) -> None:
+    with pytest.raises(liescope.LiescopeError, match="mini-mafja"):
+        liescope.play("mini-mafja", out=f"{made}/other")
+    with pytest.raises(liescope.LiescopeError, match="nowhere"):
+        liescope.build(f"{made}/nowhere", out=f"{made}/other")
+    with pytest.raises(liescope.LiescopeError, match="nowhere"):
+        liescope.load(f"{made}/nowhere")
