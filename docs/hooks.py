@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the declared tables where a page asks for them."""
     if "<!-- tables -->" not in markdown:
         return markdown

@@ -1,1 +1,6 @@
 """Who sits at the table: scripted players, models behind an endpoint."""
+
+from liescope.generate.players.protocol import Attempt, Player, PlayerContext, Price
+from liescope.generate.players.registry import PLAYERS, open_player
+
+__all__ = ["PLAYERS", "Attempt", "Player", "PlayerContext", "Price", "open_player"]
