@@ -56,30 +56,9 @@ def demo(
 
     Example: liescope demo --out demo
     """
-    players = [word for name in ("novice", "steady", "bold") for word in ("--player", f"scripted:{name}")]
-    run, corpus, models, reports = (str(out / name) for name in ("run", "corpus", "models", "reports"))
-    steps = [
-        ["play", "mini-mafia", *players, "--design", "full", "--games", str(games), "--seed", str(seed), "--assess"],
-        ["build", run, "--out", corpus],
-        ["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", f"{models}/tfidf"],
-        ["train", "embedding", "--corpus", corpus, "--target", "role", "--out", f"{models}/embedding"],
-        ["evaluate", f"{models}/tfidf", f"{models}/embedding", "--corpus", corpus, "--observers"],
-        ["fit", run],
-    ]
-    ends = [["--out", run], [], [], [], ["--out", f"{reports}/detectors"], ["--out", f"{reports}/capability"]]
-    command = get_command(app)
-    for step, end in zip(steps, ends, strict=True):
-        print(f"\n$ liescope {' '.join(step + end)}", flush=True)
-        command.main(step + end, prog_name="liescope", standalone_mode=False)
-    print("\nWhat the demo made (scripted players throughout: it shows the tool, it finds nothing about models):")
-    for path, what in {
-        run: "the run: plan and journal; `liescope show` reads it",
-        corpus: "the dataset, with card: datasets.load_dataset(folder, 'statements')",
-        models: "two lie detectors, with cards",
-        f"{reports}/detectors": "detectors against controls and against the players' own judgement",
-        f"{reports}/capability": "m, d and v of each player, with plots",
-    }.items():
-        print(f"  {path:32} {what}")
+    from liescope.demo import demo as run
+
+    run(out, games, seed)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

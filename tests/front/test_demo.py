@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
 
 from liescope import cli
+from liescope.detectors import registry
 from liescope.generate.corpus import read
 
 
@@ -54,3 +57,24 @@ def test_the_capabilities_come_from_the_same_games(made: Path) -> None:
     assert {model["model"] for model in models} == {"scripted:novice", "scripted:steady", "scripted:bold"}
     deceives = {model["model"]: model["m"]["mean"] for model in models}
     assert deceives["scripted:bold"] > deceives["scripted:novice"]
+
+
+def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def installed(name: str) -> str:
+        if name in ("torch", "sentence-transformers"):
+            raise PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(registry, "version", installed)
+    monkeypatch.setitem(sys.modules, "pymc", None)
+    assert cli.main(["demo", "--out", str(tmp_path / "demo"), "--games", "4"]) == 0
+    said = capsys.readouterr().out
+    left_out = [line for line in said.splitlines() if line.startswith("Left out: ")]
+    assert len(left_out) == 2
+    assert "train 'embedding'" in left_out[0]
+    assert "[train]" in left_out[0]
+    assert "[bayes]" in left_out[1]
+    assert not (tmp_path / "demo/models/embedding").exists()
+    assert (tmp_path / "demo/reports/detectors/report.md").exists()

@@ -1,0 +1,68 @@
+"""The demo: the whole job with scripted players, offline, through the same functions that a program calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import liescope
+from liescope.common.errors import MissingExtra
+
+PLAYERS = ["scripted:novice", "scripted:steady", "scripted:bold"]
+
+
+def demo(out: Path, games: int, seed: int) -> None:
+    """Play, build, train, evaluate and fit into a folder, saying what is called; ends with a list of what was made.
+
+    A step whose packages are not installed is named and left out.
+    """
+    run, corpus, reports = out / "run", out / "corpus", out / "reports"
+    models = [out / "models" / kind for kind in ("tfidf", "embedding")]
+    lacking = [
+        _step("play", "mini-mafia", players=PLAYERS, design="full", games=games, seed=seed, assess=True, out=run),
+        _step("build", run, out=corpus),
+        *(_step("train", model.name, corpus, target="role", out=model, overwrite=True) for model in models),
+    ]
+    trained = [model for model in models if (model / "model.json").exists()]
+    lacking += [
+        _step("evaluate", trained, corpus, observers=True, out=reports / "detectors"),
+        _step("fit", run, out=reports / "capability"),
+    ]
+    print("\nWhat the demo made (scripted players throughout: it shows the tool and finds nothing about models):")
+    for path, what in _made(out):
+        print(f"  {path!s:28} {what}")
+    for words in filter(None, lacking):
+        print(f"Left out: {words}")
+
+
+def _step(name: str, *arguments: Any, **options: Any) -> str:
+    """Call a function of `liescope`, printing the call before and the result after; returns why it was left out."""
+    plain = [*map(_shown, arguments), *(f"{key}={_shown(value)}" for key, value in options.items())]
+    print(f"\n>>> liescope.{name}({', '.join(plain)})", flush=True)
+    function: Callable[..., Any] = getattr(liescope, name)
+    try:
+        print(function(*arguments, **options, progress=True), flush=True)
+    except MissingExtra as error:
+        print(f"left out: {error}", flush=True)
+        return f"{name} {_shown(arguments[0])}; {error}"
+    return ""
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    return repr(str(value) if isinstance(value, Path) else value)
+
+
+def _made(out: Path) -> Iterator[tuple[Path, str]]:
+    for name, what in {
+        "run": "the run: plan and journal; `liescope show` reads it",
+        "corpus": "the dataset: datasets.load_dataset(folder, 'statements')",
+        "models/tfidf": "a lie detector; `liescope score` uses it",
+        "models/embedding": "another, on sentence embeddings",
+        "reports/detectors": "detectors beside controls and the players themselves",
+        "reports/capability": "m, d and v of each player, with plots",
+    }.items():
+        if (out / name).exists():
+            yield out / name, what
