@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import liescope
+from liescope.benchmark.terminal import fit_lines
 from liescope.common.errors import MissingExtra
+from liescope.detectors.display import show_evaluation
 
 PLAYERS = ["scripted:novice", "scripted:steady", "scripted:bold"]
 
@@ -29,9 +32,11 @@ def demo(out: Path, games: int, seed: int) -> None:
         _step("evaluate", trained, corpus, observers=True, out=reports / "detectors"),
         _step("fit", run, out=reports / "capability"),
     ]
-    print("\nWhat the demo made (scripted players throughout: it shows the tool and finds nothing about models):")
-    for path, what in _made(out):
-        print(f"  {path!s:28} {what}")
+    print("\nWhat the demo made. The players were scripts: it shows the tool, it finds nothing\nabout models.\n")
+    made = dict(_made(out))
+    width = max(len(str(path)) for path in made)
+    for path, what in made.items():
+        print(f"  {path!s:{width}}  {what}")
     for words in filter(None, lacking):
         print(f"Left out: {words}")
 
@@ -39,10 +44,16 @@ def demo(out: Path, games: int, seed: int) -> None:
 def _step(name: str, *arguments: Any, **options: Any) -> str:
     """Call a function of `liescope`, printing the call before and the result after; returns why it was left out."""
     plain = [*map(_shown, arguments), *(f"{key}={_shown(value)}" for key, value in options.items())]
-    print(f"\n>>> liescope.{name}({', '.join(plain)})", flush=True)
+    call = f">>> liescope.{name}({', '.join(plain)})"
+    print("\n" + "\n".join(wrap(call, 80, subsequent_indent="...     ", break_long_words=False)), flush=True)
     function: Callable[..., Any] = getattr(liescope, name)
     try:
-        print(function(*arguments, **options, progress=True), flush=True)
+        result = function(*arguments, **options, progress=True)
+        print(result, flush=True)
+        if name == "evaluate":
+            show_evaluation(result)
+        if name == "fit":
+            print("\n".join(fit_lines(result)))
     except MissingExtra as error:
         print(f"left out: {error}", flush=True)
         return f"{name} {_shown(arguments[0])}; {error}"
@@ -57,11 +68,11 @@ def _shown(value: Any) -> str:
 
 def _made(out: Path) -> Iterator[tuple[Path, str]]:
     for name, what in {
-        "run": "the run: plan and journal; `liescope show` reads it",
-        "corpus": "the dataset: datasets.load_dataset(folder, 'statements')",
+        "run": "plan and journal; `liescope show` reads them",
+        "corpus": "load_dataset(folder, 'statements') opens it",
         "models/tfidf": "a lie detector; `liescope score` uses it",
         "models/embedding": "another, on sentence embeddings",
-        "reports/detectors": "detectors beside controls and the players themselves",
+        "reports/detectors": "beside controls and the players themselves",
         "reports/capability": "m, d and v of each player, with plots",
     }.items():
         if (out / name).exists():
