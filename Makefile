@@ -25,7 +25,7 @@ bench: $(STAMP)
 
 # The site, from docs/ and the docstrings; nothing is fetched, and a broken link fails.
 docs: $(STAMP)
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Everything is installed once; a change of pyproject.toml or of the pins installs again.
 $(STAMP): pyproject.toml constraints/py311.txt

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,6 +39,23 @@ def server() -> Iterator[Stub]:
     stub.close()
 
 
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of a process that knows no Hub but a stand-in on loopback."""
+    script = ROOT / "tests" / "generate" / "corpus" / "hub.py"
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    yield {
+        "HF_ENDPOINT": process.stdout.readline().strip(),
+        "HF_HUB_OFFLINE": "0",
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_HOME": str(tmp_path_factory.mktemp("hub")),
+        "HF_TOKEN": "hf_writer_token",
+    }
+    process.terminate()
+    process.communicate()
+
+
 @pytest.fixture
 def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A reader's folder: the checkout's files that a page names are beside it."""
@@ -58,18 +76,23 @@ def adapted(words: list[str], server: Stub) -> list[str]:
     ]
 
 
-def run_shell(block: Block, server: Stub) -> None:
+def run_shell(block: Block, server: Stub, hub: dict[str, str]) -> None:
     for words in commands(block):
         if words[0] in ELSEWHERE:
             continue
-        if "|" in words or "<" in words or words[0] == "python":
+        if words[:2] == ["liescope", "publish"]:
+            command = [sys.executable, "-m", "liescope", *words[1:]]
+            done = subprocess.run(command, env=os.environ | hub, capture_output=True, text=True)
+            assert done.returncode == 0, f"{block}: {done.stderr}"
+            continue
+        if "|" in words or words[0] == "python":
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            line = " ".join(adapted(block.text.replace("\\\n", " ").split(" "), server))
+            line = " ".join(word if word == "|" else shlex.quote(word) for word in adapted(words, server))
             done = subprocess.run(
                 ["bash", "-ec", line], env=os.environ | {"PATH": path}, capture_output=True, text=True
             )
             assert done.returncode == 0, f"{block}: {done.stderr}"
-            return
+            continue
         assert words[0] == "liescope", f"{block}: {words[0]} is no command that this test knows"
         assert cli.main(adapted(words[1:], server)) == 0, f"{block}: {' '.join(words)}"
 
@@ -80,7 +103,7 @@ def run_python(block: Block, namespace: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.timeout(600)
-def test_the_examples_of_a_page_run(page: Path, folder: Path, server: Stub) -> None:
+def test_the_examples_of_a_page_run(page: Path, folder: Path, server: Stub, hub: dict[str, str]) -> None:
     namespace: dict[str, Any] = {"__name__": "example"}
     for block in blocks(page):
         assert block.language in LANGUAGES, f"{block}: a block in {block.language!r} that nothing checks"
@@ -88,7 +111,7 @@ def test_the_examples_of_a_page_run(page: Path, folder: Path, server: Stub) -> N
             (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.title).write_text(block.text, encoding="utf-8")
         elif block.language == "sh":
-            run_shell(block, server)
+            run_shell(block, server, hub)
         elif block.language == "python":
             run_python(block, namespace)
 
@@ -96,9 +119,9 @@ def test_the_examples_of_a_page_run(page: Path, folder: Path, server: Stub) -> N
 def test_a_wrong_example_fails(tmp_path: Path, server: Stub) -> None:
     page = ROOT / "README.md"
     with pytest.raises(AssertionError, match="no command"):
-        run_shell(Block(page, 1, "sh", "", "liescop play mini-mafia --out x\n"), server)
+        run_shell(Block(page, 1, "sh", "", "liescop play mini-mafia --out x\n"), server, {})
     with pytest.raises(AssertionError, match="play"):
-        run_shell(Block(page, 1, "sh", "", f"liescope play mini-mafja --out {tmp_path}/x\n"), server)
+        run_shell(Block(page, 1, "sh", "", f"liescope play mini-mafja --out {tmp_path}/x\n"), server, {})
     with pytest.raises(NameError):
         run_python(Block(page, 1, "python", "", "print(nothing)\n"), {})
 
