@@ -23,7 +23,7 @@ from liescope.common.errors import BadData
 from liescope.games.core import Event
 from liescope.games.record import GameRecord
 from liescope.games.session import replay
-from liescope.generate.runs import playing, runner
+from liescope.generate.runs import playing, runner, tables
 from liescope.generate.runs.call_prompt import RENDERED, prompt_of_call
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import read_plan
@@ -139,6 +139,26 @@ def test_it_is_upgraded_without_loss_when_it_goes_on(name: str, old: Callable[[s
     base.close()
     with pytest.raises(BadData, match="row of replies"):
         everything(run)
+
+
+def test_an_upgrade_that_breaks_off_leaves_the_run_as_it_was(
+    old: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = old("mini")
+    before = games_of(run)
+    rows = iter(range(300))  # a full disk or a kill after so many rows
+
+    def fails(row: Sequence[object]) -> int:
+        return next(rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tables, "checksum", fails)
+        with pytest.raises(BadData):
+            Journal.open(run, write=True)
+    assert json.loads((run / "run.json").read_text())["format"] == 1
+    assert games_of(run) == before
+    Journal.open(run, write=True).close()
+    assert games_of(run) == before
 
 
 def cut(run: Path, number: int, step: int) -> None:
