@@ -10,6 +10,7 @@ from pathlib import Path
 LONGEST_LINE = 4 << 20  # bytes; a published game takes some thousand
 MOST_UNPACKED = 2 << 30  # bytes of one gzipped file
 _CHUNK = 1 << 16
+_ZIPPED_CHUNK = 1 << 12  # of packed and of unpacked bytes: what is lost at most before a place that is damaged
 _GZIP = b"\x1f\x8b"
 
 
@@ -83,21 +84,22 @@ def _chunks(path: Path, most_unpacked: int) -> Iterator[bytes]:
             return
         unpacked = 0
         unpack = zlib.decompressobj(wbits=31)
-        while packed := file.read(_CHUNK):
+        while packed := file.read(_ZIPPED_CHUNK):
             while packed:
-                chunk = unpack.decompress(packed, _CHUNK)
+                if unpack.eof:  # another gzip member, or zeros that fill a block
+                    packed = packed.lstrip(b"\0")
+                    if not _GZIP.startswith(packed[:2]):
+                        raise EOFError("after the end of the gzipped data comes something else")
+                    if not packed:
+                        break
+                    unpack = zlib.decompressobj(wbits=31)
+                chunk = unpack.decompress(packed, _ZIPPED_CHUNK)
                 unpacked += len(chunk)
                 yield chunk
                 if unpacked > most_unpacked:
                     raise EOFError(f"the file is larger than {most_unpacked:,} bytes when unpacked; unpack it first")
-                packed = unpack.unconsumed_tail
-                if not packed and unpack.eof:
-                    packed = unpack.unused_data.lstrip(b"\0")
-                    if packed and not _GZIP.startswith(packed[:2]):
-                        raise EOFError("after the end of the gzipped data comes something else")
-                    if packed:
-                        unpack = zlib.decompressobj(wbits=31)
-        while not unpack.eof and (chunk := unpack.decompress(b"", _CHUNK)):
+                packed = unpack.unused_data if unpack.eof else unpack.unconsumed_tail
+        while not unpack.eof and (chunk := unpack.decompress(b"", _ZIPPED_CHUNK)):
             yield chunk
         if not unpack.eof:
             raise EOFError("the gzipped file is cut off here")

@@ -31,9 +31,8 @@ class SafeDatabase:
         self._base.text_factory = _text
         self._base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         self._base.set_progress_handler(lambda: int(time.monotonic() > self._ends), _STEPS)
-        self._ends = time.monotonic() + self._seconds
         for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
-            self._base.execute(f"PRAGMA {pragma}")
+            list(self.rows(f"PRAGMA {pragma}"))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -72,7 +71,7 @@ class SafeDatabase:
             if "interrupted" in str(error):
                 raise BadData(f"{self.path} takes longer than {self._seconds:g} s to answer one query") from error
             raise BadData(f"{self.path} cannot be read as a database: {error}; get the file again") from error
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeError) as error:  # SQLite's own message may be no text
             raise BadData(f"{self.path} cannot be read as a database: {error}; get the file again") from error
 
 

@@ -80,8 +80,10 @@ def read_row(
     """One row. types: of columns that are not text. Raises BadData where a value is of another type."""
     if not isinstance(row, int):
         raise BadData(f"a row of {table} has no number")
-    (values,) = base.rows(f"SELECT {', '.join(columns)} FROM {table} WHERE rowid = {row}")
-    read = dict(zip(columns, values, strict=True))
+    found = list(base.rows(f"SELECT {', '.join(columns)} FROM {table} WHERE rowid = {row}"))
+    if len(found) != 1:
+        raise BadData(f"row {row} of {table} is damaged; get the file again")
+    read = dict(zip(columns, found[0], strict=True))
     for column, value in read.items():
         if value is not None and not isinstance(value, types.get(column, str)):
             raise BadData(f"{column} is of type {type(value).__name__}")

@@ -25,6 +25,7 @@ from liescope.generate.importers.json_lines import DEEPEST, read_objects
 from liescope.generate.importers.lines import Line, read_lines
 from liescope.generate.importers.sqlite import SafeDatabase
 from liescope.labeling.label import label_game
+from tests.generate.importers.test_mini_mafia import as_benchmark
 
 Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]
@@ -346,3 +347,53 @@ def test_no_mutation_of_a_log_raises_and_what_comes_in_can_be_labelled(
     for game in games:
         label_game(game)
         assert record_from_json(json.loads(json.dumps(record_to_json(game)))) == game
+
+
+def flipped(data: bytes, chance: random.Random) -> bytes:
+    """The data with some bytes replaced, or cut off."""
+    damaged = bytearray(data)
+    for _ in range(chance.choice((1, 3, 20))):
+        damaged[chance.randrange(min(len(damaged), chance.choice((len(damaged), 4096))))] = chance.randrange(256)
+    return bytes(damaged[: chance.randrange(1, len(damaged))] if chance.random() < 0.1 else damaged)
+
+
+def test_no_damage_to_a_database_raises(
+    played: Played, write_database: Writer, database_form: Callable[..., Any], tmp_path: Path
+) -> None:
+    chance = random.Random(1)
+    games = [played(seed) for seed in range(6)]
+    people = write_database(database_form(game, number) for number, game in enumerate(games))
+    benchmark = as_benchmark(tmp_path / "benchmark.db", games, database_form)
+    kept = lost = 0
+    for data in (people.read_bytes(), benchmark.read_bytes()):
+        for _ in range(80):
+            (tmp_path / "damaged.db").write_bytes(flipped(data, chance))
+            good, bad = parted(tmp_path / "damaged.db")
+            kept, lost = kept + len(good), lost + len(bad)
+            for game in good:
+                label_game(game)
+    assert kept > 300
+    assert lost > 60
+
+
+def test_what_stands_before_a_damaged_place_is_read(tmp_path: Path) -> None:
+    chance = random.Random(2)
+    text = b"".join(b'{"n": %d, "x": "%s"}\n' % (n, chance.randbytes(40).hex().encode()) for n in range(2000))
+    packed = gzip.compress(text)
+    for share in (0.2, 0.5, 0.8):
+        damaged = bytearray(packed)
+        place = int(len(packed) * share)
+        damaged[place : place + 400] = bytes(400)
+        (tmp_path / "damaged.gz").write_bytes(damaged)
+        *lines, last = read_lines(tmp_path / "damaged.gz")
+        assert last.problem
+        whole = [line for line in lines if line.text in text.decode()]
+        assert len(whole) > 2000 * share - 200
+
+
+def test_gzip_members_of_any_size_with_zeros_behind_them_are_one_file(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    for size in (1, 100, 2048, 4000, 4096, 5000, 20_000):
+        parts = [chance.randbytes(size).hex().encode() + b"\n" for _ in range(3)]
+        (tmp_path / "members.gz").write_bytes(b"".join(map(gzip.compress, parts)) + bytes(5000))
+        assert [line.text.encode() + b"\n" for line in read_lines(tmp_path / "members.gz")] == parts
