@@ -8,7 +8,6 @@ long as the run is patient; then the run pauses, and no game has failed.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import re
@@ -198,7 +197,7 @@ class Endpoint:
     async def _send(self, body: Mapping[str, Any]) -> Response | Trouble:
         """One request: the response without keys, or why none came."""
         try:
-            response = await self._wire.post(json.dumps(body, separators=(",", ":")).encode(), self._context.timeout)
+            response = await self._wire.post(body, self._context.timeout)
         except BrokenOff as error:
             return Trouble(str(error))
         return replace(response, text=self._secrets.hide(storable(response.text)))

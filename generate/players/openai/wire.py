@@ -1,7 +1,8 @@
-"""HTTP to one endpoint, with a bound on everything that a stranger's server decides: size, headers, time, redirects.
+"""The wire to one endpoint: the SDK of openai over a transport of ours that bounds what a stranger's server decides.
 
-Nothing is read from the environment but the proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), and nothing follows a
-redirect: neither the key nor the prompt goes to an address that the user has not named.
+The SDK builds the requests; its own retries, timeouts and redirects are off. The transport bounds size, headers and
+time of a response, reads nothing from the environment but the proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), and follows
+no redirect: neither the key nor the prompt goes to an address that the user has not named.
 """
 
 from __future__ import annotations
@@ -10,12 +11,26 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit
+from openai._types import RequestOptions
 
 LARGEST = 4 * 1024 * 1024  # bytes of a response, unpacked; a chat completion has some kilobytes
+_UNPACKED = frozenset({"content-encoding", "content-length", "content-type", "transfer-encoding"})
+# What the SDK would send of itself and of this machine, and what it reads from the environment.
+_SDK_HEADERS: dict[str, str | Omit] = {
+    "Authorization": Omit(),
+    "OpenAI-Organization": Omit(),
+    "OpenAI-Project": Omit(),
+    **{f"X-Stainless-{name}": Omit() for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime")},
+    "X-Stainless-Runtime-Version": Omit(),
+    "X-Stainless-Async": Omit(),
+}
 _LONGEST_HEADER = 8190  # bytes of a header line, and as many lines as aiohttp allows (128)
 
 
@@ -33,34 +48,66 @@ class Response:
 
 
 class Wire:
-    """A client for one base URL. It belongs to the event loop of its first request."""
+    """A client for one base URL. It belongs to the event loop of its first request.
+
+    headers: of every request; the SDK's own headers for the ids of an organisation and a project are left out.
+    """
 
     def __init__(self, base_url: str, headers: Mapping[str, str], connections: int) -> None:
-        self._url = f"{base_url}/chat/completions"
-        self._headers = dict(headers) | {"Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
-        self._connections = connections
-        self._proxy, self._proxy_headers = _proxy_for(base_url)
-        if self._proxy is not None and base_url.startswith("http://"):
-            self._headers |= self._proxy_headers  # there is no CONNECT that could carry them
-        self._session: aiohttp.ClientSession | None = None
+        self._options = RequestOptions(headers={**_SDK_HEADERS, **headers})
+        self._client = AsyncOpenAI(
+            api_key="not used: the headers have it",
+            base_url=base_url,
+            max_retries=0,
+            timeout=None,
+            http_client=httpx2.AsyncClient(
+                transport=_BoundedTransport(base_url, connections), trust_env=False, follow_redirects=False
+            ),
+        )
 
-    async def post(self, body: bytes, seconds: float) -> Response:
+    async def post(self, body: Mapping[str, Any], seconds: float) -> Response:
         """The response to a request, whatever its status. Raises BrokenOff."""
         try:
-            async with (
-                asyncio.timeout(seconds),
-                self._open().post(
-                    self._url,
-                    data=body,
-                    allow_redirects=False,
-                    proxy=self._proxy,
-                    proxy_headers=self._proxy_headers,
-                ) as response,
-            ):
-                text = await _read(response)
-                return Response(response.status, {k.lower(): v for k, v in response.headers.items()}, text)
+            async with asyncio.timeout(seconds):
+                reply = await self._client.post(
+                    "/chat/completions", cast_to=httpx2.Response, body=dict(body), options=self._options
+                )
+        except APIStatusError as error:
+            reply = error.response
         except TimeoutError:
             raise BrokenOff(f"nothing came within {seconds:g} s") from None
+        except APIConnectionError as error:
+            raise _cause(error) from None
+        return Response(reply.status_code, {name.lower(): value for name, value in reply.headers.items()}, reply.text)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+class _BoundedTransport(httpx2.AsyncBaseTransport):
+    """Sends the SDK's requests with aiohttp. Raises BrokenOff where no usable response comes."""
+
+    def __init__(self, base_url: str, connections: int) -> None:
+        self._connections = connections
+        self._proxy, self._proxy_headers = _proxy_for(base_url)
+        # Without a tunnel there is no CONNECT that could carry the proxy's login.
+        self._plain_proxy = self._proxy_headers if self._proxy and base_url.startswith("http://") else {}
+        self._session: aiohttp.ClientSession | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            async with self._open().request(
+                request.method,
+                str(request.url),
+                data=request.content,
+                headers={**request.headers, "accept-encoding": "gzip, deflate", **self._plain_proxy},
+                allow_redirects=False,
+                proxy=self._proxy,
+                proxy_headers=self._proxy_headers,
+            ) as response:
+                text = await _read(response)
+                headers = [(name, value) for name, value in response.headers.items() if name.lower() not in _UNPACKED]
+                return httpx2.Response(response.status, headers=headers, content=text, request=request)
         except aiohttp.ClientConnectorError:
             raise BrokenOff("it cannot be reached") from None
         except aiohttp.ClientPayloadError:
@@ -71,7 +118,7 @@ class Wire:
         except (aiohttp.ClientError, OSError, ValueError):
             raise BrokenOff("the connection broke before an answer came") from None
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -80,7 +127,6 @@ class Wire:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._connections),
-                headers=self._headers,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None),
                 max_line_size=_LONGEST_HEADER,
@@ -90,8 +136,16 @@ class Wire:
         return self._session
 
 
-async def _read(response: aiohttp.ClientResponse) -> str:
-    """The body, unpacked piece by piece, so that a small one that unpacks to gigabytes is dropped in time."""
+def _cause(error: BaseException) -> BrokenOff:
+    """What the transport said, from beneath the SDK's error."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, BrokenOff):
+        cause = cause.__cause__ or cause.__context__
+    return cause if isinstance(cause, BrokenOff) else BrokenOff("the connection broke before an answer came")
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The body in UTF-8, unpacked piece by piece, so that a small one that unpacks to gigabytes is dropped in time."""
     pieces, size = [], 0
     async for piece in response.content.iter_any():
         size += len(piece)
@@ -99,7 +153,7 @@ async def _read(response: aiohttp.ClientResponse) -> str:
             response.close()
             raise BrokenOff(f"the response is larger than {LARGEST // 2**20} MiB")
         pieces.append(piece)
-    return b"".join(pieces).decode("utf-8", "replace")
+    return b"".join(pieces).decode("utf-8", "replace").encode()
 
 
 def _proxy_for(url: str) -> tuple[str | None, dict[str, str]]:
