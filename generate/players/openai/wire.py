@@ -1,8 +1,9 @@
 """The wire to one endpoint: the SDK of openai over a transport of ours that bounds what a stranger's server decides.
 
 The SDK builds the requests; its own retries, timeouts and redirects are off. The transport bounds size, headers and
-time of a response, reads nothing from the environment but the proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), and follows
-no redirect: neither the key nor the prompt goes to an address that the user has not named.
+time of a response and reads nothing from the environment but the proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). It sends
+the headers that it was given and none of the SDK's, which takes some from the environment (OPENAI_CUSTOM_HEADERS), and
+follows no redirect: neither the key nor the prompt goes to an address that the user has not named.
 """
 
 from __future__ import annotations
@@ -17,20 +18,10 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit
-from openai._types import RequestOptions
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 LARGEST = 4 * 1024 * 1024  # bytes of a response, unpacked; a chat completion has some kilobytes
 _UNPACKED = frozenset({"content-encoding", "content-length", "content-type", "transfer-encoding"})
-# What the SDK would send of itself and of this machine, and what it reads from the environment.
-_SDK_HEADERS: dict[str, str | Omit] = {
-    "Authorization": Omit(),
-    "OpenAI-Organization": Omit(),
-    "OpenAI-Project": Omit(),
-    **{f"X-Stainless-{name}": Omit() for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime")},
-    "X-Stainless-Runtime-Version": Omit(),
-    "X-Stainless-Async": Omit(),
-}
 _LONGEST_HEADER = 8190  # bytes of a header line, and as many lines as aiohttp allows (128)
 
 
@@ -50,18 +41,17 @@ class Response:
 class Wire:
     """A client for one base URL. It belongs to the event loop of its first request.
 
-    headers: of every request; the SDK's own headers for the ids of an organisation and a project are left out.
+    headers: of every request.
     """
 
     def __init__(self, base_url: str, headers: Mapping[str, str], connections: int) -> None:
-        self._options = RequestOptions(headers={**_SDK_HEADERS, **headers})
         self._client = AsyncOpenAI(
             api_key="not used: the headers have it",
             base_url=base_url,
             max_retries=0,
             timeout=None,
             http_client=httpx2.AsyncClient(
-                transport=_BoundedTransport(base_url, connections), trust_env=False, follow_redirects=False
+                transport=_BoundedTransport(base_url, headers, connections), trust_env=False, follow_redirects=False
             ),
         )
 
@@ -69,9 +59,7 @@ class Wire:
         """The response to a request, whatever its status. Raises BrokenOff."""
         try:
             async with asyncio.timeout(seconds):
-                reply = await self._client.post(
-                    "/chat/completions", cast_to=httpx2.Response, body=dict(body), options=self._options
-                )
+                reply = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=dict(body))
         except APIStatusError as error:
             reply = error.response
         except TimeoutError:
@@ -87,11 +75,12 @@ class Wire:
 class _BoundedTransport(httpx2.AsyncBaseTransport):
     """Sends the SDK's requests with aiohttp. Raises BrokenOff where no usable response comes."""
 
-    def __init__(self, base_url: str, connections: int) -> None:
+    def __init__(self, base_url: str, headers: Mapping[str, str], connections: int) -> None:
         self._connections = connections
         self._proxy, self._proxy_headers = _proxy_for(base_url)
         # Without a tunnel there is no CONNECT that could carry the proxy's login.
-        self._plain_proxy = self._proxy_headers if self._proxy and base_url.startswith("http://") else {}
+        plain_proxy = self._proxy_headers if self._proxy and base_url.startswith("http://") else {}
+        self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", **headers, **plain_proxy}
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -100,7 +89,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
                 request.method,
                 str(request.url),
                 data=request.content,
-                headers={**request.headers, "accept-encoding": "gzip, deflate", **self._plain_proxy},
+                headers=self._headers,
                 allow_redirects=False,
                 proxy=self._proxy,
                 proxy_headers=self._proxy_headers,

@@ -102,8 +102,9 @@ def test_an_address_in_the_environment_that_is_none_is_named(monkeypatch) -> Non
 
 
 def test_ids_of_the_organisation_and_the_project_go_to_openai_alone(serve, stubs, desk, asked, monkeypatch) -> None:
-    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS"):
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(name, f"private-{name}")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: private-gateway")
     stub = serve(stubs.says('"Hi."'))
     desk(f"m@{stub.url}").ask(asked[AskKind.SPEAK])
     assert "private" not in str(stub.requests[0].headers).lower()
