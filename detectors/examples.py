@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS
-from liescope.generate.corpus import read
+from liescope.generate.corpus import collected, read
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = ("role", "claim", "self", "peer")
@@ -72,7 +72,7 @@ def read_statements(
     Raises BadData when a game lies in more than one split, because then no evaluation on the corpus is honest.
     """
     folder = Path(corpus)
-    where = read(folder, "statements").select("game_id", "split").unique().collect()
+    where = collected(read(folder, "statements").select("game_id", "split").unique(), corpus)
     torn = where.filter(pl.col("game_id").is_duplicated()).sort("game_id")
     if not torn.is_empty():
         raise BadData(
@@ -82,13 +82,13 @@ def read_statements(
     seats = read(folder, "games").select("game_id", names=pl.col("seats").list.eval(pl.element().struct.field("name")))
     wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)
-    return kept.join(seats, on="game_id", how="left").sort("game_id", "position").collect()
+    return collected(kept.join(seats, on="game_id", how="left").sort("game_id", "position"), corpus)
 
 
 def count_lost(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> int:
     """How many statements of some splits `read_statements` leaves out."""
     wanted = read(Path(corpus), "statements").filter(pl.col("split").is_in(list(splits)))
-    return int(wanted.select(_LOST.sum()).collect().item())
+    return int(collected(wanted.select(_LOST.sum()), corpus).item())
 
 
 def is_lost(text: str, read_notes: Iterable[str] = ()) -> bool:
@@ -98,7 +98,7 @@ def is_lost(text: str, read_notes: Iterable[str] = ()) -> bool:
 
 def corpus_id(corpus: str | os.PathLike[str]) -> str:
     """A short fingerprint of which game lies in which split; equal for two builds with the same split."""
-    where = read(Path(corpus), "games").select("game_id", "split").unique().sort("game_id", "split").collect()
+    where = collected(read(Path(corpus), "games").select("game_id", "split").unique(), corpus).sort("game_id", "split")
     return hashlib.sha256(where.write_csv().encode()).hexdigest()[:16]
 
 

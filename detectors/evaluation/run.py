@@ -31,7 +31,7 @@ from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.games.mafia import MiniMafia
-from liescope.generate.corpus import check, corpus_folder, read, read_facts
+from liescope.generate.corpus import check, collected, corpus_folder, read, read_facts
 
 Model = str | os.PathLike[str] | LoadedDetector
 
@@ -230,12 +230,13 @@ def _beside_players(
 ) -> tuple[list[MetricRow], list[str]]:
     """On rated statements detectors alone; in the villager's seat the controls too, which vote as little as they."""
     mine = scores.filter(pl.col("detector").is_in(list(detectors)))
-    ratings = read(corpus, "ratings", plan.split).collect()
-    votes, games = read(corpus, "votes", plan.split).collect(), read(corpus, "games", plan.split).collect()
+    ratings = collected(read(corpus, "ratings", plan.split), corpus)
+    votes = collected(read(corpus, "votes", plan.split), corpus)
+    games = collected(read(corpus, "games", plan.split), corpus)
     rated, notes = on_statements(mine, evaluated, ratings, plan)
     candidates = scores.filter(~pl.col("detector").is_in([f"{CONTROL}role_oracle", f"{CONTROL}majority"]))
     mini = read(corpus, "statements", plan.split).filter(pl.col("game") == MiniMafia.name)
-    said = mini.select("statement_id", "speaker", "claims").collect()
+    said = collected(mini.select("statement_id", "speaker", "claims"), corpus)
     claims = detective_claims(said, mine["target"].unique(maintain_order=True).to_list())
     seated, more = in_the_villagers_seat(
         pl.concat([candidates.select(claims.columns), claims]), Tables(evaluated, votes, games), plan

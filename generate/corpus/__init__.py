@@ -3,7 +3,7 @@
 from liescope.generate.corpus.build import CorpusResult, build, pack
 from liescope.generate.corpus.facts import CorpusFacts
 from liescope.generate.corpus.publish import Published, publish
-from liescope.generate.corpus.read import check, corpus_folder, is_corpus, read, read_facts
+from liescope.generate.corpus.read import check, collected, corpus_folder, is_corpus, read, read_facts
 from liescope.generate.corpus.splits import split_of
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Published",
     "build",
     "check",
+    "collected",
     "corpus_folder",
     "is_corpus",
     "pack",

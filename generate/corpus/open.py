@@ -12,13 +12,12 @@ import polars as pl
 import pyarrow as pa
 
 from liescope.common.addresses import all_without_addresses
-from liescope.common.errors import BadData
 from liescope.data_cards.tables import TABLES
 from liescope.data_cards.tables.schemas import polars_schema
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.facts import RunFacts
 from liescope.generate.corpus.hub import hub_repo
-from liescope.generate.corpus.read import corpus_folder, is_corpus, read, read_facts
+from liescope.generate.corpus.read import collected, corpus_folder, is_corpus, read, read_facts
 from liescope.generate.corpus.trusted import check_table, runs_of
 from liescope.generate.corpus.write import GROUP_ROWS, column_array
 from liescope.generate.runs.journal import Journal
@@ -66,19 +65,11 @@ def open_games(
 def _of_corpus(source: str | os.PathLike[str], wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:
     folder = corpus_folder(source, *wanted)
     runs = runs_of(read_facts(folder), str(source))
-    tables = {name: _in_order(_collected(folder, name)) for name in wanted}
+    tables = {name: _in_order(collected(read(folder, name).drop("split"), source)) for name in wanted}
     for name, table in tables.items():
         check_table(name, table, str(source))
     watch(tables["games"].height)
     return OpenedGames(str(source), runs, tables, True)
-
-
-def _collected(folder: Path, name: str) -> pl.DataFrame:
-    frame = read(folder, name).drop("split")
-    try:
-        return frame.collect()
-    except pl.exceptions.PolarsError as error:
-        raise BadData(f"{folder}: the table {name} cannot be read ({error}); build the corpus again") from error
 
 
 def _of_run(folder: Path, wanted: Collection[str], watch: Callable[[int], None]) -> OpenedGames:

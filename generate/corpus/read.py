@@ -44,6 +44,17 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
     )
 
 
+def collected(frame: pl.LazyFrame, source: Source) -> pl.DataFrame:
+    """The rows of a frame that `read` gave. Raises BadData where the file says what Parquet cannot hold, which shows
+    only when its rows are read: whoever damaged it has put its new SHA-256 into corpus.json.
+    """
+    try:
+        return frame.collect(engine="streaming")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        words = " ".join(str(error).split())
+        raise BadData(f"{source} holds a table that cannot be read ({words}); build the corpus again") from error
+
+
 def corpus_folder(source: Source, *configs: str) -> Path:
     """The folder of a corpus, which for one on the Hub is a copy in the Hub's cache that holds these configs."""
     folder = Path(source)
@@ -103,15 +114,8 @@ def check(source: Source) -> None:
     """Raises BadData where a file of the corpus is not whole or a game has rows in two splits."""
     folder = corpus_folder(source, *TABLES)
     ids = [read(folder, config).select("game_id", "split") for config in TABLES]
-    leaked = (
-        pl.concat(ids)
-        .unique()
-        .group_by("game_id")
-        .len()
-        .filter(pl.col("len") > 1)
-        .select(pl.col("game_id").sort())
-        .collect(engine="streaming")
-    )
+    repeated = pl.concat(ids).unique().group_by("game_id").len().filter(pl.col("len") > 1)
+    leaked = collected(repeated.select(pl.col("game_id").sort()), source)
     if leaked.height:
         raise BadData(
             f"{source}: game {leaked.item(0, 0)!r} has rows in more than one split ({leaked.height} such games), "

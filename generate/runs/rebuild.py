@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pydantic import TypeAdapter, ValidationError
+
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
 from liescope.games.core import Ask, Event, EventKind, Game, Reply
@@ -80,10 +82,11 @@ def _lessons(game: GameRecord) -> tuple[Lesson, ...]:
 
 
 def _judging(journal: Journal, judged: GameRecord) -> Game:
-    asked = journal.plan.get("asked")
     try:
-        spec = JudgeSpec(**asked) if isinstance(asked, dict) else JudgeSpec()
-    except TypeError as error:
-        raise BadData(f"the plan of {journal.path} cannot be read: {error}") from None
+        spec = TypeAdapter(JudgeSpec).validate_python(journal.plan.get("asked", {}))
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, ("asked", *wrong["loc"])))
+        raise BadData(f"the plan of {journal.path} cannot be read at {plain(place)}: {wrong['msg']}") from None
     played = tuple(event for event in judged.events if "judge" not in event.data)
     return Judging(replace(judged, events=played), spec, str(judged.meta.get("judge", "")))

@@ -1,39 +1,30 @@
-"""Seeded damage: to bytes, to the values of JSON data, and to words."""
+"""Seeded damage to bytes, to the values of JSON data, and to words: the one place of what makes input strange."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from random import Random
 from typing import Any
 
+from liescope.common.errors import LiescopeError
+
 HOSTILE: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    0,
-    10**30,
-    1.5,
-    float("nan"),
-    float("inf"),
-    "",
-    "x" * 5000,
-    "\x1b[31m\u202e",
-    "\ud800",
-    "=1+1|[a](javascript:x)",
-    "../../etc/passwd",
-    [],
-    [[]],
-    {},
-    {"": None},
+    *(None, True, False, 0, -1, 1, 1.5, 2**63, 10**30, 1e308, float("nan"), float("inf")),
+    *("", "x", "Alice", "x" * 5000, "9" * 50, "\x00", "\x1b[31m\u202e", "\x1b[2J\x07", "\ud800"),
+    *("=1+1|[a](javascript:x)", "../../etc/passwd", "villager"),
+    *([], [[]], ["x"], [None], {}, {"": None}, {"a": 1}),
 )
+ESCAPES = "\x1b\x07\u202e"
 
 
 def damaged_bytes(data: bytes, random: Random) -> bytes:
     """The bytes with one kind of damage: bits flipped, a part cut, doubled or filled with noise, the end missing."""
     if not data:
         return random.randbytes(8)
-    start = random.randrange(len(data))
+    start = random.randrange(min(len(data), random.choice([len(data), 4096])))  # what a file begins with, more often
     end = min(len(data), start + random.choice([1, 4, 64, 4096]))
     kind = random.randrange(5)
     if kind == 0:
@@ -51,41 +42,63 @@ def damaged_bytes(data: bytes, random: Random) -> bytes:
 
 
 def damaged_json(data: Any, random: Random) -> Any:
-    """The data with one value, somewhere in it, replaced, removed, renamed or doubled."""
+    """The data with one place in it gone, renamed, doubled, cut, or holding another place's value or a hostile one."""
     changed = deepcopy(data)
-    places: list[tuple[Any, Any]] = []
-    _collect(changed, places)
+    places = list(_places(changed))
     if not places:
         return random.choice(HOSTILE)
     holder, key = random.choice(places)
-    kind = random.randrange(4)
-    if kind == 0 and isinstance(holder, dict):
-        holder[f"{key}x"] = holder.pop(key)
-    elif kind == 1:
+    kind = random.random()
+    if kind < 0.15:
         del holder[key]
-    elif kind == 2 and isinstance(holder, list):
-        holder.append(holder[key])
+    elif kind < 0.3:
+        other, place = random.choice(places)
+        holder[key] = deepcopy(other[place])
+    elif kind < 0.4 and isinstance(holder, dict):
+        holder[f"{key}x"] = holder.pop(key)
+    elif kind < 0.4:
+        holder.insert(key, deepcopy(holder[key]))
+    elif kind < 0.6 and isinstance(holder[key], str):
+        holder[key] = damaged_text(holder[key], random)
     else:
         holder[key] = random.choice(HOSTILE)
     return changed
 
 
-def _collect(data: Any, places: list[tuple[Any, Any]]) -> None:
+def _places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in JSON data, as what holds it and its key there."""
     entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in entries:
-        places.append((data, key))
-        _collect(value, places)
+        yield data, key
+        yield from _places(value)
 
 
 def damaged_text(text: str, random: Random) -> str:
     """The text with a stretch of it removed, doubled, or replaced by something hostile."""
     start = random.randrange(len(text) + 1)
     end = min(len(text), start + random.choice([1, 2, 8]))
-    hostile = str(random.choice(HOSTILE))
-    middle = random.choice(["", text[start:end] * 2, hostile, random.choice("@?=&:/,;%\0 ")])
+    middle = random.choice(
+        ["", text[start:end] * 2, str(random.choice(HOSTILE)), random.choice('@?=&:/,;%\0 "'), "You: "]
+    )
     return text[:start] + middle + text[end:]
+
+
+def damage_file(file: Path, random: Random) -> None:
+    """Damage a file in place: JSON mostly in its values, everything else in its bytes."""
+    data = file.read_bytes()
+    if file.suffix == ".json" and random.random() < 0.7:
+        file.write_bytes(json_bytes(damaged_json(json.loads(data), random)))
+    else:
+        file.write_bytes(damaged_bytes(data, random))
 
 
 def json_bytes(data: Any) -> bytes:
     """As a careless program would write it: NaN and lone surrogates and all."""
     return json.dumps(data, allow_nan=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def said(error: LiescopeError) -> str:
+    """What an error says, which is one line without escapes, as a test expects it."""
+    words = str(error)
+    assert not {*words} & {*ESCAPES, "\n"}, words
+    return f"{type(error).__name__}: {words}"

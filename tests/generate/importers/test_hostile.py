@@ -24,8 +24,6 @@ from liescope.generate.importers.commands import app
 from liescope.generate.importers.json_lines import DEEPEST, read_objects
 from liescope.generate.importers.lines import Line, read_lines
 from liescope.generate.importers.sqlite import SafeDatabase
-from liescope.labeling.label import label_game
-from tests.generate.importers.test_mini_mafia import as_benchmark
 
 Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]
@@ -310,70 +308,6 @@ def test_nothing_that_is_printed_holds_a_terminals_escapes(
 
 
 # Chance
-
-
-def mutated(value: Any, chance: random.Random) -> Any:
-    """The value with something in it replaced by something else."""
-    odd = [None, True, -1, 10**30, 0.5, "", "\ud800", "\x00", "Alice", [], {}, [[]], "x" * 999]
-    if isinstance(value, dict) and value and chance.random() < 0.85:
-        key = chance.choice(list(value))
-        if chance.random() < 0.15:
-            return {name: part for name, part in value.items() if name != key}
-        return {**value, key: mutated(value[key], chance)}
-    if isinstance(value, list) and value and chance.random() < 0.85:
-        place = chance.randrange(len(value))
-        middle = [] if chance.random() < 0.15 else [mutated(value[place], chance)]
-        return value[:place] + middle * chance.choice((1, 1, 1, 2)) + value[place + 1 :]
-    if isinstance(value, str) and value and chance.random() < 0.6:
-        place = chance.randrange(len(value))
-        return value[:place] + chance.choice(["", "\x1b", '"', ": ", "Bob", "You"]) + value[place + 1 :]
-    return chance.choice(odd)
-
-
-def test_no_mutation_of_a_log_raises_and_what_comes_in_can_be_labelled(
-    played: Played, write_log: Writer, log_form: Any
-) -> None:
-    chance = random.Random(5)
-    logs = []
-    for number in range(600):
-        log = log_form(played(number % 7)) | {"game_id": f"b_game_{number:04d}"}
-        for _ in range(chance.randint(1, 3)):
-            log = mutated(log, chance)
-        logs.append(json.dumps(log))
-    games, bad = parted(write_log(logs))
-    assert len(games) + len(bad) == 600
-    assert len(games) > 60
-    assert len(bad) > 60
-    for game in games:
-        label_game(game)
-        assert record_from_json(json.loads(json.dumps(record_to_json(game)))) == game
-
-
-def flipped(data: bytes, chance: random.Random) -> bytes:
-    """The data with some bytes replaced, or cut off."""
-    damaged = bytearray(data)
-    for _ in range(chance.choice((1, 3, 20))):
-        damaged[chance.randrange(min(len(damaged), chance.choice((len(damaged), 4096))))] = chance.randrange(256)
-    return bytes(damaged[: chance.randrange(1, len(damaged))] if chance.random() < 0.1 else damaged)
-
-
-def test_no_damage_to_a_database_raises(
-    played: Played, write_database: Writer, database_form: Callable[..., Any], tmp_path: Path
-) -> None:
-    chance = random.Random(1)
-    games = [played(seed) for seed in range(6)]
-    people = write_database(database_form(game, number) for number, game in enumerate(games))
-    benchmark = as_benchmark(tmp_path / "benchmark.db", games, database_form)
-    kept = lost = 0
-    for data in (people.read_bytes(), benchmark.read_bytes()):
-        for _ in range(80):
-            (tmp_path / "damaged.db").write_bytes(flipped(data, chance))
-            good, bad = parted(tmp_path / "damaged.db")
-            kept, lost = kept + len(good), lost + len(bad)
-            for game in good:
-                label_game(game)
-    assert kept > 300
-    assert lost > 60
 
 
 def test_what_stands_before_a_damaged_place_is_read(tmp_path: Path) -> None:

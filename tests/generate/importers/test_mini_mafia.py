@@ -20,7 +20,7 @@ from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.mini_mafia.models import paper_name
 from liescope.labeling.label import label_game
 from liescope.labeling.reading_notes import CUT_TEXT, text_is_lost
-from tests.generate.importers.conftest import as_log
+from tests.generate.importers.written import as_benchmark, as_log
 
 Played = Callable[..., GameRecord]
 Writer = Callable[..., Path]
@@ -352,36 +352,6 @@ def test_a_person_whose_message_lost_its_quote_is_noted(
     (record,) = imported(write_database([(game, actions)]))
     said = next(event for event in record.events if event.kind is EventKind.STATEMENT)
     assert (said.text, said.data["notes"]) == ("I am su...", ["the closing quote is missing"])
-
-
-def as_benchmark(path: Path, games: list[GameRecord], form: Callable[..., Any]) -> Path:
-    """The games in the tables of the authors' benchmark."""
-    with closing(sqlite3.connect(path)) as base, base:
-        base.execute("CREATE TABLE games (game_id TEXT PRIMARY KEY, timestamp TEXT, winner TEXT)")
-        base.execute("CREATE TABLE players (player_id INTEGER PRIMARY KEY, player_type TEXT, model_name TEXT)")
-        base.execute(
-            "CREATE TABLE game_players (game_id TEXT, player_id INTEGER, character_name TEXT, role TEXT, "
-            "final_status TEXT)"
-        )
-        base.execute(
-            "CREATE TABLE game_sequence (game_id TEXT, step INTEGER, action TEXT, actor TEXT, raw_response TEXT, "
-            "parsed_result TEXT)"
-        )
-        roles = ("mafioso", "detective", "villager")
-        base.executemany(
-            "INSERT INTO players VALUES (?, 'llm', ?)", [(n, f"{r[0]}-model") for n, r in enumerate(roles, 1)]
-        )
-        for game in games:
-            (killed,), (arrested,) = ([e.target for e in only(k, game)] for k in (EventKind.DEATH, EventKind.ARREST))
-            base.execute("INSERT INTO games VALUES (?, 'now', ?)", (game.game_id, game.outcome and game.outcome.winner))
-            for seat in game.seats:
-                status = {killed: "killed", arrested: "arrested"}.get(seat.name, "alive")
-                player = None if seat.name == killed else roles.index(seat.role) + 1
-                row = (game.game_id, player, seat.name, seat.role, status)
-                base.execute("INSERT INTO game_players VALUES (?, ?, ?, ?, ?)", row)
-            for _, *action in form(game, 0)[1]:
-                base.execute("INSERT INTO game_sequence VALUES (?, ?, ?, ?, ?, ?)", (game.game_id, *action))
-    return path
 
 
 def test_a_game_of_ours_written_as_the_benchmarks_database_comes_back_event_by_event(

@@ -1,6 +1,6 @@
 """A run folder may come from anyone: whatever is in it, opening it gives a result or one line that says what is wrong.
 
-Seeded mutations of run.json and of the journal's rows, signed anew as a stranger would sign them.
+Damage to run.json, to the bytes of the journal, and to its rows, signed anew as a stranger would sign them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,13 +30,9 @@ from liescope.generate.runs.runner import play, run
 from liescope.generate.runs.tables import NAMES, checksum
 from liescope.generate.runs.transcript import transcript
 from liescope.labeling.label import label_game
+from tests.fuzz.inputs import INPUTS
+from tests.fuzz.mutations import ESCAPES, damage_file, damaged_json, said
 
-MUTATIONS = 250
-VALUES: list[Any] = [
-    *(None, True, False, 0, -1, 1, 3.5, 10**30, 2**63, 1e308, float("nan"), float("inf")),
-    *("", "x", "Zoe", "\x1b[2J", "\ud83d", "villager", "9" * 50, "../../x"),
-    *([], {}, ["x"], [None], {"a": 1}, [["to_do"]]),
-]
 CELLS: list[Any] = [None, -1, 10**15, "x", b"\xff", 1.5, "", "\x1b[2J"]
 
 
@@ -59,44 +55,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def mutate(data: Any, random: Random) -> Any:
-    """JSON data with one place changed: gone, doubled, another place's value, or one of VALUES."""
-
-    def places(part: Any, way: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        yield way
-        keys = part if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else ()
-        for key in keys:
-            yield from places(part[key], (*way, key))
-
-    def at(way: tuple[Any, ...]) -> Any:
-        part = data
-        for key in way:
-            part = part[key]
-        return part
-
-    ways = list(places(data, ()))
-    way = random.choice(ways)
-    if not way:
-        return random.choice(VALUES)
-    home, key = at(way[:-1]), way[-1]
-    how = random.random()
-    if how < 0.2:
-        del home[key]
-    elif how < 0.35:
-        home[key] = json.loads(json.dumps(at(random.choice(ways))))
-    elif how < 0.45 and isinstance(home, list):
-        home.insert(key, home[key])
-    else:
-        home[key] = random.choice(VALUES)
-    return data
-
-
 def spoil(folder: Path, random: Random) -> str:
     """Change one thing in a run folder; says what."""
-    what = random.choice(["record", "record", "record", "reply", "cell", "head"])
-    if what == "head":
-        file = folder / "run.json"
-        file.write_text(json.dumps(mutate(json.loads(file.read_text()), random)), encoding="utf-8")
+    what = random.choice(["record", "record", "record", "reply", "cell", "journal.sqlite", "run.json"])
+    if (folder / what).is_file():
+        damage_file(folder / what, random)
         return what
     base = sqlite3.connect(folder / "journal.sqlite")
     with base:
@@ -105,7 +68,9 @@ def spoil(folder: Path, random: Random) -> str:
         names = NAMES[table]
         place, *row = random.choice(base.execute(f"SELECT rowid, {', '.join(names)} FROM {table}").fetchall())
         column = names.index(what) if what != "cell" else random.randrange(len(names))
-        row[column] = json.dumps(mutate(json.loads(row[column]), random)) if what != "cell" else random.choice(CELLS)
+        row[column] = (
+            json.dumps(damaged_json(json.loads(row[column]), random)) if what != "cell" else random.choice(CELLS)
+        )
         try:
             base.execute(
                 f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?", (*row, place)
@@ -133,7 +98,7 @@ def show(folder: Path, random: Random) -> None:
                 call = random.choice(calls.calls)
                 lines += prompt_of_call(journal, game.game_id, call["step"], call["seat"]).lines()
     shown = "\n".join(line.plain for line in lines)
-    assert not any(sign in shown for sign in "\x1b\x07\u202e")
+    assert not any(sign in shown for sign in ESCAPES)
 
 
 def packaged(folder: Path, random: Random) -> None:
@@ -160,19 +125,18 @@ def outcome(reader: Callable[[Path, Random], None], folder: Path, random: Random
     try:
         reader(folder, random)
     except LiescopeError as error:
-        return f"{type(error).__name__}: {error}"
+        return said(error)
     return "read"
 
 
 def test_a_run_that_somebody_changed_gives_a_result_or_one_line(runs: Path, tmp_path: Path) -> None:
     outcomes = []
-    for seed in range(MUTATIONS):
+    for seed in range(INPUTS["runs"]):
         random = Random(seed)
         home = tmp_path / str(seed)
         folder = shutil.copytree(runs / random.choice(["mini", "wolf", "judged"]), home / "run")
         spoil(folder, random)
         outcomes += [outcome(reader, folder, random) for reader in READERS]
         shutil.rmtree(home)
-    assert not any("\n" in words or "\x1b" in words for words in outcomes)
     assert all(str(tmp_path) in words for words in outcomes if words.startswith("BadData"))
-    assert MUTATIONS < outcomes.count("read") < 3 * MUTATIONS
+    assert INPUTS["runs"] < outcomes.count("read") < 3 * INPUTS["runs"]

@@ -1,0 +1,15 @@
+"""How many mutated inputs each reader gets."""
+
+INPUTS = {
+    "runs": 400,
+    "corpora": 250,
+    "models": 250,
+    "logs": 500,
+    "databases": 100,
+    "packed logs": 60,
+    "config files": 60,
+    "specs": 200,
+    "options": 200,
+    "replies": 400,
+}
+PROMISED = 2000

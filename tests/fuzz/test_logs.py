@@ -1,0 +1,72 @@
+"""Whatever a published log or database holds: what can be read comes in, and the rest is refused line by line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from liescope.common.errors import LiescopeError
+from liescope.games.record import GameRecord, record_from_json, record_to_json
+from liescope.generate.importers import read_games
+from liescope.labeling.label import label_game
+from tests.fuzz.inputs import INPUTS
+from tests.fuzz.mutations import damaged_bytes, damaged_json, json_bytes, said
+from tests.generate.importers.written import as_benchmark, as_log, as_rows, play_game, write_people
+
+
+def read(path: Path) -> Counter[str]:
+    """How much of a file came in, and how much was refused; what came in can be labelled and kept."""
+    found: Counter[str] = Counter()
+    try:
+        for item in read_games("mini-mafia", path):
+            if isinstance(item, GameRecord):
+                label_game(item)
+                assert record_from_json(json.loads(json.dumps(record_to_json(item)))) == item
+                found["read"] += 1
+            else:
+                found["refused"] += 1
+    except LiescopeError as error:
+        said(error)
+        found["refused"] += 1
+    return found
+
+
+def test_logs(tmp_path: Path) -> None:
+    logs = [as_log(play_game(seed)) for seed in range(7)]
+    lines = []
+    for seed in range(INPUTS["logs"]):
+        random = Random(seed)
+        log = logs[seed % len(logs)] | {"game_id": f"b_game_{seed:04d}"}
+        if random.random() < 0.1:
+            lines.append(damaged_bytes(json_bytes(log), random).replace(b"\n", b" "))
+        else:
+            lines.append(json_bytes(damaged_json(log, random)))
+    (tmp_path / "games.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    found = read(tmp_path / "games.jsonl")
+    assert found.total() == INPUTS["logs"]
+    assert min(found["read"], found["refused"]) > INPUTS["logs"] // 10
+
+
+def test_databases(tmp_path: Path) -> None:
+    games = [play_game(seed) for seed in range(3)]
+    people = write_people(tmp_path / "people.db", (as_rows(game, number) for number, game in enumerate(games)))
+    benchmark = as_benchmark(tmp_path / "benchmark.db", games, as_rows)
+    found: Counter[str] = Counter()
+    for seed in range(INPUTS["databases"]):
+        random = Random(seed)
+        (tmp_path / "damaged.db").write_bytes(damaged_bytes((people, benchmark)[seed % 2].read_bytes(), random))
+        found += read(tmp_path / "damaged.db")
+    assert min(found["read"], found["refused"]) > INPUTS["databases"] // 10
+
+
+def test_packed_logs(tmp_path: Path) -> None:
+    text = b"\n".join(json_bytes(as_log(play_game(seed))) for seed in range(10))
+    packed = gzip.compress(text)
+    found: Counter[str] = Counter()
+    for seed in range(INPUTS["packed logs"]):
+        (tmp_path / "games.jsonl.gz").write_bytes(damaged_bytes(packed, Random(seed)))
+        found += read(tmp_path / "games.jsonl.gz")
+    assert min(found["read"], found["refused"]) > INPUTS["packed logs"] // 10
