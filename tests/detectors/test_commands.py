@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
+from liescope.detectors.saved import load
 
 Corpus = Callable[..., Path]
 
@@ -141,6 +142,26 @@ def test_a_model_is_not_overwritten_unless_told(corpus: Path, tmp_path: Path) ->
 def test_two_trainings_into_one_folder_are_one_too_many(corpus: Path, tmp_path: Path) -> None:
     with replacing(tmp_path / "m", "model", lambda _: True), pytest.raises(UsageError, match="by another process"):
         run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"), "--folds", "0")
+
+
+def test_processes_that_train_into_one_folder_at_once_leave_one_whole_model(corpus: Path, tmp_path: Path) -> None:
+    words = ["train", "tfidf", "--corpus", str(corpus), "--folds", "0", "--overwrite", "--out", str(tmp_path / "m")]
+    trainings = [
+        subprocess.Popen(
+            [sys.executable, "-m", "liescope", *words],
+            cwd=Path(__file__).parents[2],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    errors = [training.communicate(timeout=120)[1] for training in trainings]
+    assert 0 in [training.returncode for training in trainings]
+    for training, error in zip(trainings, errors, strict=True):
+        assert training.returncode == 0 or "is being written by another process" in error.splitlines()[-1]
+    assert load(tmp_path / "m").score(["I investigated Bob. He is the mafioso."]).height == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
 @pytest.mark.parametrize("action", ["train", "evaluate"])

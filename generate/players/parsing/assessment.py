@@ -66,11 +66,12 @@ def read_assessment(text: str, peer: bool) -> Report:
     flag, kind = _flag(data.get("deceptive"), notes), _type(data.get("type"), notes)
     if flag is not None and kind is not None and flag != (kind is not DeceptionType.NONE):
         notes.append(CONTRADICTION)
+    shares = _shares({name: data.get(name) for name in ("confidence", *(["suspicion"] if peer else []))}, notes)
     assessment = Assessment(
         deceptive=flag,
         type=None if kind is None else kind.value,
-        confidence=_share(data.get("confidence"), "confidence", notes),
-        suspicion=_share(data.get("suspicion"), "suspicion", notes) if peer else None,
+        confidence=shares["confidence"],
+        suspicion=shares.get("suspicion"),
         reason=_text(data.get("reason")),
     )
     reasoning = _text(data.get("reasoning"))
@@ -118,6 +119,27 @@ def _type(value: Any, notes: list[str]) -> DeceptionType | None:
     if kind is None:
         notes.append("no type" if value is None else "type unreadable")
     return kind
+
+
+def _shares(values: Mapping[str, Any], notes: list[str]) -> dict[str, float | None]:
+    """The numbers of one reply, by name. Where one is above 1, the reply counts on another scale, and a bare 1 beside
+    it may mean a tenth as well as all.
+    """
+    shares = {name: _share(value, name, notes) for name, value in values.items()}
+    if any((_bare(value) or 0) > 1 for value in values.values()):
+        for name, value in values.items():
+            if _bare(value) == 1:
+                shares[name] = None
+                notes.append(f"{name} of 1 beside a number above 1")
+    return shares
+
+
+def _bare(value: Any) -> float | None:
+    """A number that stands without a scale."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) < _HUGE else None
+    found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None or found.group(2) or found.group(3) else float(found.group(1).replace(",", "."))
 
 
 def _share(value: Any, name: str, notes: list[str]) -> float | None:

@@ -91,6 +91,31 @@ def test_a_scale_in_doubt_is_none_with_its_reason(make_ask, value: object) -> No
     assert "suspicion unreadable" in reply.notes
 
 
+@pytest.mark.parametrize(
+    ("suspicion", "confidence", "read"),
+    [
+        (1, 8, (None, None)),
+        ("1", 85, (None, None)),
+        (2, 1.0, (None, None)),
+        (0, 8, (0.0, None)),
+        (0.4, 8, (0.4, None)),
+        ("10/10", 8, (1.0, None)),
+        (1, 1, (1.0, 1.0)),
+        (1, "70%", (1.0, 0.7)),
+        (1, -1, (1.0, None)),
+    ],
+)
+def test_a_1_beside_a_number_of_another_scale_is_none(
+    make_ask, suspicion: object, confidence: object, read: tuple[float | None, float | None]
+) -> None:
+    reply = read_reply(
+        make_ask(AskKind.PEER_ASSESSMENT), json.dumps({**WHOLE, "suspicion": suspicion, "confidence": confidence})
+    )
+    assert reply.assessment is not None
+    assert (reply.assessment.suspicion, reply.assessment.confidence) == read
+    assert ("suspicion of 1 beside a number above 1" in reply.notes) == (str(suspicion) == "1" and read[0] is None)
+
+
 def test_every_field_that_is_none_has_a_note(make_ask) -> None:
     reply = read_reply(
         make_ask(AskKind.PEER_ASSESSMENT), '{"deceptive": "perhaps", "type": "white lie", "suspicion": 1}'
