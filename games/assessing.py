@@ -1,4 +1,4 @@
-"""After a statement: the speaker reports on it and every other living player rates it, all at once."""
+"""After a statement, the speaker reports on it and every other living player rates it, all simultaneously."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FIELDS = tuple(field.name for field in fields(Assessment))
 
 def assess(game: Game, event: Event) -> Generator[Asks, Replies, None]:
     """Ask the speaker for a self-report and all other living players for a rating, and log each so that only its author
-    sees it. Silences are not assessed, nor are statements outside the share that the table's options set.
+    sees it. Silences are not assessed, nor are statements outside the configured share.
 
-    An unusable reply is logged with `fallback` set and no assessment: it is never read as "honest".
+    An unusable reply is logged with `fallback` set and no assessment; it never counts as "honest".
     """
     if not game.table.assess or event.kind is not EventKind.STATEMENT:
         return
@@ -30,8 +30,8 @@ def assess(game: Game, event: Event) -> Generator[Asks, Replies, None]:
 
 
 def sampled(game_id: str, index: int, share: float) -> bool:
-    """Whether a statement belongs to the share that is assessed. It is drawn from the statement's own place and not
-    from the game's generator, so that assessing changes nothing else in the game.
+    """Whether a statement belongs to the share that is assessed. It is drawn from the statement's position, not
+    from the game's random generator, so assessing changes nothing else in the game.
     """
     return share >= 1 or Random(f"{game_id}:{index}").random() < share
 
@@ -44,7 +44,7 @@ def assessment_asks(game: Game, statement: Event, peers: Sequence[str]) -> list[
 
 
 def assessment(ask: Ask, reply: Reply, statement: Event) -> dict[str, Any]:
-    """The facts of the event that a reply becomes, for `Game.log`."""
+    """The fields of the event for a reply, for `Game.log`."""
     usable = reply.assessment is not None and not reply.problem
     said = {name: getattr(reply.assessment, name) for name in _FIELDS} if usable else {}
     return {
@@ -61,7 +61,7 @@ def assessment(ask: Ask, reply: Reply, statement: Event) -> dict[str, Any]:
 
 
 def remind(game: Game, phase: Phase) -> None:
-    """Show every living player its running suspicion of each other living one, where the table's options say so."""
+    """Show every living player its running suspicion of each other living player, if the options say so."""
     if not game.table.show_suspicion:
         return
     running = running_suspicion(game.events)
@@ -82,5 +82,5 @@ def running_suspicion(events: Sequence[Event]) -> dict[tuple[str, str], float]:
 
 
 def notes(reply: Reply) -> dict[str, Any]:
-    """The leniencies that reading the reply needed, as an event's data."""
+    """The leniencies needed to read the reply, as event data."""
     return {"notes": list(reply.notes)} if reply.notes else {}

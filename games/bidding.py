@@ -1,8 +1,7 @@
-"""Who speaks next: every living player but the last speaker bids 0 to 10 at once, and the highest bid gets the floor.
+"""Who speaks next: all living players but the last speaker bid 0 to 10 simultaneously; the highest bid gets the floor.
 
-Triadic Werewolf paper, section 3.1, after Werewolf Arena and WOLF: among equal bids those whom the last turn named go
-first, then chance decides. A bid that cannot be read counts as 0. If nobody bids more than 0, nobody wants to speak,
-and the talk ends.
+Triadic Werewolf paper, section 3.1, after Werewolf Arena and WOLF: among equal bids, players named in the last turn go
+first, then chance decides. An unreadable bid counts as 0. If nobody bids more than 0, the discussion ends.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ BIDS = tuple(str(bid) for bid in range(11))
 
 
 def talk(game: Game, phase: Phase, turns: int, first: Sequence[str] = ()) -> Generator[Asks, Replies, None]:
-    """Talk for at most so many turns. first: players who get a turn each before anybody bids, while turns last."""
+    """Talk for at most `turns` turns. first: players who get a turn each before bidding starts, while turns last."""
     last: Event | None = None
     for turn in range(1, turns + 1):
         if turn <= len(first):
@@ -48,7 +47,7 @@ def _turn(game: Game, speaker: str, phase: Phase, turn: int, turns: int) -> Gene
 
 
 def _floor(game: Game, phase: Phase, turn: int, turns: int, last: Event | None) -> Generator[Asks, Replies, str | None]:
-    """Take bids; returns who may speak, None where nobody wants to."""
+    """Take bids; returns who may speak, None if nobody wants to."""
     bidders = game.others(last.actor or "") if last else tuple(game.alive)
     asks = [game.ask(name, AskKind.BID, phase, turn, rounds=turns, options=BIDS) for name in bidders]
     replies = yield game.batch(asks)

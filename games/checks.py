@@ -1,6 +1,6 @@
-"""Whether a record holds together: its seats, its events and what each kind of event must say.
+"""Checks that a record is consistent: its seats, its events, and what each kind of event must hold.
 
-Records are read from files that may come from anyone. What passes here can be labelled, shown and counted.
+Records are read from untrusted files. A record that passes can be labelled, shown and counted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from liescope.games.core import Event, EventKind, Reply
 from liescope.games.lessons import LessonKind
 from liescope.games.record import GameRecord, Status
 
-MOST = 10**6  # days, rounds and the like beyond this are a mistake
+MOST = 10**6  # a larger day, round or count must be an error
 _NONE = type(None)
 _RECORD_TYPES: dict[str, tuple[type, ...]] = {
     "game_id": (str,),
@@ -53,12 +53,12 @@ _INT64 = range(-(2**63), 2**63)
 
 
 class NotARecord(ValueError):
-    """Why a record does not hold together."""
+    """Why a record is inconsistent."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What an event of a kind must have: an actor, a target, an earlier event of some kind that it is about, facts.
+    """What an event of a kind must have: an actor, a target, the kind of earlier event that it refers to, facts.
 
     An event that replaces an unusable reply (`fallback`) may lack the facts.
     """
@@ -145,7 +145,7 @@ def _is_assessment(value: Any, _names: frozenset[str]) -> bool:
     )
 
 
-# Every kind of event stands here; a test compares the two.
+# Lists every kind of event; a test checks this.
 KINDS: dict[EventKind, _Kind] = {
     EventKind.SETUP: _Kind(facts={"names": _is_names, "composition": _are_counts}),
     EventKind.ROLE: _Kind(actor=True, facts={"role": _is_text}),
@@ -215,7 +215,7 @@ _META: dict[str, Callable[[Any, frozenset[str]], bool]] = {
 
 
 def check_record(game: GameRecord) -> None:
-    """Raises NotARecord, with the place and the reason, for a record that does not hold together."""
+    """Raises NotARecord, with the place and the reason, for an inconsistent record."""
     _check_types("", game, _RECORD_TYPES)
     for seat in game.seats:
         _check_types(f"seat {seat.name!r}: ", seat, _SEAT_TYPES)
@@ -241,9 +241,9 @@ def check_reply(reply: Reply) -> None:
     """Raises NotARecord for a reply whose fields are not as `Reply` declares them."""
     _check_types("", reply, _REPLY_TYPES)
     if not all(isinstance(note, str) for note in reply.notes):
-        raise NotARecord("its notes are no texts")
+        raise NotARecord("its notes are not strings")
     if reply.form is not None and not _is_form(reply.form, frozenset()):
-        raise NotARecord("its form is no lists of texts")
+        raise NotARecord("its form does not hold lists of strings")
     said = reply.assessment
     if said is not None:
         fault = assessment_fault(said.deceptive, said.type, said.confidence, said.suspicion, said.reason)
@@ -276,18 +276,18 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
     if event.index != place:
         raise NotARecord(f"its index is {event.index}")
     if not (_is_count(event.day, names) and _is_count(event.round, names)):
-        raise NotARecord(f"day {event.day}, round {event.round} is no moment of a game")
+        raise NotARecord(f"day {event.day}, round {event.round} is impossible")
     for role, name, needed in (("actor", event.actor, kind.actor), ("target", event.target, kind.target)):
         if name is None and needed:
             raise NotARecord(f"it has no {role}")
         if name is not None and name not in names:
             raise NotARecord(f"its {role} {name!r} has no seat")
     if event.audience is not None and not names.issuperset(event.audience):
-        raise NotARecord("somebody in its audience has no seat")
+        raise NotARecord("a name in its audience has no seat")
     if event.about is not None and not 0 <= event.about < place:
-        raise NotARecord(f"it is about event {event.about}, which is not before it")
+        raise NotARecord(f"it refers to event {event.about}, which is not before it")
     if kind.about is not None and (event.about is None or events[event.about].kind is not kind.about):
-        raise NotARecord(f"it is about no {kind.about.value}")
+        raise NotARecord(f"it does not refer to a {kind.about.value}")
     data: Mapping[str, object] = event.data
     for name, known in kind.facts.items():
         if name in data:
@@ -310,8 +310,8 @@ def assessment_fault(deceptive: Any, kind: Any, confidence: Any, suspicion: Any,
     if deceptive is not None and not isinstance(deceptive, bool):
         return f"the flag {deceptive!r} is neither true nor false"
     if kind is not None and not isinstance(kind, str):
-        return f"the type {kind!r} is no name"
+        return f"the type {kind!r} is not a string"
     for name, value in (("confidence", confidence), ("suspicion", suspicion)):
         if value is not None and not is_share(value):
             return f"{name} {value!r} is not from 0 to 1"
-    return "" if reason is None or isinstance(reason, str) else f"the reason {reason!r} is no text"
+    return "" if reason is None or isinstance(reason, str) else f"the reason {reason!r} is not a string"

@@ -19,7 +19,7 @@ from liescope.games.table import TableSpec
 
 
 class AskKind(StrEnum):
-    """What a seat is asked for."""
+    """What a seat is asked to give."""
 
     KILL = "kill"
     INVESTIGATE = "investigate"
@@ -32,7 +32,7 @@ class AskKind(StrEnum):
     PEER_ASSESSMENT = "peer_assessment"
     REFLECTION = "reflection"  # lessons from the game that has ended
     NAME_ROLES = "name_roles"  # the role of each player in options, as a form {name: (role,)}
-    TAG_LESSON = "tag_lesson"  # a judge's tags of the lesson that the ask is about, as a form {tag: values}
+    TAG_LESSON = "tag_lesson"  # a judge's tags for the lesson that the ask is about, as a form {tag: values}
 
 
 ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
@@ -43,9 +43,9 @@ FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON})
 
 
 class EventKind(StrEnum):
-    """What happened. `text` of STATEMENT and LESSON is what was said; every other event is read from its fields."""
+    """What happened. STATEMENT and LESSON hold words in `text`; all other events are described by their fields."""
 
-    SETUP = "setup"  # everyone; data: names, composition {role: count}, and what the game lets everybody know of it
+    SETUP = "setup"  # everyone; data: names, composition {role: count}, and what everybody knows about the table
     ROLE = "role"  # the seat itself; data: role
     PARTNERS = "partners"  # those who know each other, data: names, and in some games seen (a card that nobody holds)
     LESSONS = "lessons"  # the actor, which begins with them; data: lessons [[kind, text]]
@@ -55,7 +55,7 @@ class EventKind(StrEnum):
     KILL = "kill"  # those who kill; target was attacked; data may hold drawn (nobody decided), proposals
     PROTECTION = "protection"  # the actor; target was protected
     INVESTIGATION = "investigation"  # the actor; target was investigated; data: role (or "not ROLE"), drawn as above
-    DISCOVERY = "discovery"  # both; the actor knows target's role and target the actor's, and each that the other does
+    DISCOVERY = "discovery"  # both; actor and target know each other's role, and know that the other knows
     DEATH = "death"  # everyone; target was found dead; data: role, where the rules reveal it
     QUIET = "quiet"  # everyone; nobody died in the night
     DAY = "day"  # everyone; a day begins
@@ -70,8 +70,8 @@ class EventKind(StrEnum):
     SELF_REPORT = "self_report"  # the actor; about a statement; data: judge, where none of the players gave it
     RATING = "rating"  # the actor; about a statement by target; data: judge as above
     END = "end"  # everyone; data: winner
-    REFLECTION = "reflection"  # the actor; data: lessons (how many it drew from the game)
-    LESSON = "lesson"  # the actor, who drew it; data: kind
+    REFLECTION = "reflection"  # the actor; data: lessons (how many it learned from the game)
+    LESSON = "lesson"  # the actor, who learned it; data: kind
     ROLES_NAMED = "roles_named"  # the actor, in whose seat a judge named roles; data: judge, roles {name: role}
     LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
@@ -110,10 +110,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a speaker says of its own statement, or a peer of another's.
+    """What a speaker says about its own statement, or a peer about another's.
 
     deceptive: the flag; type: one of the eight names of `liescope.labeling.taxonomy`; confidence in the flag and
-    suspicion toward the speaker in [0, 1] (suspicion for peers only). A field that could not be read is None.
+    suspicion of the speaker in [0, 1] (suspicion for peers only). A field that could not be read is None.
     """
 
     deceptive: bool | None = None
@@ -125,10 +125,10 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back for one ask: a choice, a text, an assessment or a form; or nothing, with the problem named.
+    """What came back for one ask: a choice, a text, an assessment or a form; or nothing, and the problem.
 
-    text "" without a problem is a chosen silence. form: what was filled in, by field. notes: the leniencies that
-    reading the raw response needed. private: what the speaker keeps from the others (reasoning, planted_type).
+    text "" without a problem is a deliberate silence. form: the values filled in, by field. notes: the leniencies
+    needed to read the raw response. private: what the speaker hides from the others (reasoning, planted_type).
     """
 
     choice: str | None = None
@@ -143,10 +143,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened. audience None is everyone, else the seats that saw it.
+    """One thing that happened. audience: the seats that saw it, None for everyone.
 
-    fallback: empty, or why the rules had to decide in the seat's place (an unusable reply). data: facts of this kind
-    of event; `data["private"]` (never shown to any seat) keeps what a speaker meant by a statement.
+    fallback: empty, or why the rules had to decide for the seat (an unusable reply). data: facts of this kind
+    of event; `data["private"]` (never shown to any seat) holds what a speaker meant by a statement.
     """
 
     index: int
@@ -168,7 +168,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended: the winning team, the seats that won, and the rule that ended it."""
+    """How a game ended: the winning team, the winning seats, and the rule that ended it."""
 
     winner: str
     winners: tuple[str, ...]
@@ -182,9 +182,9 @@ Play = Generator[Asks, Replies, Outcome]
 
 
 class Game(ABC):
-    """Rules of one game with one seed. `play` may be called once; `events` grows as it runs.
+    """The rules of one game with one seed. `play` may be called once; `events` grows as it runs.
 
-    Subclasses draw every random number from `self.random`, seeded here, and nothing else. They write events with
+    Subclasses draw all random numbers from `self.random`, which is seeded here. They write events with
     `log`, and yield batches made with `ask` and `batch`, which keep the day and the step. roles: by name; centre: the
     cards that no player holds.
     """
@@ -217,14 +217,14 @@ class Game(ABC):
 
     @abstractmethod
     def team(self, role: str) -> str:
-        """The team that a role wins with."""
+        """The team of a role."""
 
     @abstractmethod
     def deceives(self, role: str) -> bool:
-        """Whether the role wants the table deceived (`label_role`)."""
+        """Whether the role aims to deceive the table (`label_role`)."""
 
     def view(self, seat: str) -> tuple[Event, ...]:
-        """The events that a seat has seen, in order, without what nobody may see."""
+        """The events that a seat has seen, in order, without the private data that no seat may see."""
         for event in map(public, self.events[self._shown :]):
             for name in self.names if event.audience is None else event.audience:
                 self._views[name].append(event)
@@ -232,15 +232,15 @@ class Game(ABC):
         return tuple(self._views[seat])
 
     def others(self, seat: str) -> tuple[str, ...]:
-        """Everyone alive but the seat itself."""
+        """All living players except the seat itself."""
         return tuple(name for name in self.alive if name != seat)
 
     def holding(self, role: str, alive: bool = True) -> tuple[str, ...]:
-        """The players with this role: the living ones, or all."""
+        """The players with this role, living or all."""
         return tuple(name for name in (self.alive if alive else self.names) if self.roles[name] == role)
 
     def end(self, winner: str, reason: str, winners: tuple[str, ...] = ()) -> Outcome:
-        """Log the end of the game and say how it came. winners: the seats that won, by default all of the team."""
+        """Log the end of the game and return the outcome. winners: the seats that won, by default the whole team."""
         self.log(EventKind.END, Phase.END, data={"winner": winner})
         team = tuple(name for name in self.names if self.team(self.roles[name]) == winner)
         return Outcome(winner, winners or team, reason, self.day)
@@ -252,7 +252,7 @@ class Game(ABC):
         return event
 
     def ask(self, seat: str, kind: AskKind, phase: Phase, round: int = 0, **details: Any) -> Ask:
-        """An ask of the batch that comes next."""
+        """An ask of the next batch."""
         return Ask(self.game_id, self.step, seat, kind, self.day, phase, round, **details)
 
     def batch(self, asks: Sequence[Ask]) -> Asks:
@@ -265,7 +265,7 @@ UNSHOWN = frozenset({"private", "notes"})
 
 
 def public(event: Event) -> Event:
-    """The event as seats see it: what a speaker meant is removed, and of a fallback only that there was one."""
+    """The event as seats see it: without what the speaker meant, and without the reason of a fallback."""
     if not event.fallback and UNSHOWN.isdisjoint(event.data):
         return event
     data = {key: value for key, value in event.data.items() if key not in UNSHOWN}

@@ -1,4 +1,4 @@
-"""Which acts of the night were nobody's choice: the rules drew them, or put one in the place of an unusable reply."""
+"""Which night acts were nobody's choice: drawn by the rules, or substituted for an unusable reply."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ DRAWN = "drawn by the rules"
 
 
 def not_chosen(events: Sequence[Event]) -> dict[int, str]:
-    """By index of the event, why an act of the night was not its actor's choice.
+    """By event index, why a night act was not its actor's choice.
 
-    Acts are marked as the rules draw them (`data["drawn"]`). Games recorded before there was a mark are recognised by
-    their events: a night without a KILLER event in a game whose kills have an actor was scripted; a victim that the
-    werewolves did not agree on was drawn, and so was one that no readable proposal named.
+    The rules mark the acts they draw (`data["drawn"]`). In games recorded before this mark existed, drawn acts are
+    found from the events: a night without a KILLER event in a game whose kills have an actor was scripted; a victim
+    that the werewolves did not agree on, or that no readable proposal named, was drawn.
     """
     reasons = {event.index: event.fallback for event in events if event.kind in ACTS and event.fallback}
     for kill in events:

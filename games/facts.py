@@ -1,7 +1,7 @@
-"""What an event and a record hold beside their fields: the keys of `Event.data` and `GameRecord.meta`, typed.
+"""Types of `Event.data` and `GameRecord.meta`.
 
-A key is there only where it applies; `EventKind` says which kinds of event have it. Both are read from JSON, and
-`liescope.games.checks` holds what comes from a file against these types.
+A key is present only where it applies; `EventKind` says which kinds of event have it. Both are read from JSON, and
+`liescope.games.checks` checks what comes from a file against these types.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 
 class AssessmentData(TypedDict, total=False):
-    """The fields of an `Assessment`; None where one could not be read."""
+    """The fields of an `Assessment`; None if one could not be read."""
 
     deceptive: bool | None
     type: str | None
@@ -23,14 +23,13 @@ class AssessmentData(TypedDict, total=False):
 class EventData(TypedDict, total=False):
     """The facts of an event.
 
-    names: players, in the order of the table; composition: how many cards there are of each role; rounds,
+    names: players, in seating order; composition: the number of cards of each role; rounds,
     debate_turns, defence_turns, days, centre, reveal_dead, mutual_discovery: options of the table; role: a role, or
     "not ROLE"; seen: a card in the centre; lessons: pairs of kind and text, or how many there are; drawn: the rules
     drew it; proposals: all werewolves' victims; bid: 0 to 10; cut: characters before the cut; private: what the speaker
-    keeps to itself; notes: the leniencies that reading the reply needed; suspicion: by name, 0 to 1; tied: who shared
-    the most votes; votes, needed: how many; judge: the name of the judge whose view it is; assessment: in a report or
-    rating; kind: of a lesson; roles: by name, the role that a judge named; tags: by field, what a judge tagged; winner:
-    a team.
+    meant, hidden from all seats; notes: the leniencies needed to read the reply; suspicion: by name, 0 to 1; tied: who
+    tied for most votes; votes, needed: counts; judge: the name of the judge; assessment: of a report or rating; kind:
+    of a lesson; roles: by name, the role that a judge named; tags: by field, what a judge tagged; winner: a team.
     """
 
     names: list[str]
@@ -64,7 +63,7 @@ class EventData(TypedDict, total=False):
 
 
 class LessonMeta(TypedDict):
-    """A lesson that a learner drew: its list and text, whether the lesson book kept it, and its nearest similarity."""
+    """A learned lesson: its list and text, whether the lesson book kept it, and its highest similarity to the book."""
 
     kind: str
     text: str
@@ -73,11 +72,11 @@ class LessonMeta(TypedDict):
 
 
 class GameMeta(TypedDict, total=False):
-    """What is known of a game beside its events.
+    """What is known about a game besides its events.
 
-    turn: its number in its cell; seating: how roles were dealt; learning: its learner learns; lessons: what it learned;
-    judge: who judged it afterwards; settings: the condition that it was played in; prompt_version, import_notes: of
-    imported games; batch, number, timestamp, players, unread: what else a log says of a game.
+    turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
+    learned; judge: who judged it afterwards; settings: the condition it was played under; prompt_version,
+    import_notes: of imported games; batch, number, timestamp, players, unread: further facts from an imported log.
     """
 
     turn: int

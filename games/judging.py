@@ -1,7 +1,7 @@
-"""Judging a game after it has ended: a judge takes each seat in turn and sees only what the seat saw.
+"""Judging a finished game: a judge takes each seat in turn and sees only what that seat saw.
 
-Whoever drives it drives a game like any other, so judging is recorded, resumed and replayed in the same way. Its events
-are those of the frozen log, followed by the judge's assessments, each marked with the judge's name.
+Judging is driven like any other game, so it is recorded, resumed and replayed in the same way. Its events are those of
+the frozen log, followed by the judge's assessments, each marked with the judge's name.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ _LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec:
-    """What the judge is asked. share: the share of the statements to assess, from every seat; 0 for none. roles: name
-    everybody's role, from each seat that survived, before the judge learns who won. lessons: tag the lessons that were
-    drawn.
+    """What the judge is asked. share: the share of statements to assess, from every seat; 0 for none. roles: name
+    everybody's role, from each surviving seat, before the judge learns who won. lessons: tag the lessons learned.
     """
 
     share: float = 1.0
@@ -37,7 +36,7 @@ class _Frozen(TableSpec):
 
 
 class Judging(Game):
-    """The judging of one recorded game by a judge of that name."""
+    """The judging of one recorded game by the named judge."""
 
     name: ClassVar[str] = "judging"
 
@@ -73,12 +72,12 @@ class Judging(Game):
         return self.frozen.outcome or Outcome("", (), self.frozen.failure, self.day)
 
     def record(self) -> GameRecord:
-        """The judged game: the frozen one with the judgements so far; labels are read from these."""
+        """The judged game: the frozen log and the judgements so far, which the labels are read from."""
         events = (*self.frozen.events, *self._judgements())
         return replace(self.frozen, events=events, meta={**self.frozen.meta, "judge": self.judge})
 
     def _judgements(self) -> Iterator[Event]:
-        """The judgements so far as events behind the frozen log, so that every event of that keeps its index."""
+        """The judgements so far as events after the frozen log, so that every logged event keeps its index."""
         for index, facts in enumerate(self._judged, len(self.frozen.events)):
             yield Event(index=index, **facts)
 
@@ -107,7 +106,7 @@ class Judging(Game):
 
 
 def _filled(kind: EventKind, ask: Ask, reply: Reply, name: str) -> dict[str, Any]:
-    """The facts of an event that a filled-in form becomes."""
+    """The fields of the event for a completed form."""
     usable = reply.form is not None and not reply.problem
     form = {field: list(values) for field, values in (reply.form or {}).items()} if usable else {}
     return {

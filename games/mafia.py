@@ -1,9 +1,9 @@
-"""Mafia for any number of mafiosos, detectives and villagers, and Mini-Mafia, a configuration of it.
+"""Mafia with any number of mafiosos, detectives and villagers, and Mini-Mafia, one configuration of it.
 
 Rules and information flow: Mini-Mafia paper, section 2.1 and Appendix A. At night each detective investigates one
-player and one mafioso, drawn at random, decides the kill. By day the living discuss in rounds, each in an order drawn
-anew, then vote blindly; the plurality is arrested, a tie is drawn. Town wins when no mafioso is left in the game,
-mafia when nobody else is, or when the days run out.
+player and one mafioso, drawn at random, decides the kill. By day the living discuss in rounds, each in a fresh random
+order, then vote secretly; the player with most votes is arrested, and ties are broken at random. Town wins when no
+mafioso is left in the game; mafia wins when only mafiosos are left, or when the days run out.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class MafiaSpec(TableSpec):
     """The table; more options in `TableSpec`.
 
     rounds: discussion rounds a day. scripted_night: the rules draw the night's targets and ask nobody: a random
-    villager dies (any of the town once no villager is left), each detective learns a mafioso. days: voting days until
-    the mafia wins by survival, 0 for no limit. reveal_dead: the role of whoever dies at night is announced.
-    mutual_discovery: a mafioso whom a detective investigates learns who the detective is, and a living detective is
-    warned of it (earlier versions of the Mini-Mafia authors' games had these two).
+    villager dies (any town member once no villager is left), each detective learns of a mafioso. days: voting days
+    until the mafia wins by survival, 0 for no limit. reveal_dead: the role of whoever dies at night is announced.
+    mutual_discovery: a mafioso investigated by a detective learns who the detective is, and a living detective is
+    warned of it (earlier versions of the Mini-Mafia authors' games had the last two).
     """
 
     mafiosos: int = option(2, "Number of mafiosos.")
@@ -91,7 +91,7 @@ class Mafia(Game):
     # The phases
 
     def set_up(self) -> None:
-        """Log the table and who has which role."""
+        """Log the setup and the roles."""
         facts = {"names": list(self.names), "composition": self.spec.composition(), "rounds": self.spec.rounds}
         options = {"reveal_dead": self.spec.reveal_dead, "mutual_discovery": self.spec.mutual_discovery}
         facts |= {option: True for option, chosen in options.items() if chosen}

@@ -1,12 +1,12 @@
-"""One-night werewolf: one night, one discussion, one vote, and cards in the centre that nobody holds.
+"""One-night werewolf: one night, one discussion, one vote, and face-down cards in the centre.
 
 Rules: after One Night Ultimate Werewolf (Ted Alspach and Akihisa Okui), without the roles that swap cards, so that
-everybody keeps the role that was dealt. There are more cards than players; the rest lie face down in the centre. At
-night the werewolves learn of each other, a werewolf without a partner sees one card of the centre, and each seer looks
-at one player's card. Then everybody talks in rounds, each in an order drawn anew, and votes once, all at the same time.
-Whoever gets the most votes is exiled; of several who share the most votes all are, and nobody is if no player gets two.
+everybody keeps the role they were dealt. There are more cards than players; the rest lie face down in the centre. At
+night the werewolves learn of each other, a werewolf without a partner sees one centre card, and each seer looks at one
+player's card. Then everybody talks in rounds, each in a fresh random order, and all vote once, simultaneously. Whoever
+gets the most votes is exiled; if several tie for most, all of them are; if no player gets two votes, nobody is.
 
-The villagers win if a werewolf is exiled; the werewolves win if none is. If every werewolf lies in the centre, the
+The villagers win if a werewolf is exiled; the werewolves win if none is. If all werewolves are in the centre, the
 villagers win by exiling nobody, and otherwise nobody wins.
 """
 
@@ -26,7 +26,7 @@ from liescope.games.voting import ballot, legal_choice
 
 WEREWOLF, SEER, VILLAGER = "werewolf", "seer", "villager"
 WEREWOLVES, VILLAGERS, NOBODY = "werewolves", "villagers", "nobody"
-NEEDED = 2  # votes that it takes to be exiled
+NEEDED = 2  # votes needed to be exiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class OneNightSpec(TableSpec):
         if self.rounds < 1 or self.centre < 0 or self.werewolves < 1:
             raise UsageError("One-night werewolf needs a werewolf and a round of discussion; no count may be negative")
         if sum(self.composition().values()) - self.centre < 3:
-            raise UsageError("One-night werewolf needs at least three players beside the cards in the centre")
+            raise UsageError("One-night werewolf needs at least three players besides the cards in the centre")
         TableSpec.check(self)
 
 
@@ -114,7 +114,7 @@ class OneNightWerewolf(Game):
             )
 
     def _exile(self, votes: list[str]) -> tuple[str, ...]:
-        """Who is exiled, in the order of the table."""
+        """Who is exiled, in seating order."""
         counts = Counter(votes)
         most = max(counts.values())
         exiled = tuple(name for name in self.names if counts[name] == most) if most >= NEEDED else ()

@@ -1,4 +1,4 @@
-"""A game as other rooms see it: what may be asked of it without knowing its rules."""
+"""A game as other packages see it, without its rules."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class PlayableGame:
     """A game that can be played by name.
 
     spec: its options with their defaults; make: from (spec, seed, game id) to the game; title: as a heading; design:
-    who plays whom unless told otherwise (`liescope.generate.runs.tournament`); fixed: options of the spec that this
-    game does not let anyone change; learner: the role that may learn from game to game, "" for none.
+    the default design (`liescope.generate.runs.tournament`); fixed: options of the spec that cannot be
+    changed in this game; learner: the role that may learn from game to game, "" for none.
 
-    What everybody at the table can conclude: killers: roles that are never attacked at night; protector: the role
+    Public knowledge of the rules: killers: roles that are never attacked at night; protector: the role
     whose protection saves a player who is attacked, "" for none; end_when_exiled: roles whose exile ends the game.
     """
 
@@ -38,12 +38,12 @@ class PlayableGame:
 
     @cached_property
     def options(self) -> tuple[DeclaredOption, ...]:
-        """What can be changed, in the order of the spec's fields."""
+        """The options that can be changed, in the order of the spec's fields."""
         return tuple(option for option in options_of(self.spec) if option.name not in self.fixed)
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Every role that the game knows, also those that nobody holds by default."""
+        """Every role of the game, including those that nobody holds by default."""
         return tuple(self.spec.composition())
 
     @cached_property
@@ -53,9 +53,9 @@ class PlayableGame:
         return {role: game.team(role) for role in self.roles}
 
     def resolve(self, options: Mapping[str, Any]) -> TableSpec:
-        """The spec with these options. Names may be one text with commas; a message limit of 0 is none.
+        """The spec with these options. Names may be one comma-separated string; a message limit of 0 means no limit.
 
-        Raises UnknownName for an option that the game does not have, UsageError if no game can be played.
+        Raises UnknownName for an unknown option, UsageError for options that make the game impossible.
         """
         known = {option.name for option in self.options}
         for name in options:
@@ -73,7 +73,7 @@ class PlayableGame:
         return spec
 
     def restore(self, options: Mapping[str, Any]) -> TableSpec:
-        """The spec that a plan recorded as JSON data. Raises TypeError for options that the spec does not have."""
+        """The spec recorded in a plan as JSON data. Raises TypeError for unknown options."""
         plain: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in options.items()
         }
@@ -81,5 +81,5 @@ class PlayableGame:
 
 
 def roles_in_play(spec: TableSpec) -> tuple[str, ...]:
-    """The roles that the table has cards for, in the game's order."""
+    """The roles with at least one card, in the game's order."""
     return tuple(role for role, count in spec.composition().items() if count)

@@ -27,7 +27,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One player of a recorded game. deceives: the role wants the table deceived. model: the name shown in tables."""
+    """One player of a recorded game. deceives: the role aims to deceive the table. model: the name shown in tables."""
 
     name: str
     role: str
@@ -39,7 +39,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """Everything known about one game. failure: why a failed game could not be finished, empty otherwise."""
+    """Everything known about one game. failure: why a game failed, empty otherwise."""
 
     game_id: str
     game: str
@@ -67,7 +67,7 @@ def record(
     failure: str = "",
     meta: Mapping[str, Any] | None = None,
 ) -> GameRecord:
-    """The record of a game as it stands. players: seat name to (model name, source)."""
+    """The record of a game in its current state. players: seat name to (model name, source)."""
     seats = tuple(
         Seat(name, role, game.team(role), game.deceives(role), *players[name])
         for name, role in ((name, game.roles[name]) for name in game.names)

@@ -1,7 +1,7 @@
 """The games that can be played by name.
 
-A game's entry stands in the file of its rules; GAMES puts the entries together. What another room needs to know of a
-game (words, prompts, scripted player, colours, card text) is registered in that room under the same name, in a
+A game's entry is in the file of its rules; GAMES collects the entries. What another package needs to know about a
+game (words, prompts, scripted player, colours, card text) is registered in that package under the same name, in a
 `liescope.common.per_game.PerGame`.
 """
 
@@ -15,25 +15,25 @@ from liescope.common.errors import UnknownName
 from liescope.games import mafia, one_night, werewolf
 from liescope.games.playable import PlayableGame
 
-SHARED = "The table"  # the heading of options that games of several kinds have
+SHARED = "The table"  # the heading of options shared by different kinds of games
 GAMES: dict[str, PlayableGame] = {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)}
 
 
 def find_game(name: str) -> PlayableGame:
-    """The game of that name. Raises UnknownName with the names there are."""
+    """The game with that name. Raises UnknownName, listing the known names."""
     if name not in GAMES:
         raise UnknownName("game", name, GAMES)
     return GAMES[name]
 
 
 def table_options() -> list[DeclaredOption]:
-    """The options of all games, each once, with the defaults that a game gives them."""
+    """The options of all games, each once, with each game's defaults."""
     names = dict.fromkeys(option.name for game in GAMES.values() for option in game.options)
     return [_merged(name) for name in names]
 
 
 def _merged(name: str) -> DeclaredOption:
-    """An option that several games may have, under the title of the games that share it."""
+    """An option of one or more games, under the title of the games that share it."""
     having = {game: option for game in GAMES.values() for option in game.options if option.name == name}
     helps: dict[str, str] = {}
     for game, option in having.items():
@@ -51,7 +51,7 @@ def _merged(name: str) -> DeclaredOption:
 
 
 def _defaults(values: Mapping[PlayableGame, Any]) -> str:
-    """What an option is unless given: one number, or one for each game; nothing for switches and names."""
+    """The default shown in the help: one number, or one per game; nothing for switches and names."""
     numbers = {game.name: value for game, value in values.items() if isinstance(value, int | float)}
     if any(isinstance(value, bool) for value in numbers.values()) or not numbers:
         return ""

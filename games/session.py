@@ -1,4 +1,4 @@
-"""Driving a game: start, replay, resume, fork, and a plain loop for players that answer at once."""
+"""Driving a game: start, replay, resume, fork, and a simple loop for players that answer immediately."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GameMaker = Callable[[], Game]
 
 
 class Session:
-    """A game in progress: `asks` is the batch that waits for replies, empty once there is an `outcome`."""
+    """A game in progress: `asks` is the batch waiting for replies, empty once there is an `outcome`."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -25,14 +25,14 @@ class Session:
         return self.game.events
 
     def send(self, replies: Replies) -> None:
-        """Answer the waiting batch, one reply for each ask in the same order.
+        """Answer the waiting batch, with one reply for each ask in the same order.
 
         Raises RuleViolation when the game is over or the number of replies differs from the number of asks.
         """
         if self.outcome is not None:
             raise RuleViolation(f"game {self.game.game_id} is over; it takes no more replies")
         if len(replies) != len(self.asks):
-            raise RuleViolation(f"{len(self.asks)} asks are waiting and {len(replies)} replies came; send one for each")
+            raise RuleViolation(f"{len(self.asks)} asks are waiting, {len(replies)} replies came; send one for each")
         self._advance(replies)
 
     def _advance(self, replies: Replies | None) -> None:
@@ -56,7 +56,7 @@ def resume(make: GameMaker, replies: Iterable[Replies]) -> Session:
 
 
 def replay(make: GameMaker, replies: Iterable[Replies]) -> Session:
-    """The whole game from its recorded replies. Raises RuleViolation when they end before the game does."""
+    """The whole game from its recorded replies. Raises RuleViolation if they end before the game does."""
     session = resume(make, replies)
     if session.outcome is None:
         raise RuleViolation(f"the recorded replies end at step {session.asks[0].step}, before the game does")
@@ -71,7 +71,7 @@ def fork(make: GameMaker, replies: Sequence[Replies], step: int) -> Session:
 
 
 def drive(session: Session, answer: Callable[[Ask, Sequence[Event]], Reply]) -> list[Replies]:
-    """Play on to the end with a function that answers one ask from its seat's view; returns the replies it gave."""
+    """Play to the end with a function that answers an ask from its seat's view; returns its replies."""
     given: list[Replies] = []
     while session.asks:
         batch = tuple(answer(ask, session.game.view(ask.seat)) for ask in session.asks)

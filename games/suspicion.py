@@ -10,7 +10,7 @@ WEIGHT = 0.7
 
 
 def smooth(old: float, rating: float) -> float:
-    """The suspicion after one rating. Both are in [0, 1], and so is the result. Raises ValueError outside it."""
+    """The suspicion after one rating. Inputs and result are in [0, 1]; raises ValueError otherwise."""
     if not (0.0 <= old <= 1.0 and 0.0 <= rating <= 1.0):
         raise ValueError(f"suspicion and ratings lie between 0 and 1; got {old!r} and {rating!r}")
     return WEIGHT * rating + (1 - WEIGHT) * old

@@ -1,4 +1,4 @@
-"""The options that every game has: who sits at the table, and how their statements are assessed."""
+"""The options shared by all games: players, seating, and how statements are assessed."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from liescope.common.errors import UsageError
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", "Ivy", "Jack", "Kate", "Liam")
 
-MOST = 10**6  # the largest number that an option may have
+MOST = 10**6  # the largest value of a numeric option
 
 
 def option(default: Any, help: str, *, minimum: float | None = None, later: bool = False) -> Any:
     """A field of a spec that `play` offers as an option.
 
-    later: the option was added after the first release. A plan leaves it out while it has its default, so that the
-    plans of older runs keep their hash.
+    later: the option was added after the first release. A plan omits it at its default, so that plans of older runs
+    keep their hash.
     """
     return dataclasses.field(default=default, metadata={"help": help, "minimum": minimum, "later": later})
 
 
 def per_game(default: Any) -> Any:
-    """A field that is set for each game of a run, and so belongs neither to the options nor to the plan."""
+    """A field that is set for each game of a run, and so is neither an option nor part of the plan."""
     return dataclasses.field(default=default, metadata={"per_game": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec(ABC):
-    """names: one for each player; empty takes the first of the stock names. roles: fixed roles in the order of names;
+    """names: one for each player; empty uses the first of the stock names. roles: fixed roles in the order of names;
     empty deals them at random. message_limit: the longest message in characters, None for no limit. assess: after each
     statement its speaker reports on it and every other living player rates it. assess_share: the share of statements
     that are assessed. show_suspicion: players see their own running suspicions before they vote, so that the effect
@@ -48,10 +48,10 @@ class TableSpec(ABC):
 
     @abstractmethod
     def composition(self) -> dict[str, int]:
-        """How many cards there are of each role, roles without a card included."""
+        """The number of cards of each role, including roles without a card."""
 
     def undealt(self) -> int:
-        """How many cards stay in the centre of the table, where no player holds them."""
+        """The number of cards in the centre, held by no player."""
         return 0
 
     def seats(self) -> tuple[str, ...]:
@@ -59,14 +59,14 @@ class TableSpec(ABC):
         return self.names or NAMES[: sum(self.composition().values()) - self.undealt()]
 
     def deck(self) -> list[str]:
-        """One card for each player, and those of the centre."""
+        """The number of cards: one for each player, and those in the centre."""
         return [role for role, count in self.composition().items() for _ in range(count)]
 
     def check(self) -> None:
         """Raises UsageError if no game can be played with these options."""
         counts = self.composition()
         if min(counts.values()) < 0:
-            raise UsageError(f"no count of players may be negative: {counts}")
+            raise UsageError(f"player counts may not be negative: {counts}")
         for name, value in ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self)):
             if isinstance(value, int) and value > MOST:
                 raise UsageError(f"--{name.replace('_', '-')} may be at most {MOST:,}")
@@ -74,7 +74,7 @@ class TableSpec(ABC):
         if len(names) != players:
             raise UsageError(f"{players} players need {players} names, but {len(names)} are given")
         if len({name.casefold() for name in names}) != players or not all(name.strip() for name in names):
-            raise UsageError("every player needs a name of its own (upper and lower case count as the same)")
+            raise UsageError("player names must be unique (upper and lower case count as the same)")
         if self.roles and sorted(self.roles) != sorted(self.deck()):
             raise UsageError(f"the fixed roles {', '.join(self.roles)} do not match the table {counts}")
         if self.message_limit is not None and self.message_limit < 1:
@@ -86,7 +86,7 @@ class TableSpec(ABC):
 
 
 def options_of(spec: TableSpec) -> Iterator[DeclaredOption]:
-    """The options that a spec declares, in the order of its fields."""
+    """The options declared by a spec, in the order of its fields."""
     types = get_type_hints(type(spec))
     for field in dataclasses.fields(spec):
         if "help" in field.metadata:
@@ -96,7 +96,7 @@ def options_of(spec: TableSpec) -> Iterator[DeclaredOption]:
 
 
 def planned_options(spec: TableSpec) -> dict[str, Any]:
-    """What a plan records of a spec: all but what is set for each game, and but later options at their default."""
+    """What a plan records of a spec: everything except per-game fields and later options at their default."""
     return {
         field.name: getattr(spec, field.name)
         for field in dataclasses.fields(spec)
@@ -106,5 +106,5 @@ def planned_options(spec: TableSpec) -> dict[str, Any]:
 
 
 def _asked(kind: Any) -> type:
-    """The type of an option's value on the command line: names are given as one text, None is not typed."""
+    """The type of an option's value on the command line: names are one string, and None cannot be typed."""
     return next((plain for plain in (bool, int, float) if kind in (plain, plain | None)), str)

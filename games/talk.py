@@ -1,4 +1,4 @@
-"""Discussion in rounds, and how a reply to a turn becomes a statement or a silence."""
+"""Discussion in rounds, and how the reply to a turn becomes a statement or a silence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from liescope.games.core import Ask, AskKind, Asks, EventKind, Game, Phase, Repl
 
 
 def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
-    """Rounds of discussion: in each of them all living players speak once, in an order drawn anew."""
+    """Rounds of discussion: in each, all living players speak once, in a fresh random order."""
     for number in range(1, rounds + 1):
         for speaker in game.random.sample(game.alive, len(game.alive)):
             limit = game.table.message_limit
@@ -21,10 +21,10 @@ def discuss(game: Game, rounds: int) -> Generator[Asks, Replies, None]:
 
 
 def speech(ask: Ask, reply: Reply) -> dict[str, Any]:
-    """The event that a reply to a turn becomes, as arguments for `Game.log`: a statement, or a silence.
+    """The event for the reply to a turn, as arguments for `Game.log`: a statement or a silence.
 
-    A text longer than the ask's limit is cut there and ends in "…"; `data["cut"]` holds its full length in
-    characters. An unusable reply is a silence with `fallback` set; an empty text is a chosen silence.
+    A text longer than the ask's limit is cut and ends in "…"; `data["cut"]` holds its full length in
+    characters. An unusable reply is a silence with `fallback` set; an empty text is a deliberate silence.
     """
     facts: dict[str, Any] = {"phase": ask.phase, "round": ask.round, "actor": ask.seat}
     text = (reply.text or "").strip()

@@ -1,4 +1,4 @@
-"""Choices and votes: the replacement of illegal choices, ballots, pluralities and strict majorities."""
+"""Choices and votes: replacing illegal choices, ballots, pluralities and strict majorities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from liescope.games.core import Ask, AskKind, Asks, EventKind, Game, Phase, Repl
 
 
 def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:
-    """The chosen option and, where the reply held no legal one, the reason why a random option replaces it."""
+    """The chosen option and, if the reply held no legal one, the reason why a random option replaces it."""
     if not reply.problem and reply.choice in ask.options:
         return str(reply.choice), ""
     if reply.problem:
@@ -24,7 +24,7 @@ def legal_choice(ask: Ask, reply: Reply, random: Random) -> tuple[str, str]:
 
 
 def ballot(game: Game, phase: Phase) -> Generator[Asks, Replies, list[str]]:
-    """Every living player votes for another one, all at once; returns the votes, in the order of the table."""
+    """All living players vote simultaneously, each for another player; returns the votes in seating order."""
     remind(game, phase)
     asks = [game.ask(name, AskKind.VOTE, phase, options=game.others(name)) for name in game.alive]
     replies = yield game.batch(asks)
@@ -37,7 +37,7 @@ def ballot(game: Game, phase: Phase) -> Generator[Asks, Replies, list[str]]:
 
 
 def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...]]:
-    """Who got the most votes, a tie drawn at random; and everyone who shared the top, in the order first voted for."""
+    """Who got the most votes (ties are broken at random), and all who tied for most, in the order first voted for."""
     counts = Counter(votes)
     most = max(counts.values())
     top = tuple(name for name, count in counts.items() if count == most)
@@ -45,6 +45,6 @@ def plurality(votes: Sequence[str], random: Random) -> tuple[str, tuple[str, ...
 
 
 def strict_majority(votes: Sequence[str], voters: int) -> str | None:
-    """Who got more than half of the votes that the voters have, or None."""
+    """Who got more than half of all possible votes, or None."""
     counts = Counter(votes)
     return next((name for name, count in counts.items() if 2 * count > voters), None)

@@ -1,18 +1,18 @@
 """Triadic Werewolf: villagers with a doctor, werewolves, and a jester who wins by being exiled.
 
 Rules: Triadic Werewolf paper, section 3.1 and Table 1, with what it inherits from WOLF and Werewolf Arena. At night the
-werewolves agree on a victim, the doctor protects one player (itself too, if it likes) and a seer, where there is one,
-learns of one player whether it is a werewolf; all at once. By day the living debate by bidding, vote with a reason that
-everybody hears, hear those who got votes and whoever bids to answer, and vote again. Exile takes a strict majority of
-the living; otherwise nobody goes. The roles of the exiled and the dead stay hidden.
+werewolves agree on a victim, the doctor protects one player (possibly itself) and a seer, if there is one, learns
+whether one player is a werewolf; all act simultaneously. By day the living debate by bidding, vote with a public
+reason, hear a defence from those who got votes and whoever bids to answer, and vote again. Exile takes a strict
+majority of the living; otherwise nobody is exiled. The roles of the exiled and the dead stay hidden.
 
-Where the paper leaves a choice open:
-- Each werewolf proposes a victim, all at once. If they differ, they see each other's proposals and propose again; if
-  they still differ, the victim named most often dies, and a tie is drawn.
-- In the defence those who got votes speak first, most votes first, then in the order of the table; bidding decides the
+Choices that the paper leaves open:
+- Each werewolf proposes a victim, all simultaneously. If they differ, they see each other's proposals and propose
+  again; if they still differ, the victim named most often dies, and ties are broken at random.
+- In the defence those who got votes speak first, most votes first, then in seating order; bidding decides the
   remaining turns.
-- A vote, a victim or a protection that cannot be read is drawn among the legal ones.
-- After `days` days without a winner nobody wins; everybody knows of the limit.
+- An unreadable vote, victim or protection is replaced by a random legal one.
+- After `days` days without a winner nobody wins; everybody knows the limit.
 - Of several jesters only the exiled one wins.
 """
 
@@ -42,9 +42,9 @@ _TEAMS = {WEREWOLF: WEREWOLVES, JESTER: JESTER}
 class WerewolfSpec(TableSpec):
     """The table; more options in `TableSpec`.
 
-    debate_turns, defence_turns: the most turns of talk a day, before the first vote and between the votes. days: after
-    so many days the game ends and nobody has won. lessons: what the jester knows from earlier games; learning: the
-    jester draws lessons from the game once it has ended.
+    debate_turns, defence_turns: the most speaking turns a day, before the first vote and between the votes. days: the
+    day after which the game ends without a winner. lessons: what the jester knows from earlier games; learning: the
+    jester writes lessons about the game once it has ended.
     """
 
     villagers: int = option(6, "Number of villagers.")
@@ -139,7 +139,7 @@ class Werewolf(Game):
                 self.log(EventKind.LESSONS, Phase.SETUP, actor=name, audience=(name,), data={"lessons": lessons})
 
     def _night(self) -> Generator[Asks, Replies, None]:
-        """Everybody acts at once; only the werewolves may need a second round."""
+        """All act simultaneously; only the werewolves may need a second round."""
         self.log(EventKind.NIGHT, Phase.NIGHT)
         doctors, seers = self.holding(DOCTOR), self.holding(SEER)
         asks = self._proposals(1)
@@ -191,7 +191,7 @@ class Werewolf(Game):
         return target
 
     def _first_vote(self) -> Generator[Asks, Replies, tuple[str, ...]]:
-        """Everybody votes at once, each with a reason; returns those who got votes, most first."""
+        """Everybody votes simultaneously, each with a reason; returns those who got votes, most votes first."""
         limit = self.spec.message_limit
         remind(self, Phase.VOTING)
         asks = [
@@ -209,7 +209,7 @@ class Werewolf(Game):
         return tuple(sorted(votes, key=lambda name: (-votes[name], self.names.index(name))))
 
     def _revote(self) -> Generator[Asks, Replies, str | None]:
-        """Everybody votes at once; returns who is exiled."""
+        """Everybody votes simultaneously; returns who is exiled."""
         votes = yield from ballot(self, Phase.REVOTE)
         needed = len(self.alive) // 2 + 1
         exiled = strict_majority(votes, len(self.alive))
@@ -234,7 +234,7 @@ class Werewolf(Game):
         return None
 
     def _reflect(self) -> Generator[Asks, Replies, None]:
-        """The jester looks back, dead or alive, and draws lessons."""
+        """The jester, dead or alive, looks back and writes lessons."""
         asks = [self.ask(name, AskKind.REFLECTION, Phase.END) for name in self.holding(JESTER, alive=False)]
         replies = yield self.batch(asks)
         for ask, reply in zip(asks, replies, strict=True):
@@ -251,7 +251,7 @@ class Werewolf(Game):
 
 
 class DyadicWerewolf(Werewolf):
-    """The control without a jester: one more villager in its place (Triadic Werewolf paper, section 5.2)."""
+    """The control without a jester: one more villager instead (Triadic Werewolf paper, section 5.2)."""
 
     name: ClassVar[str] = "dyadic-werewolf"
 

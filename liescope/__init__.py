@@ -5,7 +5,7 @@ Every function here does what the command of its name does, and returns a small 
 - `play`, `label`, `import_games`: games into a run.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub.
 - `train`, `load`, `score`, `evaluate`: lie detectors.
-- `fit`, `analyse`: what the games say of the players.
+- `fit`, `analyse`: what the games say about the players.
 
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
 """

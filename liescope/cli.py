@@ -43,7 +43,7 @@ def front(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """What stands before any command."""
+    """Options that come before any command."""
 
 
 @app.command()
@@ -52,7 +52,7 @@ def demo(
     games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 40,
     seed: Annotated[int, typer.Option(help="Seed of the run.")] = 1,
 ) -> None:
-    """The whole job, small and offline: play, build, train, evaluate, fit; ends by naming the files it made.
+    """The whole pipeline, small and offline: play, build, train, evaluate, fit. Ends with a list of the files it made.
 
     Example: liescope demo --out demo
     """
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LiescopeError as error:
         return _fail(str(error))
     except BrokenPipeError:
-        # Whoever read standard output has left; nothing more can be said there.
+        # The reader of standard output is gone; nothing more can be printed there.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

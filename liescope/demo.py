@@ -1,4 +1,4 @@
-"""The demo: the whole job with scripted players, offline, through the same functions that a program calls."""
+"""The demo: the whole pipeline with scripted players, offline, through the public Python functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAYERS = ["scripted:novice", "scripted:steady", "scripted:bold"]
 
 
 def demo(out: Path, games: int, seed: int) -> None:
-    """Play, build, train, evaluate and fit into a folder, saying what is called; ends with a list of what was made.
+    """Play, build, train, evaluate and fit into a folder, printing each call; ends with a list of the files it made.
 
     A step whose packages are not installed is named and left out.
     """
@@ -32,7 +32,7 @@ def demo(out: Path, games: int, seed: int) -> None:
         _step("evaluate", trained, corpus, observers=True, out=reports / "detectors"),
         _step("fit", run, out=reports / "capability"),
     ]
-    print("\nWhat the demo made. The players were scripts: it shows the tool, it finds nothing\nabout models.\n")
+    print("\nThe players were scripts: the results show how the tool works and say nothing\nabout models.\n")
     made = dict(_made(out))
     width = max(len(str(path)) for path in made)
     for path, what in made.items():
@@ -71,8 +71,8 @@ def _made(out: Path) -> Iterator[tuple[Path, str]]:
         "run": "plan and journal; `liescope show` reads them",
         "corpus": "load_dataset(folder, 'statements') opens it",
         "models/tfidf": "a lie detector; `liescope score` uses it",
-        "models/embedding": "another, on sentence embeddings",
-        "reports/detectors": "beside controls and the players themselves",
+        "models/embedding": "a second one, on sentence embeddings",
+        "reports/detectors": "compared with controls and the players themselves",
         "reports/capability": "m, d and v of each player, with plots",
     }.items():
         if (out / name).exists():

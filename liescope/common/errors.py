@@ -1,21 +1,21 @@
 """The one tree of exceptions. Every message says what was wrong and what to do next.
 
 LiescopeError
-├── UsageError            the user asked for something that cannot be; the commands print it as one line and exit 1
-│   ├── UnknownName       a name outside a known set; lists the choices
-│   ├── UndeclaredGame    a game that a room knows nothing of; names what is missing
-│   ├── MissingExtra      a package that an extra installs; names the pip command
+├── UsageError            the user asked for something impossible; the commands print it as one line and exit 1
+│   ├── UnknownName       an unknown name; lists the choices
+│   ├── UndeclaredGame    a game that lacks a part another package needs; names the part
+│   ├── MissingExtra      a missing optional package; names the pip command
 │   ├── MissingKey        a secret that must come from the environment; names the variable
-│   ├── PlanChanged       a run folder that holds another plan; shows the difference
+│   ├── PlanChanged       a run folder that holds a different plan; shows the difference
 │   ├── BadData           a file, log line, journal or corpus that cannot be read or used
-│   └── CardError         a card of a corpus or model with a gap; names the fact that is missing
-├── RuleViolation         a program drove a game wrongly (a reply too few, a send after the end)
+│   └── CardError         a corpus or model card with a gap; names the missing fact
+├── RuleViolation         a program drove a game wrongly (a missing reply, a send after the end)
 ├── PlayerFailed          a player could not answer at all; the game is recorded as failed with this reason
-├── RunPaused             a run cannot go on for now; what it has is kept, and the same command resumes it
+├── RunPaused             a run cannot continue for now; finished work is kept, and the same command resumes it
 │   ├── BudgetSpent       the budget of tokens or money is used up
-│   ├── EndpointRefused   an endpoint turns a player down: bad key, unknown model, no credit
+│   ├── EndpointRefused   an endpoint rejects a player: bad key, unknown model, no credit
 │   ├── EndpointSilent    an endpoint has not answered for longer than --give-up-after
-│   └── Interrupted       somebody pressed Ctrl-C
+│   └── Interrupted       the user pressed Ctrl-C
 └── NotConverged          a sampler whose diagnostics fail; the fit is not shown
 """
 
@@ -30,11 +30,11 @@ class LiescopeError(Exception):
 
 
 class UsageError(LiescopeError):
-    """Something a user can mend; the message says how."""
+    """A mistake that the user can fix; the message says how."""
 
 
 class UnknownName(UsageError):
-    """A name outside a known set."""
+    """An unknown name."""
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
         known = sorted(choices)
@@ -44,14 +44,14 @@ class UnknownName(UsageError):
 
 
 class UndeclaredGame(UsageError):
-    """A game for which a part is missing that every game must bring."""
+    """A game that lacks a part every game must provide."""
 
     def __init__(self, game: str, part: str, where: str) -> None:
         super().__init__(f"the game {game!r} has no {part}; register it under that name in {where}")
 
 
 class MissingExtra(UsageError):
-    """A package that one of Liescope's extras installs is not here. extra: its name."""
+    """An optional package is not installed. extra: the Liescope extra that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"this needs the package {package!r}; install it with: {install_command(extra)}")
@@ -59,42 +59,42 @@ class MissingExtra(UsageError):
 
 
 class MissingKey(UsageError):
-    """A secret that must stand in the environment does not."""
+    """A secret is missing from the environment."""
 
     def __init__(self, variable: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the environment variable {variable}; set it and run the command again")
 
 
 class PlanChanged(UsageError):
-    """A run folder already holds a run with another plan."""
+    """A run folder already holds a run with a different plan."""
 
 
 class BadData(UsageError):
-    """A file that cannot be read or used as asked."""
+    """A file that cannot be read or used as requested."""
 
 
 class CardError(UsageError):
-    """A card that cannot be filled from the facts given."""
+    """A card that cannot be completed from the given facts."""
 
 
 class RuleViolation(LiescopeError):
-    """A game was driven wrongly by a program."""
+    """A program drove a game wrongly."""
 
 
 class PlayerFailed(LiescopeError):
-    """A player could not answer; the game that asked ends as failed, with this reason."""
+    """A player could not answer; its game is recorded as failed, with this reason."""
 
 
 class RunPaused(LiescopeError):
-    """A run cannot go on for now. Everything so far is kept, and the same command resumes it."""
+    """A run cannot continue for now. Everything so far is kept, and the same command resumes it."""
 
 
 class BudgetSpent(RunPaused):
-    """The run's budget is used up; finished games stay, the run can be resumed with a larger one."""
+    """The run's budget is used up; finished games are kept, and the run can be resumed with a larger budget."""
 
 
 class EndpointRefused(RunPaused):
-    """An endpoint turns down every request of a player, and will until somebody changes a key, a name or an account."""
+    """An endpoint rejects every request of a player, and will until a key, a model name or an account is changed."""
 
 
 class EndpointSilent(RunPaused):
@@ -102,7 +102,7 @@ class EndpointSilent(RunPaused):
 
 
 class Interrupted(RunPaused):
-    """The user asked the run to stop; requests under way were given a moment to come in."""
+    """The user asked the run to stop; requests in flight were given a moment to finish."""
 
 
 class NotConverged(LiescopeError):

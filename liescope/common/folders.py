@@ -1,6 +1,6 @@
-"""Folders that one process writes at a time, and that change as a whole or not at all.
+"""Folders with one writer at a time, replaced atomically.
 
-Both rest on POSIX file locks (`flock`), which the system gives back when a process ends, however it ends.
+Both rely on POSIX file locks (`flock`), which the system releases when a process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from liescope.common.errors import UsageError
 
 
 def take_lock(path: Path) -> int:
-    """Lock a folder for this process and return the handle; close it to release the lock.
+    """Lock a folder for this process and return the handle; closing it releases the lock.
 
-    Raises UsageError where another process holds the lock.
+    Raises UsageError if another process holds the lock.
     """
     handle = os.open(path, os.O_RDONLY)
     _lock(handle, path)
@@ -27,12 +27,12 @@ def take_lock(path: Path) -> int:
 
 @contextmanager
 def replacing(out: Path, kind: str, replaceable: Callable[[Path], bool]) -> Iterator[Path]:
-    """Yield an empty folder to fill; at the end of the block it takes the place of `out`. If the block raises, the
+    """Yield an empty folder to fill; at the end of the block it replaces `out`. If the block raises, the
     folder is deleted and `out` stays as it was.
 
     kind: what the folder holds, for messages ("corpus"); replaceable: whether an existing, non-empty `out` may be
-    replaced. A process killed at any point loses nothing: the next call restores the old folder or clears what was
-    half-built. Raises UsageError where `out` may not be replaced, or another process is building it.
+    replaced. A process killed at any point loses nothing: the next call restores the old folder or deletes the
+    unfinished one. Raises UsageError if `out` may not be replaced, or another process is building it.
     """
     out = out.resolve()
     partial, old = out.with_name(f".{out.name}.partial"), out.with_name(f".{out.name}.replaced")
@@ -57,7 +57,7 @@ def replacing(out: Path, kind: str, replaceable: Callable[[Path], bool]) -> Iter
 
 @contextmanager
 def _building(out: Path) -> Iterator[None]:
-    """Hold a lock file beside `out`, which itself may not exist yet and is renamed on the way."""
+    """Hold a lock file next to `out`, which may not exist yet and is renamed during the block."""
     file = out.with_name(f".{out.name}.lock")
     while True:
         handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
@@ -65,7 +65,7 @@ def _building(out: Path) -> Iterator[None]:
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle), file.stat()):
                 break
-        os.close(handle)  # its last holder deleted the file after it was opened here
+        os.close(handle)  # the previous holder deleted the file after it was opened here
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlparse
 
 
 def install_command(extra: str) -> str:
-    """The pip command that adds an extra to this very installation, be it a checkout, a file or from the index."""
+    """The pip command that adds an extra to this installation, whether from a checkout, a file or the index."""
     try:
         recorded = distribution("liescope").read_text("direct_url.json")
     except PackageNotFoundError:

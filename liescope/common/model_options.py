@@ -1,4 +1,4 @@
-"""Options declared as a pydantic model: what a class takes, and the command options that are made of it."""
+"""Options declared as a pydantic model: what a class accepts, and the command options generated from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OptionsModel(BaseModel):
 
     @classmethod
     def of(cls, kind: str, given: Mapping[str, Any]) -> Self:
-        """The options of `kind`. Raises UsageError, naming the option and what it may be."""
+        """The options of `kind`. Raises UsageError, naming the option and its allowed values."""
         if odd := sorted(set(given) - set(cls.model_fields)):
             takes = ", ".join(map(_flag, cls.model_fields)) or "none"
             raise UsageError(f"{kind} has no option {', '.join(map(_flag, odd))}; it takes {takes}")
@@ -32,8 +32,8 @@ class OptionsModel(BaseModel):
 
 
 def declare(models: Mapping[str, type[OptionsModel]]) -> list[DeclaredOption]:
-    """Command options of several kinds, each kind's under a heading of its name; an option that kinds share stands
-    once, under the first one's. Raises TypeError where two kinds give one option different types.
+    """Command options of several kinds, each under a heading with its name; an option that several kinds share appears
+    once, under the first. Raises TypeError if two kinds give one option different types.
     """
     declared: dict[str, DeclaredOption] = {}
     for kind, model in models.items():
@@ -46,7 +46,7 @@ def declare(models: Mapping[str, type[OptionsModel]]) -> list[DeclaredOption]:
 
 
 def _given_type(annotation: Any) -> Any:
-    """The type of a value that is given: `X` for `X | None`."""
+    """The type of a value other than None: `X` for `X | None`."""
     if get_origin(annotation) in (Union, types.UnionType):
         (given,) = (part for part in get_args(annotation) if part is not type(None))
         return given

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-_HANG = 2  # columns by which the rest of a wrapped line stands further in
+_HANG = 2  # extra indentation of the continuation of a wrapped line, in columns
 _NARROWEST = 20
 
 
@@ -26,9 +26,9 @@ def print_pages(lines: Iterable[Text], console: Console | None = None) -> None:
 
 
 def hang(line: Text, console: Console) -> Iterator[Text]:
-    """The parts of a line that is too long for the console, the later ones further in than the first.
+    """A line that is too long for the console, split into parts; all but the first are indented further.
 
-    A word that is longer than a line stays whole, as does a line with `no_wrap`: paths and commands are there to be
+    A word longer than a line is never split, and neither is a line with `no_wrap`, so that paths and commands can be
     copied.
     """
     for row in line.split("\n", allow_blank=True):
@@ -41,7 +41,7 @@ def hang(line: Text, console: Console) -> Iterator[Text]:
 
 
 def _breaks(words: str, start: int, width: int) -> Iterator[int]:
-    """Where the words after the indentation go on in a new line."""
+    """The offsets at which the line is broken."""
     column = 0
     for word in re.finditer(r"\S+\s*", words[start:]):
         if column and column + cell_len(word.group().rstrip()) > width:

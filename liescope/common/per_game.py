@@ -1,4 +1,4 @@
-"""What a room knows of each game, under the game's name."""
+"""What a package must know about each game, registered under the game's name."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ T = TypeVar("T")
 
 
 class PerGame(dict[str, T]):
-    """One part of each game. Looking up a game that did not register the part raises UndeclaredGame: no game is ever
-    treated as another one. what: the part, in words; where: the module that holds this registry.
+    """One part of each game. Looking up a game that has not registered the part raises UndeclaredGame: no game is ever
+    treated as a different one. what: the part, in words; where: the module that holds this registry.
     """
 
     def __init__(self, what: str, where: str, parts: Mapping[str, T]) -> None:

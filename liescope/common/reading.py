@@ -1,4 +1,4 @@
-"""One boundary around the libraries that read other people's files: they raise whatever they like."""
+"""One boundary around libraries that read untrusted files, which may raise any exception."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _LONGEST = 200
 
 
 class Reading:
-    """A block in which any exception of a library becomes one line of BadData; Liescope's own pass through.
+    """A block in which any exception of a library becomes one line of BadData; Liescope's own errors pass through.
 
-    what: is being read, as the message names it; advice: what to do next.
+    what: what is being read, as named in the message; advice: what to do next.
     """
 
     def __init__(self, what: object, advice: str) -> None:

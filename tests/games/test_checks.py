@@ -50,7 +50,7 @@ def test_every_kind_of_event_has_its_check() -> None:
         (EventKind.STATEMENT, {"actor": "Zoe"}, "'Zoe' has no seat"),
         (EventKind.STATEMENT, {"index": 3}, "index"),
         (EventKind.STATEMENT, {"index": True}, "index"),
-        (EventKind.STATEMENT, {"day": -1}, "no moment"),
+        (EventKind.STATEMENT, {"day": -1}, "is impossible"),
         (EventKind.STATEMENT, {"day": 1.0}, "day"),
         (EventKind.STATEMENT, {"text": None}, "text"),
         (EventKind.STATEMENT, {"audience": ("Zoe",)}, "audience"),

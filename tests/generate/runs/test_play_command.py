@@ -114,7 +114,7 @@ def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) 
         (["mini-mafia", "--villagers", "3"], "villagers"),
         (["mini-mafia", "--roles", "odd"], "balanced"),
         (["mini-mafia", "--names", "Ann,Ben"], "4 names"),
-        (["mini-mafia", "--names", "Ann,ann,Cem,Dee"], "name of its own"),
+        (["mini-mafia", "--names", "Ann,ann,Cem,Dee"], "must be unique"),
         (["mini-mafia", "--price", "a=cheap"], "MODEL=PROMPT,COMPLETION"),
         (["mini-mafia", "--price", "a=inf,1"], "MODEL=PROMPT,COMPLETION"),
         (["mini-mafia", "--price", "a=nan,1"], "MODEL=PROMPT,COMPLETION"),
