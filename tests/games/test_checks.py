@@ -55,7 +55,7 @@ def test_every_kind_of_event_has_its_check() -> None:
         (EventKind.STATEMENT, {"text": None}, "text"),
         (EventKind.STATEMENT, {"audience": ("Zoe",)}, "audience"),
         (EventKind.STATEMENT, {"data": {"notes": [3]}}, "notes"),
-        (EventKind.RATING, {"about": 0}, "about no statement"),
+        (EventKind.RATING, {"about": 0}, "refer to a statement"),
         (EventKind.RATING, {"about": 9999}, "not before it"),
         (EventKind.RATING, {"data": {}}, "assessment is missing"),
         (EventKind.RATING, {"data": {"assessment": {"suspicion": 1.5}}}, "assessment"),
