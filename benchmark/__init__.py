@@ -1,4 +1,4 @@
-"""Statistics of games: who deceives, who discloses, who responds, and every analysis of a set of games."""
+"""Statistics of games: who deceives, who discloses, who responds, and all analyses of a set of games."""
 
 from liescope.benchmark.analysing import AnalysisResult, analyse
 from liescope.benchmark.fitting import ConditionFit, FitResult, fit

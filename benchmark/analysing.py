@@ -21,9 +21,9 @@ class AnalysisResult:
     tables: the table of each analysis that found something, by its name, in the order of the report; the columns are
     those of the function in `liescope.benchmark.analyses`, without condition and rater where all games have the same.
     nothing: the other analyses, each with the reason. captions: what lo and hi are in each table, "" without them.
-    notes: sentences that must stand beside any figure of these games. winners: games won, by game and team. games:
-    finished games; failed: games left out because they broke off. sources: what was read, as it was named. report: the
-    page, None where none was asked for.
+    notes: sentences that must accompany any figure from these games. winners: games won, by game and team. games:
+    finished games; failed: failed games, which are left out. sources: what was read, as named. report: the page, None
+    if none was requested.
     """
 
     tables: Mapping[str, pl.DataFrame]
@@ -63,11 +63,11 @@ def analyse(
     """Analyse games: who won, who was voted out and why, who deceived, who noticed, what was learned.
 
     sources: runs or corpora (folders, or USER/NAME on the Hub), one or several; a run and judged copies of it may
-    stand side by side, and their raters are compared. out: a folder for report.html, report.md and a CSV file for
-    every table. pool_conditions: put games of different settings together, which otherwise are cells of their own.
+    be given together, and their raters are compared. out: a folder for report.html, report.md and a CSV file for
+    every table. pool_conditions: pool games with different settings, which otherwise form separate cells.
     progress: show bars on standard error.
 
-    Raises UsageError where no game is finished, where a game would count twice or where `out` cannot be written, and
+    Raises UsageError if no game is finished, if a game would count twice or if `out` cannot be written, and
     BadData for a source that cannot be read.
     """
     from liescope.benchmark.analyses.registry import ANALYSES

@@ -1,7 +1,7 @@
-"""The sampler behind the capability model, and all that differs between versions of its libraries.
+"""The sampler behind the capability model, and everything that differs between versions of its libraries.
 
 PyMC 5 comes with ArviZ 0.x (InferenceData), PyMC 6 with ArviZ 1.x (DataTree). Both answer `trace["posterior"]["m"]`,
-and both compute r-hat and effective sample sizes on a plain xarray Dataset; nothing else of them is used.
+and both compute r-hat and effective sample sizes on a plain xarray Dataset; nothing else is used.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Sample:
 @dataclass(frozen=True, slots=True)
 class Mixing:
     """The worst of all parameters: rank-normalised split r-hat, bulk and tail effective sample size (Vehtari et al.
-    2021). NaN where a chain does not move.
+    2021). NaN if a chain does not move.
     """
 
     r_hat_max: float
@@ -68,7 +68,7 @@ class Mixing:
 
 
 def choose_sampler(name: str = "") -> str:
-    """The sampler that will run. Raises UnknownName, or MissingExtra where its package is not installed."""
+    """The sampler that will run. Raises UnknownName, or MissingExtra if its package is not installed."""
     if name and name not in SAMPLERS:
         raise UnknownName("sampler", name, SAMPLERS)
     if name == "nutpie" and not find_spec("nutpie"):
@@ -77,7 +77,7 @@ def choose_sampler(name: str = "") -> str:
 
 
 def load_pymc() -> ModuleType:
-    """PyMC, imported. Raises MissingExtra where it is not installed."""
+    """PyMC, imported. Raises MissingExtra if it is not installed."""
     with _quiet():
         try:
             return import_module("pymc")
@@ -89,7 +89,7 @@ def sample(build: Callable[[], Any], variables: tuple[str, ...], settings: Setti
     """Sample the model that `build` makes with NUTS; equal settings and versions give equal draws.
 
     build: called once PyMC is loaded; returns the PyMC model. variables: the names of vectors in it to keep.
-    Raises MissingExtra where PyMC, or the sampler asked for, is not installed.
+    Raises MissingExtra if PyMC, or the sampler asked for, is not installed.
     """
     sampler = choose_sampler(settings.sampler)
     load_pymc()

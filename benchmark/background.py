@@ -1,4 +1,4 @@
-"""The paper's second method, which knows nothing of the capability model: how a model does against fixed backgrounds.
+"""The paper's second method, independent of the capability model: a model's results against fixed backgrounds.
 
 A background is one model in the two other roles. In each background a model's win rate is compared with those of the
 other models, and the comparisons are averaged (Mini-Mafia paper, Appendix B, Eq. 10 to 14).
@@ -26,11 +26,11 @@ def background_scores(cells: pl.DataFrame) -> pl.DataFrame:
     cells: counts as in `liescope.benchmark.counts.Counts`, of which those with one
     model in both background roles are used.
     A win is the judged side's: the mafia's for deceive, the town's for detect and disclose. mu and sigma of Eq. 13 are
-    the mean and the sample standard deviation over models; z_sd carries on the uncertainty of the model's own win
+    the mean and the sample standard deviation over models; z_sd propagates the uncertainty of the model's own win
     rates and takes mu and sigma as known, as the published figures do.
 
-    Raises UsageError where the counts are no such design: models not met by every background, fewer than two models,
-    or a background that does not tell them apart.
+    Raises UsageError if the counts are not such a design: models not met by every background, fewer than two models,
+    or a background that does not distinguish them.
     """
     return pl.concat([_scores(capability, cells) for capability in DESIGN])
 

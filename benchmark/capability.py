@@ -3,23 +3,23 @@
 Mini-Mafia paper, Eq. 2. m is how well a model deceives, d how well it discloses, v how strongly it responds, as the
 villager, to the gap between them; v may be negative.
 
-The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p as it is. The
+The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The
 paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards; its sampler then wanders along two
-directions on which the data say nothing. Here both are fixed before sampling:
+directions that the data do not constrain. Here both are fixed before sampling:
 
     m ~ ZeroSumNormal(2)          so the sum of m is 0
     d ~ Normal(0, 2)
     v = 1 + ZeroSumNormal(2)      so the mean of v is 1, and single v may be negative
 
-Why these priors: the paper's have no scale of their own for m, d and v, only for products, so none on the rescaled
-parameters is equal to them. We keep their family and width on the rescaled parameters themselves, where published
+Why these priors: the paper's fix no scale for m, d and v separately, only for products, so no prior on the rescaled
+parameters is equivalent. We keep their family and width on the rescaled parameters themselves, where published
 scores lie within -0.7 and 1.2 (m, d) and 0.3 and 3.0 (v): weak on that scale. On the paper's 140 cells the posterior
 means of both agree within a quarter of a published standard deviation. Its printed standard deviations are larger: they
 come from dividing all draws by one number, the mean of v over the posterior, which leaves the uncertainty of the scale
 in; here each draw has mean v of exactly 1.
 
-The sign of everything turned around is a solution too, with mean v of -1: that the mean is 1 says that a table listens,
-on average, to the better speaker. Scores compare within one fit; across fits the scale differs.
+Flipping every sign is a solution too, with mean v of -1: fixing the mean at 1 assumes that a table listens, on average,
+to the better speaker. Scores compare within one fit; across fits the scale differs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Diagnostics:
     seconds: float
 
     def faults(self) -> tuple[str, ...]:
-        """What fails, in words with the numbers; empty for a sample that can be used. NaN fails."""
+        """The failed diagnostics with their numbers; empty for a usable sample. NaN fails."""
         checks = [
             (self.r_hat_max <= R_HAT_MOST, f"r-hat is {self.r_hat_max:.3f} (at most {R_HAT_MOST})"),
             (self.ess_bulk_min >= ESS_LEAST, f"bulk ESS is {self.ess_bulk_min:.0f} (at least {ESS_LEAST})"),
@@ -85,7 +85,7 @@ class Posterior:
 def fit(cells: pl.DataFrame, settings: Settings | None = None) -> Posterior:
     """Sample the capability model. cells: counts as in `liescope.benchmark.counts.Counts`, at least two models.
 
-    Raises UsageError where the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
+    Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
     with the numbers and what to try, where the diagnostics fail.
     """
     settings = settings or Settings()
@@ -112,7 +112,7 @@ def fit(cells: pl.DataFrame, settings: Settings | None = None) -> Posterior:
         raise NotConverged(
             f"the sampler has not converged, so there is no result: {'; '.join(faults)}. Sample longer "
             f"(--draws {max(2000, 4 * settings.draws)} --tune {max(2000, 2 * settings.tune)}), with smaller steps if "
-            "any diverged (--target-accept 0.99); if that does not help, the games are too few for so many models"
+            "any diverged (--target-accept 0.99); if that does not help, there are too few games for so many models"
         )
     return Posterior(cells, names, dict(drawn.values), diagnostics, settings, drawn.sampler)
 
@@ -143,9 +143,9 @@ def win_probability(m: Array, d: Array, v: Array) -> Array:
 
 
 def normalise(m: Array, d: Array, v: Array) -> tuple[Array, Array, Array]:
-    """The equal parameters with mean m of 0 and mean v of 1 (Eq. 6 and text); models on the last axis.
+    """The equivalent parameters with mean m of 0 and mean v of 1 (Eq. 6 and text); models on the last axis.
 
-    Leaves every win probability as it is. The mean of v must not be 0.
+    Leaves every win probability unchanged. The mean of v must not be 0.
     """
     scale, shift = v.mean(axis=-1, keepdims=True), m.mean(axis=-1, keepdims=True)
     return (m - shift) * scale, (d - shift) * scale, v / scale

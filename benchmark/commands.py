@@ -13,11 +13,11 @@ from liescope.common.text import plain
 
 app = typer.Typer()
 
-_POOL = "Put games of different settings together instead of keeping conditions apart."
+_POOL = "Pool games with different settings instead of keeping conditions apart."
 
 
 class DrawnVotes(StrEnum):
-    """What becomes of games that hold a vote drawn by the rules."""
+    """What to do with games that contain a vote drawn by the rules."""
 
     KEEP = "keep"
     LEAVE_OUT = "leave-out"
@@ -35,30 +35,30 @@ def fit(
     ],
     out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
     without: Annotated[
-        list[str] | None, typer.Option(help="A model whose games are left out, repeatable.", metavar="MODEL")
+        list[str] | None, typer.Option(help="A model whose games are left out; may be repeated.", metavar="MODEL")
     ] = None,
     drawn_votes: Annotated[
         DrawnVotes,
-        typer.Option(help="Games with a vote that the rules drew for want of a readable one; the report shows both."),
+        typer.Option(help="Games with a vote drawn at random because the reply was unreadable; the report shows both."),
     ] = DrawnVotes.KEEP,
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", min=1)] = 1000,
-    tune: Annotated[int, typer.Option(help="Draws to tune each chain with, thrown away.", min=1)] = 1000,
+    tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
     chains: Annotated[int, typer.Option(help="Chains.", min=2)] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.", min=0, max=2**32 - 1)] = 1,
     target_accept: Annotated[
         float,
         typer.Option(help="Acceptance rate to tune the steps for; higher if transitions diverge.", min=0.5, max=0.999),
     ] = 0.9,
-    sampler: Annotated[str, typer.Option(help="nutpie or pymc; nutpie where it is installed.")] = "",
+    sampler: Annotated[str, typer.Option(help="nutpie or pymc; nutpie if it is installed.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Fit the capability model, logit p = v (m - d), to the games of runs or to a table of counts.
 
-    Games of different settings (rounds, prompts, seating …) are fitted apart and compared. Writes capability.csv and
-    .json, counts.csv (each cell with its prediction), draws.parquet, forest.png, predictive.png and report.md to the
-    folder, and background.csv (z-scores that do not assume the model) where every background met every model. Stops
-    with an error, and writes nothing, where the sampler has not converged.
+    Games with different settings (rounds, prompts, seating …) are fitted separately and compared. Writes capability.csv
+    and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png, predictive.png and report.md to
+    the folder, and background.csv (z-scores that do not assume the model) if every background met every model. Stops
+    with an error, and writes nothing, if the sampler has not converged.
 
     Example: liescope fit runs/first --out reports/capability
     """
@@ -101,7 +101,7 @@ def analyse(
     """Analyse the games of runs: who won, who was voted out and why, who deceived, who noticed, what was learned.
 
     Writes report.html (one page with everything in it, opens offline), report.md (its main tables) and a CSV file for
-    every table to the folder. What the games cannot show, for lack of a jester, of ratings or of lessons, is listed.
+    every table to the folder. Analyses that the games do not allow (no jester, no ratings, no lessons) are listed.
     Name a run and judged copies of it together to compare the judges with each other and with the players.
 
     Example: liescope analyse runs/first --out reports/first

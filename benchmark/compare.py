@@ -44,7 +44,7 @@ WIN_RATES = pl.Schema(
 
 def beside(kept: Posterior, left_out: Posterior) -> pl.DataFrame:
     """One row for each model and parameter: model, parameter, kept, kept_lo, kept_hi, left_out, left_out_lo,
-    left_out_hi: posterior means and central 95% intervals, null where the model never held the role.
+    left_out_hi: posterior means and central 95% intervals, null if the model never held the role.
     """
     parts = []
     for name in PARAMETERS:
@@ -84,8 +84,8 @@ def against_each_other(posteriors: Mapping[str, Posterior]) -> pl.DataFrame:
 
 
 def _mixed(draws: Array) -> Array:
-    """The draws in another order. Two samples of one seed run in parallel; paired as they come, their differences would
-    be too small.
+    """The draws in random order. Two samples with one seed run in parallel; paired in order, their differences would be
+    too small.
     """
     return draws[np.random.default_rng(0).permutation(len(draws))]
 

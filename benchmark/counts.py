@@ -1,4 +1,4 @@
-"""Who won, by who played: counts of games for each (mafioso, detective, villager), the data of the capability model."""
+"""Counts of games for each (mafioso, detective, villager), the data of the capability model."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Counts:
     """Games counted by cell.
 
     cells: a frame of SCHEMA, one row for each (mafioso, detective, villager), sorted; mafia_wins of games. undrawn: the
-    same without the games that hold a vote that the rules drew for want of a usable reply. sources: where the words of
-    the players come from, empty where the counts do not say (a file). excluded: how many games were left out, by
+    same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
+    the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
     reason.
     """
 
@@ -37,17 +37,17 @@ class Counts:
 
     @property
     def drawn_games(self) -> int:
-        """How many of the games hold a drawn vote; 0 for counts of a file, which do not say."""
+        """How many games contain a drawn vote; 0 for counts from a file, which do not say."""
         return int(self.cells["games"].sum()) - int(self.undrawn["games"].sum())
 
 
 @dataclass(frozen=True, slots=True)
 class CountedGame:
-    """What is counted of one game.
+    """What is counted for one game.
 
     settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model,
     source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None for nobody;
-    failed: the game broke off.
+    failed: whether the game failed.
     """
 
     game: str
@@ -60,7 +60,7 @@ class CountedGame:
 
 
 def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
-    """What is counted of each game, from the tables `games` and `votes` of a run or a corpus."""
+    """What is counted for each game, from the tables `games` and `votes` of a run or a corpus."""
     votes = tables["votes"].group_by("game_id").agg("voter", drawn=(pl.col("fallback") != "").any())
     games = tables["games"].join(votes, on="game_id", how="left", maintain_order="left")
     for row in games.iter_rows(named=True):

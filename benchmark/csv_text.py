@@ -8,7 +8,7 @@ from liescope.common.text import cell
 
 
 def safe(table: pl.DataFrame) -> pl.DataFrame:
-    """The table as CSV takes it: lists as text joined by semicolons, and no text that would begin a formula."""
+    """The table ready for CSV: lists joined by semicolons, and no text that would start a formula."""
     nested = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
     joined = table.with_columns(pl.col(nested).cast(pl.List(pl.String)).list.join("; ")) if nested else table
     texts = [name for name, kind in joined.schema.items() if kind == pl.String]

@@ -29,9 +29,9 @@ DrawnVotes = Literal["keep", "leave-out"]
 class ConditionFit:
     """The fit of one condition.
 
-    condition: what tells it from the others, "" where there is only one. counts: the games that were counted.
+    condition: what tells it from the others, "" if there is only one. counts: the games that were counted.
     posterior: the sample. other: the sample with the games that hold a drawn vote left out if they were kept, or kept
-    if they were left out; None where there are no such games, and where that fit failed, for the reason in
+    if they were left out; None if there are no such games, and where that fit failed, for the reason in
     other_failure.
     """
 
@@ -48,10 +48,10 @@ class FitResult:
 
     fits: one for each condition. drawn_votes: whether games with a drawn vote were kept. scores: one row for each
     condition and model, best deceiver first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
-    and the same of d and v (`liescope.benchmark.results.scores`). cells: the counts beside their predictions
-    (`predictions`). drawn: m, d and v with and without those games, empty where there are none. differences: of m, d
-    and v between conditions, win_rates: of win rates; both empty for one condition. notes: sentences that must stand
-    beside any of these figures. report: the report's Markdown file, None where none was asked for.
+    and the same of d and v (`liescope.benchmark.results.scores`). cells: the counts with their predictions
+    (`predictions`). drawn: m, d and v with and without those games, empty if there are none. differences: of m, d
+    and v between conditions, win_rates: of win rates; both empty for one condition. notes: sentences that must
+    accompany these figures. report: the report's Markdown file, None if none was requested.
     """
 
     fits: tuple[ConditionFit, ...]
@@ -97,14 +97,14 @@ def fit(
     """Fit the capability model, logit p = v (m - d), to the games of runs or corpora, or to tables of counts.
 
     sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several. out: a folder
-    for the report. without: models whose games are left out. drawn_votes: "keep" or "leave-out" games that hold a vote
-    drawn by the rules; where there are any, the result has both. pool_conditions: put games of different settings
-    together; otherwise each condition is fitted on its own. draws, tune: of each of so many chains. target_accept:
-    acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie where it is installed. progress:
-    show bars on standard error.
+    for the report. without: models whose games are left out. drawn_votes: "keep" or "leave-out" games that contain a vote
+    drawn by the rules; if there are any, the result has both fits. pool_conditions: pool games with different settings;
+    otherwise each condition is fitted separately. draws, tune: of each chain; chains: how many. target_accept:
+    acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie if it is installed. progress: show
+    bars on standard error.
 
-    Raises UsageError where the counts cannot determine the parameters or `out` cannot be written, BadData for a source
-    that cannot be read, MissingExtra without PyMC, and NotConverged where a sampler's diagnostics fail.
+    Raises UsageError if the counts cannot determine the parameters or `out` cannot be written, BadData for a source
+    that cannot be read, MissingExtra without PyMC, and NotConverged if a sampler's diagnostics fail.
     """
     if drawn_votes not in get_args(DrawnVotes):
         raise UnknownName("way to treat games with a drawn vote", drawn_votes, get_args(DrawnVotes))
@@ -140,8 +140,8 @@ def _check(condition: str, cells: pl.DataFrame, conditions: int) -> None:
         if conditions == 1:
             raise
         raise UsageError(
-            f"the games with {condition or 'settings that are not stated'} are fitted on their own, and {error}; or "
-            "put all conditions together: --pool-conditions"
+            f"the games with {condition or 'unstated settings'} are fitted separately, and {error}; or "
+            "pool all conditions: --pool-conditions"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The folder of a report: written whole or not at all."""
+"""The folder of a report, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from liescope.common.folders import replacing
 
 
 def check_report_folder(out: Path) -> None:
-    """Raises UsageError where a file stands in the place of the folder; for a check before long work."""
+    """Raises UsageError if the folder is a file; a check before long work."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
 
@@ -21,7 +21,7 @@ def report_folder(out: Path, files: Set[str]) -> Iterator[Path]:
     """An empty folder to write a report to, which takes the place of `out` at the end of the block. files: the names
     that such a report can hold; a folder with any other name in it is not replaced.
 
-    Raises UsageError where `out` holds something else or cannot be written.
+    Raises UsageError if `out` holds something else or cannot be written.
     """
 
     def replaceable(folder: Path) -> bool:

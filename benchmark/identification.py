@@ -1,4 +1,4 @@
-"""Whether counts of this shape can tell the parameters of the capability model apart, and if not, whose they cannot."""
+"""Whether counts of this shape can identify the parameters of the capability model, and if not, which ones."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def code(cells: pl.DataFrame) -> tuple[dict[str, tuple[str, ...]], dict[str, Ind
 
 
 def check_identified(cells: pl.DataFrame) -> None:
-    """Raises UsageError where no data of this shape, or not these counts, could tell the parameters apart."""
+    """Raises UsageError if data of this shape, or these counts, cannot identify the parameters."""
     models = _models(cells)
     if len(models) < 2:
         raise UsageError(
             f"a fit compares models, and these counts have {len(models) or 'none'}; play games of at least two models"
         )
     if cells["mafia_wins"].sum() in (0, cells["games"].sum()):
-        raise UsageError("one side won every game, which says nothing of how models differ; play more games")
+        raise UsageError("one side won every game, which says nothing about how models differ; play more games")
     missing, free = undetermined(cells)
     if missing:
         guilty = [model for model in models if undetermined(leave_out(cells, model))[0] < missing]
@@ -46,7 +46,7 @@ def check_identified(cells: pl.DataFrame) -> None:
 
 
 def undetermined(cells: pl.DataFrame) -> tuple[int, int]:
-    """(how many parameters no counts in these cells could determine, how many there are but for the two symmetries).
+    """(how many parameters cannot be determined from these cells, how many there are apart from the two symmetries).
 
     Read from the rank of the derivative of logit p at a point in general position: every parameter must move some cell.
     """

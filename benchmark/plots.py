@@ -19,8 +19,8 @@ INK, MUTED, WARN = "#1f4e79", "#9aa5b1", "#c0392b"
 
 
 def forest(table: pl.DataFrame) -> Figure:
-    """Scores with their intervals, one panel each for m, d and v, models in the order of the table; several conditions
-    in colours of their own.
+    """Scores with their intervals, one panel each for m, d and v, models in the order of the table; one colour for
+    each condition.
 
     table: as `liescope.benchmark.results.scores` gives it, with the column condition where there are several.
     """
@@ -60,7 +60,7 @@ def forest(table: pl.DataFrame) -> Figure:
 
 
 def predictive(cells: pl.DataFrame) -> Figure:
-    """Observed against predicted win rate of the mafia, one point a cell; red where the interval misses.
+    """Observed against predicted win rate of the mafia, one point per cell; red if outside the interval.
 
     cells: as `liescope.benchmark.results.predictions` gives it.
     """
@@ -85,5 +85,5 @@ def predictive(cells: pl.DataFrame) -> Figure:
 
 
 def _literal(text: str) -> str:
-    """Text as it stands: a dollar sign would begin a formula, and no font has control characters."""
+    """Literal text: a dollar sign would start a formula, and fonts lack control characters."""
     return " ".join(plain(text).split()).replace("$", r"\$")

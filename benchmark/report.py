@@ -1,4 +1,4 @@
-"""The written account of a fit, in plain words."""
+"""The written report of a fit, in plain words."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from liescope.benchmark.fitting import ConditionFit, FitResult
 
 _SOURCES = {
-    Source.SCRIPTED: "Rule-based players with planted skills spoke in these games: the scores check the tool, they "
-    "find nothing about models or people.",
+    Source.SCRIPTED: "Rule-based players with planted skills spoke in these games: the scores test the tool "
+    "and are not findings about models or people.",
     Source.HUMAN: "People played in these games, under the names of their seats' models.",
     Source.IMPORTED: "These games were played elsewhere and imported.",
 }
@@ -27,7 +27,7 @@ WORST = 5
 
 
 def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
-    """Sentences that must stand beside any figure of these fits: whose words, and what was left out."""
+    """Sentences that must accompany any figure of these fits: whose words, and what was left out."""
     counts = add([part.counts for part in fits])
     words = [text for source, text in _SOURCES.items() if source in counts.sources]
     if not counts.sources:
@@ -36,8 +36,8 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
     if counts.drawn_games:
         games = int(counts.cells["games"].sum())
         words.append(
-            f"{counts.drawn_games} of {games} games ({counts.drawn_games / games:.0%}) hold a vote that the rules drew "
-            f"for want of a readable one; they are {'kept' if drawn_votes == 'keep' else 'left out'}."
+            f"{counts.drawn_games} of {games} games ({counts.drawn_games / games:.0%}) contain a vote drawn at random "
+            f"because a reply was unreadable; they are {'kept' if drawn_votes == 'keep' else 'left out'}."
         )
     words += [
         f"{'Without' if drawn_votes == 'keep' else 'With'} these games {_of(part.condition)}there is no fit: "
@@ -47,7 +47,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
     ]
     if len(fits) > 1:
         words.append(
-            f"{len(fits)} conditions, each fitted on its own: {'; '.join(stated(part.condition) for part in fits)}."
+            f"{len(fits)} conditions, each fitted separately: {'; '.join(stated(part.condition) for part in fits)}."
         )
     return words
 
@@ -88,17 +88,17 @@ def report(result: FitResult) -> str:
         "## How to read it",
         "",
         "The chance that the mafia wins is the logistic function of v (m - d): m of the mafioso, d of the detective, v "
-        "of the villager who votes. A higher m deceives better, a higher d gets the truth across better, a higher v "
-        "follows the better of the two more surely; a villager with v near 0 votes like a coin, one with a negative v "
-        "follows the worse.",
+        "of the villager who votes. A higher m deceives better, a higher d makes the truth believed more often, a "
+        "higher v follows the better speaker more reliably; a villager with v near 0 votes at random, one with a "
+        "negative v follows the worse speaker.",
         "",
-        "The mean of m is 0 and the mean of v is 1 by convention, so scores compare within one fit only: another set "
-        "of models or games has another zero and another unit. Overlapping intervals do not settle an order.",
+        "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set "
+        "of models or games has a different zero and unit. Overlapping intervals do not settle an order.",
         "",
-        "## Does it fit?",
+        "## Goodness of fit",
         "",
         f"{covered(cells):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The "
-        "furthest from their prediction:",
+        "ones furthest from their prediction:",
         "",
         *_furthest(cells),
         "",
@@ -137,7 +137,7 @@ def _drawn(result: FitResult) -> list[str]:
         return []
     several = "condition" in result.drawn.columns
     return [
-        "## With and without games that hold a drawn vote",
+        "## With and without games that contain a drawn vote",
         "",
         f"|{' condition |' if several else ''} model | score | games kept | games left out |",
         f"|{'---|' if several else ''}---|---|---|---|",
@@ -163,7 +163,7 @@ def _conditions(result: FitResult) -> list[str]:
         lines += ["No two conditions have the same mafiosos and villagers, so their scores cannot be compared.", ""]
     else:
         lines += [
-            "Every fit has its own zero and unit: a difference says how a model's place among these models changes.",
+            "Every fit has its own zero and unit: a difference shows how a model's place among these models changes.",
             "",
             "| one | other | model | score | one minus other |",
             "|---|---|---|---|---|",
@@ -178,7 +178,7 @@ def _conditions(result: FitResult) -> list[str]:
         return [*lines, "No combination of players was played in two conditions.", ""]
     return [
         *lines,
-        "Win rates of the mafia, for the combinations that both conditions have (Newcombe's 95% intervals):",
+        "Win rates of the mafia, for the combinations played in both conditions (Newcombe's 95% intervals):",
         "",
         "| one | other | mafioso | detective | villager | games | rates | one minus other |",
         "|---|---|---|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""What a fit says, as tidy frames: the scores, the predictions beside the counts, the draws, and JSON."""
+"""The results of a fit as tidy frames: scores, predictions with the counts, draws, and JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def scores(posterior: Posterior) -> pl.DataFrame:
     """One row a model, best deceiver first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d and v.
 
     m, d and v are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All
-    but games are null where a model never held the role.
+    but games are null if a model never held the role.
     """
     columns: dict[str, pl.DataFrame] = {}
     for name, role in zip(PARAMETERS, PLAYERS, strict=True):
@@ -48,7 +48,7 @@ def scores(posterior: Posterior) -> pl.DataFrame:
 
 
 def predictions(posterior: Posterior) -> pl.DataFrame:
-    """The cells, with what the fit expects of each: the columns of the counts, observed (the mafia's win rate),
+    """The cells with their predictions: the columns of the counts, observed (the mafia's win rate),
     predicted (its posterior mean), lo and hi (central 95% interval of the win rate of as many new games), inside.
     """
     random = np.random.default_rng(posterior.settings.seed)

@@ -1,4 +1,4 @@
-"""Counts of what a user names: runs, corpora, files of counts."""
+"""Counts from the sources a user names: runs, corpora, files of counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from liescope.generate.runs.conditions import labels
 
 
 def load_counts(paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = ()) -> Counts:
-    """The games of all paths, added up whatever their condition; see `load_conditions`."""
+    """The games of all paths, added up across conditions; see `load_conditions`."""
     return load_conditions(paths, without, pool=True)[""]
 
 
@@ -29,8 +29,8 @@ def load_conditions(
     their games were played; they are one condition. without: models whose games are left out, and counted as excluded.
     pool: add up all conditions, under "".
 
-    A condition is named by the settings that tell it from the others, "" where there is only one. Raises UsageError
-    where a path is named twice or no game is left to count, BadData where one cannot be read, and UnknownName for a
+    A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
+    if a path is named twice or no game is left to count, BadData if one cannot be read, and UnknownName for a
     model that is not there.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
@@ -57,7 +57,7 @@ def _is_file(path: Path) -> bool:
 
 
 def check_apart(opened: Sequence[OpenedGames]) -> None:
-    """Raises UsageError where a game is in two sources, and would count twice."""
+    """Raises UsageError if a game is in two sources, and would count twice."""
     home: dict[str, str] = {}
     for games in opened:
         for game_id in games.tables["games"]["game_id"]:

@@ -14,7 +14,7 @@ from liescope.benchmark.counts import PLAYERS, SCHEMA, Counts, tally
 from liescope.common.errors import BadData, UsageError
 
 TABLE_KEYS = ("capability", "model")
-MOST_DIGITS = 12  # of a count; more is a mistake, and would not fit the sums
+MOST_DIGITS = 12  # of a count; more must be a mistake and would overflow the sums
 TABLE_GAMES = 100  # games in each cell of the paper's tables
 
 
@@ -23,7 +23,7 @@ def read_counts(path: Path) -> Counts:
     same cell are added up, further columns are ignored. A file with the columns capability and model is read as the
     paper's tables (`read_tables`).
 
-    Raises UsageError where there is no such file, BadData (naming the line) where its content cannot be counts.
+    Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -36,7 +36,7 @@ def read_counts(path: Path) -> Counts:
 
 
 def parse_counts(text: str, name: str) -> pl.DataFrame:
-    """The cells that a CSV text holds; name: what errors call it. See `read_counts`."""
+    """The cells of a CSV text; name: used in errors. See `read_counts`."""
     header, rows = _rows(text, name)
     if set(TABLE_KEYS) <= set(header):
         return _from_tables(header, rows, name)
@@ -53,7 +53,7 @@ def parse_counts(text: str, name: str) -> pl.DataFrame:
             raise BadData(f"{name}, line {line}: a cell needs the names of a mafioso, a detective and a villager")
         wins, games = (_whole(row[column], column, line, name) for column in ("mafia_wins", "games"))
         if games < 1 or wins > games:
-            raise BadData(f"{name}, line {line}: {wins} mafia wins of {games} games cannot be; check the two columns")
+            raise BadData(f"{name}, line {line}: {wins} mafia wins in {games} games is impossible; check both columns")
         cells.append((*names, wins, games))
     return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
 
@@ -80,7 +80,7 @@ def _rows(text: str, name: str) -> tuple[list[str], list[tuple[int, dict[str, st
     except csv.Error as error:
         raise BadData(f"{name} cannot be read as CSV: {error}") from None
     if len(set(header)) < len(header):
-        raise BadData(f"{name} has two columns of one name among {', '.join(header)}; rename one")
+        raise BadData(f"{name} has two columns with the same name: {', '.join(header)}; rename one")
     for number, line in lines:
         if len(line) != len(header):
             raise BadData(f"{name}, line {number}: {len(line)} fields under {len(header)} columns; correct the line")
@@ -101,8 +101,8 @@ def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, s
     """Cells of the paper's three tables: capability, model, then one column for each background model.
 
     Deceive counts mafia wins of (model; background, background), Detect town wins of (background, background; model),
-    Disclose town wins of (background; model; background), each of 100 games. A model against itself stands in all
-    three tables and is the same 100 games: it is kept once, and the tables must agree on it.
+    Disclose town wins of (background; model; background), each of 100 games. A model against itself appears in all
+    three tables as the same 100 games: it is kept once, and the tables must agree on it.
     """
     backgrounds = [column for column in header if column not in TABLE_KEYS]
     found: dict[tuple[str, str, str], int] = {}

@@ -18,12 +18,12 @@ _NAME, _FIGURE = 18, 19
 
 
 def wrapped(text: str) -> str:
-    """Text from elsewhere in lines that fit; long words such as paths stay whole."""
+    """Outside text in lines that fit; long words such as paths are not split."""
     return textwrap.fill(plain(text), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def fit_lines(result: FitResult) -> Iterator[str]:
-    """The account of a fit: notes, a table of scores for each condition, the diagnostics, where the report is."""
+    """The summary of a fit: notes, a table of scores for each condition, diagnostics, where the report is."""
     yield from (wrapped(note) for note in result.notes)
     for part in result.fits:
         several = len(result.fits) > 1

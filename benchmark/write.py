@@ -35,10 +35,10 @@ FILES = frozenset(
 
 
 def write_fit(out: Path, result: FitResult) -> FitResult:
-    """Writes the report to the folder, which appears when it is complete; returns the result with its report's path.
+    """Write the report to the folder, which appears when it is complete; returns the result with its report's path.
 
     capability.csv and .json hold the scores, counts.csv each cell with its prediction, draws.parquet the sample,
-    drawn_votes.csv the scores with and without games that hold a drawn vote, differences.csv and win_rates.csv the
+    drawn_votes.csv the scores with and without games that contain a drawn vote, differences.csv and win_rates.csv the
     comparison of conditions, background.csv z-scores that do not assume the model, where the games allow them.
     """
     with report_folder(out, FILES) as folder:
@@ -64,11 +64,11 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
 
 
 def _background(result: FitResult) -> pl.DataFrame:
-    """The scores against backgrounds of each condition whose games are such a design."""
+    """The scores against backgrounds of each condition whose games allow them."""
     found = {}
     for part in result.fits:
         try:
             found[part.condition] = background_scores(part.posterior.cells)
-        except UsageError:  # the games are no such design; the report does without
+        except UsageError:  # the games do not allow them; the report omits them
             continue
     return stacked(found, len(result.fits) > 1)

@@ -22,11 +22,12 @@ _METRICS = ("average_bid", "first_bid", "highest_bid")
 
 
 def jester_bids(frames: Frames) -> pl.DataFrame:
-    """What the jester bids in games it won and lost: per game its mean bid, its first and its highest (Table 11).
+    """The jester's bids in games it won and lost: its mean, first and highest bid of each game (Table 11).
 
-    Games in which the jester never bid are left out; a bid that could not be read counts as the 0 that the rules made
-    of it. Columns: game, condition, model (the jester's), learning, won, metric, mean (over games), lo, hi (bootstrap
-    over games), games.
+    Games in which the jester never bid are left out; an unreadable bid counts as 0, as in the rules.
+
+    Columns: game, condition, model (the jester's), learning, won, metric, mean (over games), lo, hi (bootstrap over
+    games), games.
     """
     won = frames.games.select("game_id", won=pl.col("winner") == JESTER)
     per_game = (
@@ -44,7 +45,7 @@ def jester_bids(frames: Frames) -> pl.DataFrame:
 
 
 def plot_jester_bids(table: pl.DataFrame) -> Figure:
-    """One panel a metric (Figure 10a): for each cell, the games that the jester won and those that it did not."""
+    """One panel per metric (Figure 10a): for each cell, the games that the jester won and did not win."""
     _, cells = groups_of(table)
     figure, panels = canvas(len(_METRICS), height=1.2 + 0.34 * cells.height)
     for metric, panel in zip(_METRICS, panels, strict=True):

@@ -1,4 +1,4 @@
-"""How well the observers' flags match what speakers say of themselves, and how far their confidence can be trusted."""
+"""How well observers' flags match speakers' own reports, and how far their confidence can be trusted."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _flags(frames: Frames) -> pl.DataFrame:
 
 
 def confidence_calibration(frames: Frames) -> pl.DataFrame:
-    """How often a flag is right, by the confidence that came with it (Table 15): right where the speaker confesses.
+    """How often a flag is right, by its confidence (Table 15). It is right if the speaker reports deception.
 
     Columns: game, condition, model (the observer's), rater, confidence_bin, mean_confidence, mean (the hit rate), lo,
     hi (bootstrap over games), n (flags), games.
@@ -100,7 +100,7 @@ def plot_calibration_gap(table: pl.DataFrame) -> Figure:
 
 
 def plot_confidence_calibration(table: pl.DataFrame) -> Figure:
-    """Reliability curves: hit rate against confidence, the diagonal being what confidence promises."""
+    """Reliability curves: hit rate against confidence; the diagonal is perfect calibration."""
     figure, (panel,) = canvas(1, 3.6)
     panel.plot([0, 1], [0, 1], ":", color=COLOURS["grey"])
     _, groups = groups_of(table)
@@ -110,7 +110,7 @@ def plot_confidence_calibration(table: pl.DataFrame) -> Figure:
         panel.plot(part["mean_confidence"], part["mean"], "o-", color=colour, label=name, markersize=4)
         bounded = part.drop_nulls(["lo", "hi"])
         panel.vlines(bounded["mean_confidence"], bounded["lo"], bounded["hi"], color=colour, linewidth=1)
-    panel.set(xlim=(0, 1.02), ylim=(0, 1.02), xlabel="confidence of the flag", ylabel="share confessed by the speaker")
+    panel.set(xlim=(0, 1.02), ylim=(0, 1.02), xlabel="confidence of the flag", ylabel="share reported by the speaker")
     tidy(panel, legend=True)
     return figure
 
@@ -125,7 +125,7 @@ ANALYSES = (
         otherwise="no statement was both reported on and rated",
         interval=Interval.BOOTSTRAP,
         source="Appendix F.3, Figure 9d",
-        note="Above zero a role is flagged more often than it confesses, below zero it hides better than it thinks.",
+        note="Above zero, a role is flagged more often than it reports deception; below zero, less often.",
         main=True,
     ),
     Analysis(
@@ -137,7 +137,7 @@ ANALYSES = (
         otherwise="no flag with a confidence is on a statement that its speaker reported on",
         interval=Interval.BOOTSTRAP,
         source="Table 15, Figure 10e",
-        note="How often a flag raised with that confidence meets a speaker who reports deception.",
+        note="How often the speaker reports deception when a flag has this confidence.",
     ),
     Analysis(
         "confidence_error",
@@ -146,6 +146,6 @@ ANALYSES = (
         needs=(REPORTS, CONFIDENCE),
         otherwise="no flag with a confidence is on a statement that its speaker reported on",
         source="Table 15",
-        note="The mean distance of confidence and hit rate over the bins; 0 is perfect.",
+        note="The mean distance between confidence and hit rate over the bins; 0 is perfect.",
     ),
 )

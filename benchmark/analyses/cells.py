@@ -1,6 +1,6 @@
-"""What games are put together by: the game, its condition, who plays, and whether somebody learns.
+"""How games are grouped: by game, condition, players, and learning.
 
-`prepare` fills in what only the whole set of games can tell: which settings differ between them, and the model of
+`prepare` fills in what depends on the whole set of games: which settings differ between them, and the model of
 every row.
 """
 
@@ -16,16 +16,16 @@ from liescope.generate.runs.conditions import labels
 GAME = ("game", "condition")
 MODEL = (*GAME, "model")
 CELL = (*MODEL, "learning")
-"""One cell of a table. Where a row holds what somebody thought, `RATER` belongs to the cell too."""
+"""One cell of a table. For rows that hold judgements, `RATER` belongs to the cell too."""
 RATER = "rater"
 PLAYERS = "players"
-"""The rater where the players themselves reported and rated."""
+"""The rater when the players themselves reported and rated."""
 MIXED = "several models"
 """The model of a game in which different models play."""
 POOLED = "all models"
-"""Stands in the column `model` where models and learning are pooled; `learning` is null there."""
+"""The value of the column `model` where models and learning are pooled; `learning` is null there."""
 HIDDEN = ("condition", RATER)
-"""Columns that a report leaves out where all games have the same value in them."""
+"""Columns that a report omits if all games share one value."""
 
 _SEAT_OF = {
     "statements": "speaker",

@@ -1,4 +1,4 @@
-"""What changes in talk and ratings from one condition to another."""
+"""How talk and ratings change from one condition to another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def condition_talk(frames: Frames) -> pl.DataFrame:
     metric: "reported" (share of statements that the speaker reports as deceptive), "flagged" (mean share of observers
     who flag a statement), "suspicion" (mean of the ratings), each by the speaker's role. Columns: game, model (the
     speaker's), learning, rater, role, metric, one, other (conditions), mean_one, mean_other, difference (one minus
-    other), lo, hi (bootstrap over games, each side drawn on its own), games_one, games_other.
+    other), lo, hi (bootstrap over games, each side resampled separately), games_one, games_other.
     """
     found = []
     for metric, rows in _metrics(frames):
@@ -68,12 +68,12 @@ def _metrics(frames: Frames) -> list[tuple[str, pl.DataFrame]]:
 ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "condition_talk",
-        "Talk and ratings of one condition against another",
+        "Talk and ratings: one condition against another",
         condition_talk,
         needs=(two_conditions, REPORTS_OR_RATINGS),
         otherwise="no model's statements were rated in two conditions",
         interval=Interval.BOOTSTRAP_DIFFERENCE,
-        note="Above zero the first condition has more of it; an interval that holds zero leaves the sign open.",
+        note="Above zero, the first condition has more; an interval that contains zero leaves the sign open.",
         main=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""What was played: the facts of the games that every other table rests on."""
+"""What was played: the facts about the games behind every other table."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from liescope.benchmark.analyses.frames import Frames
 
 
 def configuration(frames: Frames) -> pl.DataFrame:
-    """Who played and what was measured, for each cell (Table 22, as far as the games themselves show it).
+    """Who played and what was measured, for each cell (Table 22, as far as the games show it).
 
     Columns: game, condition, model, learning, rater (who reported and rated: "players" or a judge), seating, source,
-    roster ("6 villager, 2 werewolf, …"), lineups (different ways in which models shared the roles), games, statements,
+    roster ("6 villager, 2 werewolf, …"), lineups (different assignments of models to roles), games, statements,
     rated (share of statements with at least one usable rating), longest (days).
     """
     keys = [*CELL, RATER, "seating", "source", "roster"]
@@ -47,6 +47,6 @@ ANALYSES: tuple[Analysis, ...] = (
         "What was played",
         configuration,
         source="Table 22",
-        note="Facts of the games; the settings that they were played with are at the end of the page.",
+        note="Facts about the games; their settings are at the end of the page.",
     ),
 )

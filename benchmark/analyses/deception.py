@@ -1,4 +1,4 @@
-"""How often a role deceives, by which kinds of deception, and what each kind brings it."""
+"""How often a role deceives, with which kinds of deception, and what reaction each kind draws."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHADES = dict(zip(TYPES, ("#dddddd", *CYCLE), strict=False))
 def deception_rates(frames: Frames) -> pl.DataFrame:
     """Deceptive statements per statement made, by role: as the speaker reports and as the peers see it (Figure 14).
 
-    by "self": the speaker reports the statement as deceptive; by "peers": more than half of its usable ratings flag it.
+    by "self": the speaker reports the statement as deceptive; by "peers": more than half of the usable ratings flag it.
     Columns: game, condition, model (the speaker's), learning, rater, speaker_role, by, mean, lo, hi (bootstrap over
     games), n (statements), games.
     """
@@ -73,7 +73,7 @@ def type_yield(frames: Frames) -> pl.DataFrame:
 
 
 def plot_deception_rates(table: pl.DataFrame) -> Figure:
-    """A dumbbell for each role of each cell: its own reports at one end, the peers' view at the other."""
+    """A dumbbell for each role of each cell: own reports at one end, peers' ratings at the other."""
     rows = table.pivot(on="by", index=[*CELL, RATER, "speaker_role"], values="mean")
     figure, (panel,) = canvas(1, 1.2 + 0.22 * rows.height)
     names = [f"{name}: {role}" for name, role in zip(cell_names(rows), rows["speaker_role"], strict=True)]
@@ -134,7 +134,7 @@ ANALYSES = (
         needs=(REPORTS_OR_RATINGS,),
         interval=Interval.BOOTSTRAP,
         source="Figure 14, left",
-        note="How much of what a role says is deceptive, as its speakers report and as most of the others think.",
+        note="The share of a role's statements that is deceptive, by its speakers' reports and by most peers' ratings.",
         main=True,
     ),
     Analysis(
@@ -151,12 +151,12 @@ ANALYSES = (
     ),
     Analysis(
         "type_yield",
-        "What each kind of deception draws",
+        "Reactions to each kind of deception",
         type_yield,
         plot_type_yield,
         needs=(REPORTED_TYPES, RATINGS),
         interval=Interval.BOOTSTRAP,
         source="Appendix F.2",
-        note="Suspicion and flags that a role's statements drew, by the type that the speaker reported.",
+        note="Suspicion and flags drawn by a role's statements, by the type that the speaker reported.",
     ),
 )

@@ -1,4 +1,4 @@
-"""How well observers detect deception: accuracy and F1 of their flags, by who speaks and by who observes."""
+"""How well observers detect deception: accuracy and F1 of their flags, by speaker and by observer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TRUTHS = ("self", "role", "claim")
 def detection_by_speaker(frames: Frames) -> pl.DataFrame:
     """Accuracy and F1 of the flags by the speaker's role (Table 12, which takes the speaker's report for the truth).
 
-    truth: what a flag is held against, the speaker's own report (self), its role, or the claims checked against the log
-    (claim). Columns: game, condition, model (the speaker's), learning, rater, speaker_role, truth, metric (accuracy,
+    truth: what a flag is compared with: the speaker's own report (self), its role, or its claims checked against the
+    log (claim). Columns: game, condition, model (the speaker's), learning, rater, speaker_role, truth, metric (accuracy,
     f1), mean, lo, hi (bootstrap over games), n (ratings; for f1 twice the right flags, and the wrong and missed ones),
-    games. F1 is left out where nobody flagged anything and nothing was there to flag.
+    games. F1 is left out if nothing was flagged and nothing was deceptive.
     """
     return _detection(frames.ratings, "speaker_role")
 
@@ -45,7 +45,7 @@ def _detection(ratings: pl.DataFrame, role: str) -> pl.DataFrame:
 
 
 def _scored(ratings: pl.DataFrame, truth: str) -> pl.DataFrame:
-    """Rows whose mean is the metric: for F1 = 2 TP / (2 TP + FP + FN) a right flag stands twice."""
+    """Rows whose mean is the metric: for F1 = 2 TP / (2 TP + FP + FN) a right flag counts twice."""
     rows = ratings.with_columns(truth=pl.lit(truth), real=pl.col(f"label_{truth}")).drop_nulls(["flag", "real"])
     right = pl.col("flag") == pl.col("real")
     accuracy = rows.with_columns(metric=pl.lit("accuracy"), value=right.cast(pl.Float64))
@@ -94,6 +94,6 @@ ANALYSES = (
         needs=(RATINGS,),
         interval=Interval.BOOTSTRAP,
         source="Figure 10f",
-        note="Which role sees through the others best; roles that know each other have less to guess.",
+        note="Which role detects deception best; roles that know each other have less to guess.",
     ),
 )

@@ -39,11 +39,11 @@ _SHADES = dict(zip(ENDINGS, (COLOURS["blue"], COLOURS["vermillion"], COLOURS["or
 def wolf_losses(frames: Frames) -> pl.DataFrame:
     """How each game with a jester ended for the werewolves (Table 6, section 5.4, Appendix F.4).
 
-    The rule: W the werewolves won. A the jester won, and at least one werewolf voted for it in the revote of day 1. On
-    which day it was exiled does not matter: the printed counts of A are those of Table 8, which asks for that vote and
-    the win alone, and Llama's exceed the games that its jester can have won on day 1 (Appendix F.1). C the jester won
-    otherwise. B the villagers won and a jester was killed at night. D the villagers won otherwise. "nobody": the days
-    ran out. Each game is counted once; votes that the rules had to draw are no werewolf's.
+    The rule: W the werewolves won. A the jester won, and at least one werewolf voted for it in the revote of day 1. The
+    day of its exile does not matter: the printed counts of A are those of Table 8, which needs only that vote and the
+    win, and Llama's exceed the games that its jester can have won on day 1 (Appendix F.1). C the jester won otherwise.
+    B the villagers won and a jester was killed at night. D the villagers won otherwise. "nobody": the days ran out.
+    Each game is counted once; votes drawn by the rules do not count as a werewolf's.
 
     Columns: game, condition, model (the jester's), learning, A, B, C, D, W, nobody, games (their sum).
     """
@@ -67,10 +67,10 @@ def wolf_losses(frames: Frames) -> pl.DataFrame:
 
 
 def jester_fate(frames: Frames) -> pl.DataFrame:
-    """How the jester ends: alive, killed at night, or exiled (Figure 13b).
+    """The jester's fate: alive, killed at night, or exiled (Figure 13b).
 
     Columns: game, condition, model, learning, fate, jesters, n (jesters dealt), rate, lo, hi (Wilson's interval; null
-    where a game deals several jesters, whose ends are not independent).
+    if a game deals several jesters, whose fates are not independent).
     """
     seats = frames.seats.filter(pl.col("role") == JESTER)
     grid = (
@@ -114,8 +114,8 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_wolf_losses,
         needs=(dealt(JESTER),),
         source="Table 6",
-        note="A and B are the werewolves' own doing: a vote for the jester on day 1, or its death at night. In C no "
-        "werewolf chose to vote for it on day 1 (a vote drawn for an unusable reply is no choice); one may have later.",
+        note="A and B are the werewolves' own doing: a vote for the jester on day 1, or killing it at night. In C no "
+        "werewolf chose to vote for it on day 1 (random votes for unusable replies do not count); one may have later.",
         main=True,
     ),
     Analysis(
@@ -126,7 +126,7 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(dealt(JESTER),),
         interval=Interval.WILSON_N,
         source="Figure 13b",
-        note="Only an exiled jester has won; one killed at night cost the werewolves a kill.",
+        note="Only an exiled jester wins; killing it at night costs the werewolves a kill.",
         main=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""Shared pieces of the analyses' figures."""
+"""Helpers shared by the analyses' figures."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANEL_WIDTH, _PANELS_ABREAST = 3.6, 4
-_SHORT = 15  # characters of a name of which many stand side by side
+_SHORT = 15  # characters of a name where many are shown side by side
 
 
 def canvas(panels: int, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with this number of panels, at most four in a row. height: inches of one panel."""
+    """A figure with this many panels, at most four in a row. height: of one panel, in inches."""
     from matplotlib.figure import Figure
 
     abreast = max(1, min(panels, _PANELS_ABREAST))
@@ -33,7 +33,7 @@ def canvas(panels: int, height: float) -> tuple[Figure, list[Axes]]:
 
 
 def tidy(panel: Axes, legend: bool = False) -> None:
-    """Take away the lines that carry no information, and show the legend where there is one."""
+    """Remove lines that carry no information, and show the legend if there is one."""
     panel.spines[["top", "right"]].set_visible(False)
     if legend:
         panel.legend(frameon=False, fontsize=8)
@@ -47,13 +47,13 @@ def whole_numbers(panel: Axes) -> None:
 
 
 def literal(text: str) -> str:
-    """Text as it stands: a dollar sign would begin a formula, and no font has control characters."""
+    """Literal text: a dollar sign would start a formula, and fonts lack control characters."""
     return " ".join(plain(text).split()).replace("$", r"\$")
 
 
 def cell_names(cells: pl.DataFrame) -> list[str]:
-    """A short name for each row: the model; the game, the condition and the rater where there are several of them; ON
-    or OFF where a jester learns.
+    """A short name for each row: the model; the game, condition and rater if there are several; ON or OFF if a jester
+    learns.
 
     cells: with the columns game, model and, where they matter, condition, rater and learning.
     """
@@ -69,20 +69,20 @@ def cell_names(cells: pl.DataFrame) -> list[str]:
 
 
 def groups_of(table: pl.DataFrame, also: Sequence[str] = ()) -> tuple[list[str], pl.DataFrame]:
-    """The columns of a table that name a cell, with those named here, and the cells in it, in its order."""
+    """The columns that name a cell, including those given, and the cells of the table, in its order."""
     keys = [name for name in (*CELL, RATER, *also) if name in table.columns]
     return keys, table.select(keys).unique(maintain_order=True)
 
 
 def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:
-    """The rows of a table whose columns have these values; a null matches a null."""
+    """The rows of a table with these values; null matches null."""
     return table.filter([pl.col(name).eq_missing(pl.lit(value)) for name, value in cell.items()])
 
 
 def bars_with_intervals(
     panel: Axes, table: pl.DataFrame, names: Sequence[str], value: str, colour: str | Sequence[str]
 ) -> None:
-    """Horizontal bars, first row on top, with the interval of the columns lo and hi where there is one."""
+    """Horizontal bars, first row on top, with the interval of the columns lo and hi if there is one."""
     at = list(range(table.height))
     panel.barh(at, table[value].fill_null(0.0), color=colour, alpha=0.75, height=0.7)
     bounded = table.with_row_index("at").drop_nulls(["lo", "hi"])
@@ -95,7 +95,7 @@ def bars_with_intervals(
 def stacked_bars(
     panel: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float]], colours: Mapping[str, str]
 ) -> None:
-    """Horizontal bars made of parts, first row on top. parts: for each part, a value for each bar."""
+    """Stacked horizontal bars, first row on top. parts: for each part, a value for each bar."""
     left = [0.0] * len(names)
     for part, values in parts.items():
         panel.barh(range(len(names)), values, left=left, color=colours[part], label=part, height=0.7)

@@ -1,4 +1,4 @@
-"""Six numbers that sum up how a model plays Triadic Werewolf, for a picture."""
+"""Six numbers that summarise how a model plays Triadic Werewolf, for a figure."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def plot_fingerprint(table: pl.DataFrame) -> Figure:
 
 
 def _polygon(radii: Sequence[float], corners: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The closed line through points at these radii."""
+    """The closed polygon through points at these radii."""
     around = list(zip([*radii, radii[0]], [*corners, corners[0]], strict=True))
     return [r * math.cos(a) for r, a in around], [r * math.sin(a) for r, a in around]
 

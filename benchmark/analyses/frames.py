@@ -18,18 +18,18 @@ __all__ = ["SCHEMAS", "Frames", "frames_of", "load_frames"]
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """The frames of a set of finished games; the columns of each stand in `SCHEMAS`.
+    """The frames of a set of finished games; `SCHEMAS` lists their columns.
 
-    What happened stands once for each game; what somebody thought of it (statements with the reports on them, ratings,
-    ranks, guesses, tags) once for each rater: "players", or the name of a judge.
+    Events appear once for each game; judgements (statements with their reports, ratings, ranks, guesses, tags) once
+    for each rater: "players", or the name of a judge.
 
     model: of a row about a seat, the model in that seat (statements and ratings: the speaker's; votes: the voter's); of
     a game, the one model in all seats, or `cells.MIXED`. lineup: the model of each role, roles in alphabetical order,
-    as in "A | B | A" for detective, mafioso and villager (several models of a role: "A+B"). condition: what tells the
-    game's settings from those of the other games of the set, "" where nothing does. learning: the jester of the game's
-    cell learns. turn: the game's number in its cell, from 0. day: from 1. days: those that came to a vote, which the
-    last one does not where a game ends at night. drawn: the rules chose, since the reply held nothing usable or nobody
-    was asked. suspicion_rank: of a vote's target among the living others in the voter's own running suspicion, 1 for
+    as in "A | B | A" for detective, mafioso and villager (several models of a role: "A+B"). condition: how the
+    game's settings differ from those of the other games, "" if they do not. learning: the jester of the game's cell
+    learns. turn: the game's number in its cell, from 0. day: from 1. days: days that reached a vote, which the
+    last one does not if a game ends at night. drawn: the rules chose, because the reply was unusable or nobody was
+    asked. suspicion_rank: of a vote's target among the living others in the voter's own running suspicion, 1 for
     the most suspected, ties averaged. fate: alive, killed or exiled. position: of the statement within its day, from 1.
     """
 
@@ -62,7 +62,7 @@ def frames_of(parts: Sequence[Tables], pool: bool = False) -> Frames:
     """Frames of the finished games of several sets of tables, each of which holds a game once. A game may be in
     several of them, each time with other raters. pool: games of different settings are one condition.
 
-    Raises BadData where two of them differ in what happened in a game.
+    Raises BadData if two of them differ in what happened in a game.
     """
     return Frames(**prepare(merged_frames(parts or [tables_of([])]), pool))
 

@@ -1,7 +1,7 @@
-"""The frames of the analyses, made of the tables of games.
+"""The frames of the analyses, made from the tables of games.
 
-What only the whole set of games can tell (condition, lineup, the model of each row) is left open here;
-`liescope.benchmark.analyses.cells.prepare` fills it in.
+Columns that depend on the whole set of games (condition, lineup, the model of each row) are left open here;
+`liescope.benchmark.analyses.cells.prepare` fills them in.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _DAY = ["game_id", "day"]
 
 
 def merged_frames(parts: Sequence[Tables]) -> dict[str, pl.DataFrame]:
-    """The frames of all parts together. What happened in a game is taken from the first part that holds it, what
-    somebody thought of it from each.
+    """The frames of all parts together. A game's events are taken from the first part that holds it, judgements from
+    each.
 
-    Raises BadData where two parts differ in what happened in a game.
+    Raises BadData if two parts differ in what happened in a game.
     """
     found: dict[str, list[pl.DataFrame]] = {name: [] for name in COLUMNS}
     seen: list[Tables] = []
@@ -90,7 +90,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
 
 
 def _check_same(one: Tables, other: Tables) -> None:
-    """Raises BadData where two sources hold the same game and differ in its seats, statements or votes."""
+    """Raises BadData if two sources hold the same game and differ in its seats, statements or votes."""
     for name, columns in (
         ("games", ["game_id", "seats"]),
         ("statements", ["statement_id", "game_id", "speaker", "text"]),
@@ -107,4 +107,4 @@ def _check_same(one: Tables, other: Tables) -> None:
                 for key in shared["game_id"]
                 if not first.filter(pl.col("game_id") == key).equals(second.filter(pl.col("game_id") == key))
             )
-            raise BadData(f"two records of the game {game} tell different games; analyse them one at a time")
+            raise BadData(f"two records of the game {game} differ in what happened; analyse them one at a time")

@@ -60,8 +60,8 @@ def cumulative_wins(frames: Frames) -> pl.DataFrame:
 
 
 def _in_order(frames: Frames) -> pl.DataFrame:
-    """The games whose turn is known, with place (of the game in its cell, from 1; a cell of the plan has one line-up)
-    and of (games in that cell).
+    """The games whose turn is known, with the columns place (of the game in its cell, from 1; a cell of the plan has
+    one line-up) and of (games in that cell).
     """
     cell = [*CELL, "lineup"]
     return frames.games.drop_nulls("turn").with_columns(
@@ -70,7 +70,7 @@ def _in_order(frames: Frames) -> pl.DataFrame:
 
 
 def game_length(frames: Frames) -> pl.DataFrame:
-    """Days of debate that a game lasts, by who won it (Figure 6, which counts day rounds); a last night counts none.
+    """How many days of debate a game lasts, by winner (Figure 6, which counts day rounds), without a final night.
 
     Columns: game, condition, model, learning, winner, mean, lo, hi (bootstrap over games), shortest, median, longest,
     games.
@@ -84,7 +84,7 @@ def game_length(frames: Frames) -> pl.DataFrame:
 
 
 def survival(frames: Frames) -> pl.DataFrame:
-    """The share of a role's seats that live to the end, by the game's number in its cell (Appendix K.5).
+    """The share of a role's seats that survive to the end, by the game's number in its cell (Appendix K.5).
 
     Cells with and without learning are pooled, as in the paper. Columns: game, condition, model, role, turn (from 0),
     mean, lo, hi (bootstrap over games), n (seats), games.
@@ -93,7 +93,7 @@ def survival(frames: Frames) -> pl.DataFrame:
 
 
 def plot_cumulative_wins(table: pl.DataFrame) -> Figure:
-    """One panel a faction of each game, a line a cell over its games."""
+    """One panel per faction of each game, one line per cell over its games."""
     _, factions = groups_of(table.select("game", "faction"), ["faction"])
     figure, panels = canvas(factions.height, height=2.8)
     for faction, panel in zip(factions.iter_rows(named=True), panels, strict=True):
@@ -110,7 +110,7 @@ def plot_cumulative_wins(table: pl.DataFrame) -> Figure:
 
 
 def plot_game_length(table: pl.DataFrame) -> Figure:
-    """Mean length with its interval by winner, one panel a cell."""
+    """Mean length with its interval by winner, one panel per cell."""
     _, cells = groups_of(table)
     figure, panels = canvas(cells.height, height=2.4)
     longest: Any = table["longest"].max()
@@ -123,7 +123,7 @@ def plot_game_length(table: pl.DataFrame) -> Figure:
 
 
 def plot_survival(table: pl.DataFrame) -> Figure:
-    """A line a role over the games of a cell, one panel a model."""
+    """One line per role over the games of a cell, one panel per model."""
     _, models = groups_of(table)
     figure, panels = canvas(models.height, height=2.8)
     for model, name, panel in zip(models.iter_rows(named=True), cell_names(models), panels, strict=True):
@@ -174,6 +174,6 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(TURNS,),
         interval=Interval.BOOTSTRAP,
         source="Appendix K.5",
-        note="A line that rises or falls over the games of a cell is drift that learning may explain, or may not.",
+        note="A line that rises or falls over the games of a cell is drift, which learning may or may not explain.",
     ),
 )

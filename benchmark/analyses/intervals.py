@@ -1,7 +1,6 @@
-"""Intervals for rates and means: Wilson's for counts of games, a bootstrap over games where a game gives many rows.
+"""Intervals for rates and means: Wilson's for counts of games, a bootstrap over games if a game has many rows.
 
-Statements of one game are not independent draws, so wherever a game gives several rows, games are resampled and not
-rows.
+Statements of one game are not independent draws, so if a game has several rows, games are resampled instead of rows.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ SEED = 1
 
 
 class Interval(Enum):
-    """How the columns lo and hi of a table were found. The value is the caption that stands beside the table."""
+    """How the columns lo and hi of a table were computed. The value is the caption of the table."""
 
     NONE = ""
     WILSON_GAMES = "Wilson's score interval over games"
     WILSON_N = "Wilson's score interval over n"
     NEWCOMBE = "Newcombe's interval of the difference, over games"
-    WILSON_AND_NEWCOMBE = "Wilson's score interval over games; of a difference Newcombe's"
+    WILSON_AND_NEWCOMBE = "Wilson's score interval over games; Newcombe's for a difference"
     FISHER = "Fisher's interval of a correlation, over games"
     BOOTSTRAP = "percentiles of a bootstrap over whole games"
-    BOOTSTRAP_DIFFERENCE = "percentiles of a bootstrap over whole games, those of each side drawn on their own"
+    BOOTSTRAP_DIFFERENCE = "percentiles of a bootstrap over whole games, each side resampled separately"
 
     @property
     def caption(self) -> str:
@@ -42,7 +41,7 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float | None, 
     successes outside 0 to n.
     """
     if not 0 <= successes <= n:
-        raise ValueError(f"{successes} successes in {n} trials cannot be")
+        raise ValueError(f"{successes} successes in {n} trials are impossible")
     if n == 0:
         return None, None
     z = float(norm.ppf(0.5 + level / 2))
@@ -91,8 +90,8 @@ def game_means(
 ) -> pl.DataFrame:
     """The mean of a column in each group, with a percentile bootstrap over games.
 
-    Returns by…, mean, lo, hi (null below two games), n (rows that have a value), games; sorted by `by`. Where every
-    game has the same mean the interval has no width: with few games and rare events it is too narrow.
+    Returns by…, mean, lo, hi (null below two games), n (rows that have a value), games; sorted by `by`. If every
+    game has the same mean, the interval has no width: with few games and rare events it is too narrow.
     """
     kept = rows.drop_nulls(value).with_columns(pl.col(value).cast(pl.Float64))
     sums = kept.group_by([*by, game]).agg(pl.col(value).sum().alias("sum"), pl.len().alias("count")).sort([*by, game])
@@ -116,9 +115,9 @@ def game_difference(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> tuple[float | None, float | None, float | None]:
-    """(difference, lo, hi) of the means of a column, first minus second, the games of each resampled on their own.
+    """(difference, lo, hi) of the means of a column, first minus second, the games of each resampled separately.
 
-    All None without a value on either side; bounds are None where a side has one game only.
+    All None without a value on either side; bounds are None if a side has one game only.
     """
     parts = []
     for rows in (one, two):
@@ -142,7 +141,7 @@ def game_bootstrap(
     seed: int = SEED,
 ) -> tuple[float | None, float | None]:
     """The percentile interval of a figure of summed counts. games: counts, shape (games, counts); figure: from sums,
-    shape (draws, counts), to values, shape (draws,), NaN where it is not defined. (None, None) below two games.
+    shape (draws, counts), to values, shape (draws,), NaN if it is not defined. (None, None) below two games.
     """
     if len(games) < 2:
         return None, None

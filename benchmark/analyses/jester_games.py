@@ -1,4 +1,4 @@
-"""What several analyses ask of a game with a jester, one row a game."""
+"""Facts about games with a jester that several analyses use, one row per game."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def jester_games(frames: Frames) -> pl.DataFrame:
     Columns: game_id, game, condition, learning, turn, seating; model (the jester's; several joined by "+"); and as
     booleans jester_won, villagers_won, werewolves_won; jester_killed (at night); jester_exiled_first (on day 1);
     wolf_voted_jester (at least one werewolf voted for a jester in the ballot of day 1 that counted, the revote, and
-    the vote was its own; null where none voted that day).
+    the vote was its own; null if none voted that day).
     """
     games = frames.games.filter("triadic").select(
         *_KEYS,
@@ -45,11 +45,11 @@ def jester_games(frames: Frames) -> pl.DataFrame:
 
 
 def chosen(acts: pl.DataFrame) -> pl.DataFrame:
-    """The votes or night acts that were the players' own, not drawn by the rules."""
+    """The votes or night acts that players chose, not drawn by the rules."""
     return acts.filter(~pl.col("drawn").fill_null(False))
 
 
 def last_ballots(frames: Frames) -> pl.DataFrame:
-    """The votes that counted: of each day those of the last ballot."""
+    """The votes that counted: those of each day's last ballot."""
     last = pl.col("ballot").max().over("game_id", "day")
     return frames.votes.filter(pl.col("ballot") == last)

@@ -1,6 +1,6 @@
-"""How far those who rated the same games agree: judges with each other, and with the players.
+"""Agreement between raters of the same games: judges with each other, and with the players.
 
-The unit is one statement seen from one seat, one statement's report, or one player's role as named from one seat.
+The unit is one statement rated from one seat, one statement's report, or one player's role named from one seat.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rater_agreement(frames: Frames) -> pl.DataFrame:
     question: "report" (is my statement deceptive?), "flag" (is this statement deceptive?, from the same seat), "type"
     (which kind of deception, where both flagged it), "role" (who holds which role, from the same seat). Columns: game,
     condition, one, other (raters; "players" reported and rated themselves), question, share_one and share_other (how
-    often each answers yes; null for type and role), raw (share of equal answers), kappa (Cohen's; null where chance
+    often each answers yes; null for type and role), raw (share of equal answers), kappa (Cohen's; null if chance
     alone would agree fully), lo, hi (of kappa, bootstrap over games; null below two games), n (questions that both
     answered), games.
     """
@@ -62,7 +62,7 @@ def rater_agreement(frames: Frames) -> pl.DataFrame:
 
 
 def _answers(frames: Frames) -> list[tuple[str, pl.DataFrame, list[str]]]:
-    """For each question: the rows with an answer (game, condition, rater, game_id, answer) and what names a unit."""
+    """For each question: the rows with an answer (game, condition, rater, game_id, answer) and the key of a unit."""
     seen = ["game_id", "statement_id", "observer"]
     both = frames.ratings.filter("flag")
     return [
@@ -95,7 +95,7 @@ def _figures(both: pl.DataFrame) -> tuple[object, ...]:
 
 
 def _kappa(counts: npt.NDArray[np.float64], size: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Raw agreement and Cohen's kappa of tables of counts, shape (tables, size * size); NaN where chance is 1."""
+    """Raw agreement and Cohen's kappa of tables of counts, shape (tables, size * size); NaN if chance is 1."""
     tables = counts.reshape(-1, size, size)
     total = tables.sum(axis=(1, 2))
     raw = np.trace(tables, axis1=1, axis2=2) / total
@@ -113,7 +113,7 @@ ANALYSES: tuple[Analysis, ...] = (
         otherwise="no two raters answered the same question",
         interval=Interval.BOOTSTRAP,
         source="Appendix L",
-        note="Cohen's kappa is 1 for full agreement and 0 for what chance gives; lo and hi are those of kappa.",
+        note="Cohen's kappa is 1 for full agreement and 0 for chance agreement; lo and hi are the interval of kappa.",
         main=True,
     ),
 )

@@ -1,6 +1,6 @@
-"""What a jester's model wrote down for its next games: strategies, theory-of-mind order, vocabulary, and the judges.
+"""Lessons that a jester's model wrote for its next games: strategies, theory-of-mind order, vocabulary, and judges.
 
-The unit here is the lesson, and only lessons that were kept count: near duplicates were never read by anybody.
+The unit is the lesson. Only kept lessons count: near duplicates were never shown to a player.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEARNER = ("condition", "model")
 _LESSON = ["game_id", "kind", "text"]
 _TAGGED = ("categories", "categories_other")
 
-# Words of the game itself, which every model's lessons use.
+# Words of the game, which every model's lessons use.
 _GAME = re.compile(
     r"jesters?|(were)?wol(f|ves)|villagers?|village|doctors?|seers?|players?|rounds?|games?|days?|nights?|turns?"
 )
@@ -59,7 +59,7 @@ def lesson_categories(frames: Frames) -> pl.DataFrame:
 
 
 def lesson_third_order(frames: Frames) -> pl.DataFrame:
-    """The share of third-order lessons by each labeller: the rules, or a judge by its name (Appendix L, Table 21).
+    """The share of third-order lessons by labeller: the rules, or a judge by its name (Appendix L, Table 21).
 
     Columns: condition, model, labeller, third, n (lessons that the labeller tagged), rate, lo, hi (Wilson over
     lessons).
@@ -90,7 +90,7 @@ AGREEMENT = pl.Schema(
 
 
 def lesson_agreement(frames: Frames) -> pl.DataFrame:
-    """How far the rules and the judges tag the same lessons alike, every two of them (Appendix L, Table 21).
+    """Pairwise agreement of the rules and the judges on the same lessons (Appendix L, Table 21).
 
     Columns: one, other (labellers), axis ("order", or a strategy), n (lessons that both tagged), share_one and
     share_other (how often each gives the strategy; null for the order), raw (share of equal tags), kappa (Cohen's; null
@@ -180,7 +180,7 @@ def _kept(frames: Frames) -> pl.DataFrame:
 
 
 def _tagged(frames: Frames) -> pl.DataFrame:
-    """The lessons that were kept, with the rules' categories and order."""
+    """The kept lessons, with the rules' categories and order."""
     return _with_rules(_kept(frames).select(*LEARNER, "text"))
 
 
@@ -193,7 +193,7 @@ def _with_rules(lessons: pl.DataFrame) -> pl.DataFrame:
 
 
 def _judged(frames: Frames) -> pl.DataFrame:
-    """The judges' tags of the lessons that were kept, where there are any."""
+    """The judges' tags of the kept lessons, if any."""
     kept = _kept(frames).select(_LESSON).unique()
     tags = frames.tags.join(kept, on=_LESSON, how="semi")
     return tags.unique([*_LESSON, RATER], keep="first", maintain_order=True)
@@ -220,7 +220,7 @@ def _content_words(text: str, names: set[str]) -> list[str]:
 
 
 def _bars(table: pl.DataFrame, labels: Mapping[int, str] | Mapping[str, str]) -> Figure:
-    """For each label a bar a model, with its interval. table: as `_shares` gives it, labels in the same order."""
+    """For each label, a bar per model with its interval. table: from `_shares`, labels in the same order."""
     models = table.select(LEARNER).unique(maintain_order=True)
     figure, (panel,) = canvas(1, 0.4 + 0.2 * models.height + len(labels) * (0.2 + 0.14 * models.height))
     height = 0.8 / models.height
@@ -247,7 +247,7 @@ ANALYSES = (
         needs=(LESSONS,),
         interval=Interval.WILSON_N,
         source="Figure 4a, section 5.6",
-        note="Order 3 sets how two factions read the player against each other; n counts lessons.",
+        note="Order 3 contrasts how two factions read the player; n counts lessons.",
         main=True,
     ),
     Analysis(
@@ -267,7 +267,7 @@ ANALYSES = (
         needs=(LESSONS,),
         interval=Interval.WILSON_N,
         source="Table 21",
-        note="Compare the order of the models within a labeller, not rates across labellers; n counts lessons.",
+        note="Compare the ranking of models within a labeller, not rates across labellers; n counts lessons.",
         main=True,
     ),
     Analysis(
@@ -275,17 +275,17 @@ ANALYSES = (
         "Rules and judges on the same lessons",
         lesson_agreement,
         needs=(LESSONS, TAGS),
-        otherwise="no judge tagged a lesson that was kept",
+        otherwise="no judge tagged a kept lesson",
         source="Appendix L, Table 21",
-        note="Cohen's kappa is 1 for full agreement and 0 for what chance gives.",
+        note="Cohen's kappa is 1 for full agreement and 0 for chance agreement.",
     ),
     Analysis(
         "lesson_vocabulary",
         "Words that set a model's lessons apart",
         lesson_vocabulary,
         needs=(LESSONS,),
-        otherwise="only one model drew lessons, or their words are those of the game",
+        otherwise="only one model wrote lessons, or their words are all words of the game",
         source="Appendix N",
-        note="A word's TF-IDF weight in the model's lessons, less its mean weight in the other models'.",
+        note="A word's TF-IDF weight in the model's lessons minus its mean weight in the other models' lessons.",
     ),
 )

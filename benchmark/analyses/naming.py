@@ -1,4 +1,4 @@
-"""Hidden roles as a judge names them from the seats of those who lived to the end."""
+"""Hidden roles as named by a judge from the seats of the survivors."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def named_roles(frames: Frames) -> pl.DataFrame:
     (section 5.4).
 
     Columns: game, condition, rater (the judge), observer_role, target_role (either may be "all"), mean (accuracy), lo,
-    hi (bootstrap over games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's yardstick;
-    roster_chance: how often somebody who deals the roster less what the observer knows of it at random would be right.
+    hi (bootstrap over games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's baseline;
+    roster_chance: the accuracy of dealing the roster, without what the observer knows, at random.
     Everybody knows its own role and some roles know each other (`sides`), so their guesses about partners are left out.
     """
     keys = [*GAME, RATER, "observer_role", "target_role"]
@@ -67,7 +67,7 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(GUESSES,),
         interval=Interval.BOOTSTRAP,
         source="section 5.4",
-        note="Accuracy at the roster's chance means that the transcript gave the role away to nobody in that seat.",
+        note="Accuracy at roster_chance means that the transcript revealed nothing about the role to that seat.",
         main=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""What an analysis can need of the games, each a function that says what is missing, or "" where it is there."""
+"""What an analysis can need from the games: functions that return what is missing, or "" if nothing is."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RANKS = _rows("ranks", "no voter had rated anybody", _chosen())
 KILLS = _rows("nights", "no player chose whom to kill", _chosen(pl.col("act") == "kill"))
 PROTECTIONS = _rows("nights", "no player chose whom to protect", _chosen(pl.col("act") == "protection"))
 BIDS = _rows("bids", "nobody bid for the floor")
-LESSONS = _rows("lessons", "no lesson was drawn", pl.col("kept"))
+LESSONS = _rows("lessons", "no lesson was learned", pl.col("kept"))
 GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null())
 TAGS = _rows("tags", "no judge tagged lessons")
 TURNS = _rows("games", "the games do not say which came first", pl.col("turn").is_not_null())
@@ -75,9 +75,9 @@ def with_and_without(role: str) -> Need:
 
 
 def two_conditions(frames: Frames) -> str:
-    """Games of one kind in two conditions."""
+    """The same game in two conditions."""
     counts = frames.games.group_by("game").agg(pl.col("condition").n_unique())
-    return "" if (counts["condition"] > 1).any() else "all games of a kind were played in one condition"
+    return "" if (counts["condition"] > 1).any() else "every game was played in one condition only"
 
 
 def two_raters(frames: Frames) -> str:
@@ -85,4 +85,4 @@ def two_raters(frames: Frames) -> str:
     rated = frames.ratings.filter(pl.col("flag").is_not_null())
     reported = frames.statements.filter(pl.col("label_self").is_not_null())
     raters = set(rated[RATER]) | set(reported[RATER])
-    return "" if len(raters) > 1 else "nobody rated, or only one judge or the players did"
+    return "" if len(raters) > 1 else "the games have one rater or none"

@@ -1,4 +1,4 @@
-"""What happens at night: whom the doctor protects and whom the werewolves choose, where the choice was their own."""
+"""What happens at night: whom the doctor protects and whom the werewolves attack, where the choice was their own."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def victims(frames: Frames) -> pl.DataFrame:
 
 
 def doctor_prediction(frames: Frames) -> pl.DataFrame:
-    """How often a living doctor protects the very player that the werewolves chose, by day (Appendix K.4).
+    """How often a living doctor protects the werewolves' chosen victim, by day (Appendix K.4).
 
-    Protecting oneself when one is the victim counts. Columns: game, condition, model (the doctor's), day, mean, lo, hi
+    Protecting itself when it is the victim counts. Columns: game, condition, model (the doctor's), day, mean, lo, hi
     (bootstrap over games), n (protections), games.
     """
     kills = frames.nights.filter(pl.col("act") == "kill").select("game_id", "day", victim="target")
@@ -66,7 +66,7 @@ def doctor_prediction(frames: Frames) -> pl.DataFrame:
 
 
 def _shares(acts: pl.DataFrame, count: str) -> pl.DataFrame:
-    """The share of a cell's acts of each kind. acts: a row each, with the column kind."""
+    """The share of each kind among a cell's acts. acts: one row per act, with the column kind."""
     kinds = acts.select(*CELL, target="kind").unique()
     rows = acts.join(kinds, on=CELL).with_columns(hit=pl.col("kind") == pl.col("target_right"))
     table = game_means(rows, [*CELL, "target_right"], "hit").rename({"target_right": "target"})
@@ -92,7 +92,7 @@ def plot_targets(table: pl.DataFrame) -> Figure:
 
 
 def plot_doctor_prediction(table: pl.DataFrame) -> Figure:
-    """A line a model over the days."""
+    """One line per model over the days."""
     _, models = groups_of(table)
     figure, (panel,) = canvas(1, height=3.2)
     for number, (model, name) in enumerate(zip(models.iter_rows(named=True), cell_names(models), strict=True)):
@@ -115,11 +115,11 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(PROTECTIONS,),
         interval=Interval.BOOTSTRAP,
         source="Table 10, Figure 8a",
-        note="A doctor that mostly protects itself has no view of whom the werewolves will choose.",
+        note="A doctor that mostly protects itself does not predict whom the werewolves will attack.",
     ),
     Analysis(
         "victims",
-        "Whom those who kill at night choose",
+        "Whom the killers attack at night",
         victims,
         plot_targets,
         needs=(KILLS,),
@@ -133,9 +133,9 @@ ANALYSES: tuple[Analysis, ...] = (
         doctor_prediction,
         plot_doctor_prediction,
         needs=(PROTECTIONS,),
-        otherwise="nobody was attacked on a night on which a doctor chose",
+        otherwise="nobody was attacked on a night when a doctor chose",
         interval=Interval.BOOTSTRAP,
         source="Appendix K.4",
-        note="The share of a living doctor's nights on which it protected whom the werewolves had chosen.",
+        note="The share of a living doctor's nights on which it protected the player the werewolves had chosen.",
     ),
 )

@@ -33,8 +33,8 @@ def win_rates(frames: Frames) -> pl.DataFrame:
     """How often each faction wins, for each cell and pooled (Table 7, Figure 2).
 
     Columns: game, condition, model, learning, faction, wins, games, rate, lo, hi (Wilson's interval over games). Games
-    that nobody won count against every faction; where there are such games, "nobody" has a row of its own. Games in
-    which different models play are one row; `model_wins` has them by model and role.
+    that nobody won count against every faction and also have their own row, "nobody". Games between different models
+    share one row; `model_wins` has them by model and role.
     """
     cells = wins_by(frames, CELL)
     pooled = wins_by(frames, GAME).with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
@@ -43,10 +43,10 @@ def win_rates(frames: Frames) -> pl.DataFrame:
 
 
 def model_wins(frames: Frames) -> pl.DataFrame:
-    """How often each model wins in each role, over games in which different models play.
+    """How often each model wins in each role, over games between different models.
 
     A win is the role's team's. Columns: game, condition, model, learning, role, wins, games (in which the model holds
-    the role), rate, lo, hi (Wilson's interval over games; null where winners of one role may differ within a game).
+    the role), rate, lo, hi (Wilson's interval over games; null if winners of one role may differ within a game).
     """
     mixed = frames.games.filter(pl.col("model") == MIXED).select("game_id")
     keys = [*CELL, "role"]
@@ -85,7 +85,7 @@ CHANGE = pl.Schema(
 def condition_effect(frames: Frames) -> pl.DataFrame:
     """Each faction's win rate in one condition minus that in another, for every two conditions of a game.
 
-    Only line-ups that both conditions have count, so that other opponents are no difference between conditions.
+    Only line-ups that both conditions share count, so that different opponents do not look like a difference.
     Columns: game, model, learning, faction, one, other (conditions), rate_other, games_other, rate_one, games_one,
     difference (one minus other), lo, hi (Newcombe's interval).
     """
@@ -103,7 +103,7 @@ def condition_effect(frames: Frames) -> pl.DataFrame:
 
 
 def pairs_of_conditions(frames: Frames) -> list[tuple[str, str]]:
-    """Every two conditions that games of one kind were played in, in alphabetical order."""
+    """Every pair of conditions of the same game, in alphabetical order."""
     conditions = frames.games.group_by("game").agg(pl.col("condition").unique().sort())["condition"]
     return sorted({pair for names in conditions for pair in combinations(names, 2)})
 
@@ -153,7 +153,7 @@ _METRICS = ("jester_won", "villagers_won", "werewolves_won", "wolf_voted_jester"
 
 
 def shuffled_runs(frames: Frames) -> pl.DataFrame:
-    """The headline figures of the games whose roles were not fixed to names, by learning (Table 5, section 5.3).
+    """The headline figures of games whose roles were not fixed to names, by learning (Table 5, section 5.3).
 
     Metrics: jester_won, villagers_won, werewolves_won, wolf_voted_jester (a werewolf voted for the jester on day 1),
     jester_exiled_first (the vote of day 1 exiled the jester). Games whose seating is not known are left out. Columns:
@@ -238,7 +238,7 @@ def _paired(frames: Frames) -> pl.DataFrame:
 
 
 def plot_win_rates(table: pl.DataFrame) -> Figure:
-    """One panel a faction of each game, one bar a cell."""
+    """One panel per faction of each game, one bar per cell."""
     _, factions = groups_of(table.select("game", "faction"), ["faction"])
     figure, panels = canvas(factions.height, height=1.2 + 0.32 * table.select(CELL).n_unique())
     for faction, panel in zip(factions.iter_rows(named=True), panels, strict=True):
@@ -249,7 +249,7 @@ def plot_win_rates(table: pl.DataFrame) -> Figure:
 
 
 def plot_model_wins(table: pl.DataFrame) -> Figure:
-    """One panel a role of each game, one bar a model."""
+    """One panel per role of each game, one bar per model."""
     _, roles = groups_of(table.select("game", "role"), ["role"])
     figure, panels = canvas(roles.height, height=1.2 + 0.32 * table.select(CELL).n_unique())
     for role, panel in zip(roles.iter_rows(named=True), panels, strict=True):
@@ -284,17 +284,17 @@ def _plot_differences(table: pl.DataFrame, keys: Sequence[str], label: str) -> F
 
 
 def plot_learning_effect(table: pl.DataFrame) -> Figure:
-    """Bars to either side of zero, one panel a model."""
+    """Bars to either side of zero, one panel per model."""
     return _plot_differences(table, MODEL, "win rate, ON minus OFF")
 
 
 def plot_condition_effect(table: pl.DataFrame) -> Figure:
-    """Bars to either side of zero, one panel a model and pair of conditions."""
+    """Bars to either side of zero, one panel per model and pair of conditions."""
     return _plot_differences(table, ("game", "model", "learning", "one", "other"), "difference of win rates")
 
 
 def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
-    """One panel a model: each faction's rate in both regimes."""
+    """One panel per model: each faction's rate in both regimes."""
     rates = table.drop_nulls("games").with_columns(game=pl.lit("werewolf"))
     _, models = groups_of(rates)
     figure, panels = canvas(models.height, height=2.8)
@@ -325,20 +325,20 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_model_wins,
         needs=(MIXED_TABLES,),
         interval=Interval.WILSON_GAMES,
-        note="Games in which different models play: how often the team of a role wins while the model holds that role. "
+        note="Games between different models: how often a role's team wins while the model holds that role. "
         "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
         "account.",
         main=True,
     ),
     Analysis(
         "condition_effect",
-        "Win rates of one condition against another",
+        "Win rates: one condition against another",
         condition_effect,
         plot_condition_effect,
         needs=(two_conditions,),
         otherwise="no model played in two conditions",
         interval=Interval.NEWCOMBE,
-        note="Above zero the faction wins more in the first condition; an interval that holds zero leaves the sign "
+        note="Above zero, the faction wins more in the first condition; an interval that contains zero leaves the sign "
         "open.",
         main=True,
     ),
@@ -351,7 +351,7 @@ ANALYSES: tuple[Analysis, ...] = (
         otherwise="no model played with learning on and off",
         interval=Interval.NEWCOMBE,
         source="Figure 13a",
-        note="Above zero the faction wins more where the jester learns; an interval that holds zero leaves the sign "
+        note="Above zero, the faction wins more when the jester learns; an interval that contains zero leaves the sign "
         "open.",
         main=True,
     ),
@@ -364,7 +364,7 @@ ANALYSES: tuple[Analysis, ...] = (
         otherwise="no model played both with the jester and without, with equal settings",
         interval=Interval.WILSON_AND_NEWCOMBE,
         source="Table 4",
-        note="How much of the villagers' success is lost once looking suspicious no longer means one thing only.",
+        note="How much villagers lose once looking suspicious can mean two things.",
         main=True,
     ),
     Analysis(
@@ -372,9 +372,9 @@ ANALYSES: tuple[Analysis, ...] = (
         "Games with roles shuffled over names",
         shuffled_runs,
         needs=(dealt(JESTER),),
-        otherwise="roles were fixed to names, or the games do not say",
+        otherwise="roles were fixed to names, or the seating is not known",
         interval=Interval.NEWCOMBE,
         source="Table 5",
-        note="The headline figures where no name can give a role away.",
+        note="The headline figures of games in which a name cannot reveal a role.",
     ),
 )

@@ -12,4 +12,4 @@ COLOURS = {
     "purple": "#CC79A7",
 }
 CYCLE = tuple(COLOURS[name] for name in ("blue", "vermillion", "green", "orange", "purple", "sky", "yellow", "grey"))
-"""Colours for things without one of their own, such as models; start again after the last."""
+"""Colours for things without a fixed colour, such as models; repeats after the last."""

@@ -1,4 +1,4 @@
-"""Which single figure of a game goes along with a win of the jester."""
+"""Which single features of a game correlate with a win of the jester."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def predictors(frames: Frames) -> pl.DataFrame:
     which the jester spoke, as in the paper.
 
     Columns: game, condition, model (the jester's, or "all models"), rater, feature, r, lo, hi (Fisher's interval),
-    mean_won, mean_lost, games_won, games. r is null where the feature or the outcome is constant.
+    mean_won, mean_lost, games_won, games. r is null if the feature or the outcome is constant.
     """
     features = game_features(frames)
     groups = features.with_columns(model=pl.lit(POOLED)), features
@@ -62,7 +62,7 @@ def predictors(frames: Frames) -> pl.DataFrame:
 
 
 def game_features(frames: Frames) -> pl.DataFrame:
-    """The features of `predictors`, one row for each rater of each game that deals a jester; null where a game has no
+    """The features of `predictors`, one row for each rater of each game that deals a jester; null if a game has no
     such figure.
     """
     games = jester_games(frames)
@@ -104,12 +104,12 @@ def _pearson(one: list[float], two: list[float]) -> float | None:
 ANALYSES: tuple[Analysis, ...] = (
     Analysis(
         "predictors",
-        "What goes along with a win of the jester",
+        "What correlates with a jester's win",
         predictors,
         needs=(dealt(JESTER),),
         interval=Interval.FISHER,
         source="Table 8",
-        note="Correlation over games, one feature at a time; it says nothing about what caused what.",
+        note="Correlation over games, one feature at a time; it does not show causes.",
         main=True,
     ),
 )

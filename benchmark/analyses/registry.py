@@ -1,4 +1,4 @@
-"""All analyses in the order in which a report reads best: what was played, who won, how it came, what was learned."""
+"""All analyses in report order: what was played, who won, how, and what was learned."""
 
 from __future__ import annotations
 

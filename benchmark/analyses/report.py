@@ -1,6 +1,6 @@
-"""The report of a set of games: every analysis as a section of one HTML page that needs nothing beside itself.
+"""The report of a set of games: every analysis as a section of one self-contained HTML page.
 
-Figures are embedded, styles are inline, and whatever comes from outside (names of models, lessons) is escaped.
+Figures are embedded, styles are inline, and outside text (names of models, lessons) is escaped.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ LONG = 24  # rows beyond which a table folds
 DRAWN = 24  # models that a figure has room for
 WIDEST = 28  # characters of a model's name in a figure
 MOST = 400  # rows that a page shows; the CSV file has them all
-TITLE = "Who deceived whom, and with what success"
+TITLE = "Who deceived whom, and how well"
 
 _SOURCES = {
-    Source.SCRIPTED: "Scripted players spoke in these games: the figures check the tool, they are no finding about "
+    Source.SCRIPTED: "Scripted players spoke in these games: the figures test the tool and are not findings about "
     "models or people.",
     Source.HUMAN: "People played in these games, under the names of their seats' models.",
     Source.IMPORTED: "Some of these games were played elsewhere and imported.",
@@ -39,7 +39,7 @@ _SOURCES = {
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One analysis that found something. svg: its figure, "" where it has none or too many models for one."""
+    """One analysis that found something. svg: its figure, "" if it has none or too many models for one."""
 
     analysis: Analysis
     table: pl.DataFrame
@@ -48,7 +48,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """sections: the analyses that found something; nothing: the others, each with what the games lack for it."""
+    """sections: the analyses with results; nothing: the others, each with what the games lack."""
 
     sections: tuple[Section, ...]
     nothing: tuple[tuple[Analysis, str], ...]
@@ -80,7 +80,7 @@ def run_analyses(
 
 
 def _svg(analysis: Analysis, table: pl.DataFrame) -> str:
-    """The figure as SVG, its text as shapes, the same bytes each time."""
+    """The figure as SVG with text as shapes; the bytes are reproducible."""
     if analysis.plot is None or ("model" in table.columns and table["model"].n_unique() > DRAWN):
         return ""
     from matplotlib import rc_context
@@ -93,7 +93,7 @@ def _svg(analysis: Analysis, table: pl.DataFrame) -> str:
 
 
 def _with_short_names(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with names of models short enough for a figure, still distinct."""
+    """The table with model names shortened for a figure, still distinct."""
     if "model" not in table.columns:
         return table
     short: dict[str, str] = {}
@@ -104,13 +104,13 @@ def _with_short_names(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def notes(games_set: GameSet) -> list[str]:
-    """Sentences that must stand beside any figure of these games: whose words, whose ratings, what is missing."""
+    """Sentences that must accompany any figure from these games: whose words, whose ratings, what is missing."""
     said = [words for source, words in _SOURCES.items() if source in games_set.sources]
     said += _judged(games_set.frames)
     said += _mixed(games_set)
     for run in games_set.runs:
         if not run.finished:
-            said.append(f"{run.name} holds no finished game.")
+            said.append(f"{run.name} has no finished game.")
         said += [
             f"Left out of {run.name}: {count} games that failed ({why})." for why, count in run.failed.most_common()
         ]
@@ -128,18 +128,17 @@ def _judged(frames: Frames) -> list[str]:
     counts = ", ".join(f"{name} ({count} of {of} games)" for name, count in names)
     alone = judges[RATER].n_unique() == 1 and not rated.filter(pl.col(RATER) == PLAYERS).height
     which = "All ratings and reports" if alone else "Some ratings and reports"
-    return [f"{which} are a judge's, given after the game from its log: {counts}."]
+    return [f"{which} were given by a judge after the game, from its log: {counts}."]
 
 
 def _mixed(games_set: GameSet) -> list[str]:
-    """A sentence where conditions are pooled, and for every cell of games whose settings are not known that differ in
-    what can be seen.
+    """A sentence if conditions are pooled, and one for every cell of games with unknown settings that visibly differ.
     """
     frames = games_set.frames
     said = []
     conditions = frames.games["settings"].n_unique()
     if games_set.pooled and conditions > 1:
-        said.append(f"Games of {conditions} different settings are pooled, as asked; their figures are the mixture's.")
+        said.append(f"Games with {conditions} different settings are pooled; their figures describe a mixture.")
     rosters = frames.seats.group_by("game_id").agg(roster=pl.col("role").sort().str.join(" "))
     kinds = {"seating": "ways of seating", "roster": "rosters"}
     cells = (
@@ -154,8 +153,8 @@ def _mixed(games_set: GameSet) -> list[str]:
         if of:
             learns = f"learning {'on' if row['learning'] else 'off'}"
             said.append(
-                f"The games of {row['game']} by {row['model']} with {learns} have different {' and '.join(of)}, and "
-                "their figures are the mixture's: analyse such runs one at a time."
+                f"The games of {row['game']} by {row['model']} with {learns} have different {' and '.join(of)}, so "
+                "their figures describe a mixture: analyse such runs one at a time."
             )
     return said
 
@@ -224,7 +223,7 @@ def markdown(table: pl.DataFrame) -> str:
 
 
 def markdown_report(games_set: GameSet, findings: Findings) -> str:
-    """The main sections as Markdown, with what must stand beside them."""
+    """The main sections as Markdown, with the notes that must accompany them."""
     chosen = [section for section in findings.sections if section.analysis.main]
     parts = [
         f"# {TITLE}\n",
@@ -246,7 +245,7 @@ def _in_paper(analysis: Analysis) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as a reader sees it: three decimals at most, a dash for what is not there."""
+    """A value as shown to readers: at most three decimals, a dash for a missing value."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if isinstance(value, bool):

@@ -24,9 +24,9 @@ _BALLOTS = (Phase.VOTING.value, Phase.REVOTE.value)
 
 
 def jester_silence(frames: Frames) -> pl.DataFrame:
-    """How often the jester wins if it took the floor on day 1, and if it did not (Appendix D and F.1).
+    """How often the jester wins if it spoke on day 1, and if it did not (Appendix D and F.1).
 
-    The paper calls silence on day 1 a sure sign of a lost game. The reason that goes with a vote is not the floor:
+    The paper calls silence on day 1 a certain sign of a lost game. The reason of a vote does not count as speaking:
     everybody gives one. Games in which the jester died before it could speak are left out. Columns: game, condition,
     model (the jester's), learning, spoke, wins, games, rate, lo, hi (Wilson's interval over games).
     """
@@ -46,7 +46,7 @@ def jester_silence(frames: Frames) -> pl.DataFrame:
 
 
 def plot_jester_silence(table: pl.DataFrame) -> Figure:
-    """Two bars a cell: silent on day 1, and not."""
+    """Two bars per cell: silent on day 1, and not."""
     figure, (panel,) = canvas(1, 1.0 + 0.3 * table.height)
     said = ["spoke" if spoke else "silent" for spoke in table["spoke"]]
     names = [f"{name}: {words} on day 1" for name, words in zip(cell_names(table), said, strict=True)]

@@ -1,4 +1,4 @@
-"""What an analysis starts from: the finished games of one or several runs as frames, and the facts of those runs."""
+"""The input of an analysis: the finished games of one or more runs as frames, and facts about those runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def load_games(
     of them if each has other raters: the players and judges. watch: is called with the number of games read so far.
     pool: games of different settings are one condition.
 
-    Raises UsageError where no game is finished or two sources hold the same game with the same raters, BadData for a
+    Raises UsageError if no game is finished or two sources hold the same game with the same raters, BadData for a
     source that holds neither a run nor a corpus.
     """
     opened: list[OpenedGames] = []
@@ -65,7 +65,7 @@ def load_games(
     runs = tuple(run for games in opened for run in _runs(games))
     if not any(run.finished for run in runs):
         failed = sum(run.failed.total() for run in runs)
-        why = f"{failed} failed; `liescope play … --retry-failed` takes them up" if failed else "none has ended yet"
+        why = f"{failed} failed; `liescope play … --retry-failed` retries them" if failed else "none has finished yet"
         raise UsageError(f"{', '.join(map(str, paths))}: no finished game to analyse ({why})")
     return GameSet(runs, frames_of([games.tables for games in opened], pool), _sources(opened), pool)
 
@@ -98,7 +98,7 @@ def _sources(opened: Sequence[OpenedGames]) -> frozenset[Source]:
 
 
 def settings(runs: Sequence[Run]) -> pl.DataFrame:
-    """What the runs were played with, one row a setting (Table 22): run, setting, value."""
+    """The runs' settings, one per row (Table 22): run, setting, value."""
     rows = [
         (run.name, name, value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
         for run in runs

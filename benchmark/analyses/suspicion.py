@@ -56,7 +56,7 @@ def jester_suspicion(frames: Frames) -> pl.DataFrame:
 
 
 def _last_views(frames: Frames) -> pl.DataFrame:
-    """Each observer's running suspicion of each speaker when the game ended, where it rated the speaker at all."""
+    """Each observer's running suspicion of each speaker at the end of the game, if it ever rated the speaker."""
     keys = ["game_id", *CELL, RATER, "observer", "observer_role", "speaker", "speaker_role"]
     return (
         frames.ratings.drop_nulls("suspicion")
@@ -68,7 +68,7 @@ def _last_views(frames: Frames) -> pl.DataFrame:
 
 
 def cross_perception(frames: Frames) -> pl.DataFrame:
-    """How much each role suspects each other one when the game ends (Appendix B.1): mean running suspicion.
+    """How much each role suspects each other role at the end of the game (Appendix B.1): mean running suspicion.
 
     Columns: game, condition, model (the observer's), learning, rater, observer_role, target_role, mean, lo, hi
     (bootstrap over games), n (pairs of players), games.
@@ -187,7 +187,7 @@ ANALYSES = (
         needs=(SUSPICION,),
         interval=Interval.BOOTSTRAP,
         source="Figure 14, right",
-        note="Where jester and werewolves draw the same suspicion, suspicion alone cannot tell them apart.",
+        note="If jester and werewolves draw equal suspicion, suspicion alone cannot distinguish them.",
         main=True,
     ),
     Analysis(
@@ -198,7 +198,7 @@ ANALYSES = (
         needs=(SUSPICION,),
         interval=Interval.BOOTSTRAP,
         source="Appendix K.1, Figure 11",
-        note="Whether evidence gathers against a role as the game goes on; later days hold fewer games.",
+        note="Whether suspicion of a role grows during the game; later days have fewer games.",
     ),
     Analysis(
         "jester_suspicion",
@@ -209,7 +209,7 @@ ANALYSES = (
         otherwise="no jester's statement was rated with a suspicion",
         interval=Interval.BOOTSTRAP,
         source="Appendix F.1, Figure 9a",
-        note="Whether jesters who win were suspected from the first day on.",
+        note="Whether winning jesters were suspected from the first day.",
     ),
     Analysis(
         "cross_perception",
@@ -230,6 +230,6 @@ ANALYSES = (
         otherwise="no model's games were rated with learning on and off",
         interval=Interval.BOOTSTRAP_DIFFERENCE,
         source="Figure 5",
-        note="What the jester's learning changed in how the others see each other.",
+        note="How the jester's learning changed whom the others suspect.",
     ),
 )

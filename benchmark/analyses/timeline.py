@@ -1,4 +1,4 @@
-"""What changes within a game: self-tagged deception by day, suspicion by the place within the day."""
+"""What changes within a game: self-reported deception by day, suspicion by position within the day."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def self_tagged_by_day(frames: Frames) -> pl.DataFrame:
 
 
 def position_thirds(frames: Frames) -> pl.DataFrame:
-    """Suspicion attracted by the place of a statement within its day, all models together (Appendix K.3).
+    """Suspicion attracted by the position of a statement within its day, all models together (Appendix K.3).
 
     third: early, mid or late, of the statements of that day. Columns: game, condition, rater, speaker_role, third,
     mean, lo, hi (bootstrap over games), n (ratings), games.
@@ -83,16 +83,16 @@ ANALYSES = (
         needs=(REPORTS,),
         interval=Interval.BOOTSTRAP,
         source="Appendix K.2",
-        note="Whether a role lies more or less as the game goes on, by its own reports.",
+        note="Whether a role deceives more or less as the game goes on, by its own reports.",
     ),
     Analysis(
         "position_thirds",
-        "Suspicion by the place within the day",
+        "Suspicion by position within the day",
         position_thirds,
         plot_position_thirds,
         needs=(SUSPICION,),
         interval=Interval.BOOTSTRAP,
         source="Appendix K.3",
-        note="Whether those who speak late in a day are suspected more.",
+        note="Whether late speakers are suspected more.",
     ),
 )

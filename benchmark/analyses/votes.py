@@ -1,4 +1,4 @@
-"""Whom the players vote for: the werewolves on day 1, the suspected, and how far votes agree."""
+"""Whom players vote for: the werewolves on day 1, votes and suspicion, and how far votes agree."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def wolf_votes_first_day(frames: Frames) -> pl.DataFrame:
 
 
 def vote_ranks(frames: Frames) -> pl.DataFrame:
-    """How far votes follow suspicion: the mean rank of the target in the voter's own running suspicion (Figure 12b).
+    """How closely votes follow suspicion: the mean rank of the target in the voter's running suspicion (Figure 12b).
 
     1 is the most suspected of the living others, ties averaged; every ballot counts, drawn votes do not. Columns: game,
     condition, model (the voter's), learning, rater, voter_role, mean, lo, hi (bootstrap over games), n (votes), games.
@@ -96,7 +96,7 @@ def coordination(frames: Frames) -> pl.DataFrame:
 
     wolf_unanimity: whether all living players of the roles that know each other (werewolves, mafiosos; see `sides`)
     vote for the same player, where two or more do.
-    wolf_votes_jester: the share of their votes that goes to a jester, on days that one lives to see. consensus: the
+    wolf_votes_jester: the share of their votes that goes to a jester, on days when one is alive. consensus: the
     largest share of all votes on one player. Cells with and without learning are pooled, as in the paper. Drawn votes
     do not count.
 
@@ -157,7 +157,7 @@ def plot_wolf_votes_first_day(table: pl.DataFrame) -> Figure:
 
 
 def plot_vote_ranks(table: pl.DataFrame) -> Figure:
-    """One panel a role of voters, one bar a cell."""
+    """One panel per voter role, one bar per cell."""
     _, roles = groups_of(table.select("game", "voter_role"), ["voter_role"])
     _, cells = groups_of(table)
     figure, panels = canvas(roles.height, height=1.2 + 0.32 * cells.height)
@@ -170,7 +170,7 @@ def plot_vote_ranks(table: pl.DataFrame) -> Figure:
 
 
 def plot_coordination(table: pl.DataFrame) -> Figure:
-    """Of the ballots that counted: one panel a metric, a line a model over the days."""
+    """For the ballots that counted: one panel per metric, one line per model over the days."""
     table = table.filter(pl.col("ballot") == pl.col("ballot").max().over("game"))
     metrics = [name for name in _COORDINATION if name in table["metric"]]
     _, lines = groups_of(table)
@@ -208,7 +208,7 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(RANKS,),
         interval=Interval.BOOTSTRAP,
         source="Figure 12b",
-        note="Mean rank of those voted for in the voter's own suspicion; 1 is always voting for the most suspected.",
+        note="Mean rank of the vote's target in the voter's own suspicion; 1: always the most suspected.",
         main=True,
     ),
     Analysis(

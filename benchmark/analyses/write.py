@@ -1,4 +1,4 @@
-"""Writing a report: the whole folder at once, in the place of an earlier report."""
+"""Writing a report: the whole folder at once, replacing an earlier report."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FILES = frozenset({"report.html", "report.md", "tables"})
 
 
 def write_report(out: Path, games_set: GameSet, findings: Findings) -> None:
-    """Writes report.html, report.md and tables/NAME.csv to the folder, which appears when it is complete.
+    """Write report.html, report.md and tables/NAME.csv to the folder, which appears when it is complete.
 
-    Raises UsageError, and leaves an earlier report as it is, where the folder holds anything else or cannot be written,
-    and where a text would hold the value of a secret of this machine.
+    Raises UsageError, and leaves an earlier report unchanged, if the folder holds anything else or cannot be written,
+    or if a text would contain a secret of this machine.
     """
     tables = {section.analysis.name: safe(section.table) for section in findings.sections}
     texts = {f"tables/{name}.csv": table.write_csv() for name, table in tables.items()}

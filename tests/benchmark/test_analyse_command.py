@@ -55,7 +55,7 @@ def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
     assert all(pl.read_csv(out / "tables" / name, infer_schema=False).height for name in tables)
     assert "werewolf, 4 games: " in printed
     for words in (printed, page, (out / "report.md").read_text(encoding="utf-8")):
-        assert "no finding about models or people" in words
+        assert "not findings about models or people" in words
         assert "1 games that failed (the endpoint is down)" in words
 
 
@@ -106,7 +106,7 @@ def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_pat
     (tmp_path / "no-run").mkdir()
     with pytest.raises(BadData, match="holds no run"):
         run(tmp_path / "no-run", "--out", out)
-    with pytest.raises(UsageError, match="none has ended yet"):
+    with pytest.raises(UsageError, match="none has finished yet"):
         run(keep(tmp_path / "empty"), "--out", out)
     with pytest.raises(UsageError, match="no finished game to analyse \\(1 failed"):
         run(keep(tmp_path / "failed", werewolf("a", 1, failure="down")), "--out", out)

@@ -94,7 +94,7 @@ def test_scripted_games_are_never_presented_as_a_finding(
     run(tmp_path / "run", "--draws", "400", "--tune", "400", "--out", tmp_path / "report")
     summarise = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     for words in (capsys.readouterr().out, summarise):
-        assert "find nothing about models or people" in words
+        assert "are not findings about models or people" in words
         assert "Left out: 1 games, because the game failed." in words
 
 

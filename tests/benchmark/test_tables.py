@@ -40,7 +40,7 @@ def test_columns_may_stand_in_any_order_and_equal_cells_add_up(tmp_path: Path) -
         (HEAD + "a,,c,1,2\n", "line 2: a cell needs the names"),
         (HEAD + "a,b,c,1\n", "line 2: 4 fields under 5 columns"),
         (HEAD + "a,b,c,1,2,3\n", "line 2: 6 fields under 5 columns"),
-        ("games," + HEAD + "1,a,b,c,1,2\n", "two columns of one name"),
+        ("games," + HEAD + "1,a,b,c,1,2\n", "two columns with the same name"),
         (HEAD + "a" * 200_000 + ",b,c,1,2\n", "cannot be read as CSV"),
         ("capability,model,a\nCharm,a,3\n", "line 2: capability must be one of deceive"),
         ("capability,model,a\nDeceive,a,101\n", "line 2: 101 wins"),

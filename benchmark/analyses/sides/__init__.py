@@ -1,4 +1,4 @@
-"""What figures and tables must know of each game: the colours of its roles and teams, and who knows each other."""
+"""What figures and tables need to know about each game: colours of roles and teams, and who knows each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What figures and tables must know of one game."""
+"""What figures and tables need to know about one game."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_two_raters_of_a_game_add_their_opinions_and_not_the_game(records: tuple
         (PLAYERS, "one", "two"), alone.statements.height
     )
     assert set(both.ratings["rater"]) == set(both.ranks["rater"]) == {PLAYERS, "one", "two"}
-    with pytest.raises(BadData, match="different games"):
+    with pytest.raises(BadData, match="differ in what happened"):
         load_frames([game, replace(judged(game, "one"), seats=game.seats[::-1])])
 
 

@@ -111,9 +111,9 @@ def test_names_and_lessons_from_outside_stay_text(page: str) -> None:
 
 
 def test_scripted_games_are_never_presented_as_a_finding(page: str, werewolves: GameSet) -> None:
-    assert "no finding about models or people" in Page(page).words
+    assert "not findings about models or people" in Page(page).words
     assert any("All ratings and reports are a judge's" in note and "8 of 8" in note for note in notes(werewolves))
-    assert "no finding" not in " ".join(notes(replace(werewolves, sources=frozenset({Source.MODEL}))))
+    assert "not findings" not in " ".join(notes(replace(werewolves, sources=frozenset({Source.MODEL}))))
 
 
 def test_every_analysis_either_finds_something_or_says_why_not(findings: Findings) -> None:
@@ -137,8 +137,8 @@ def test_games_without_a_jester_ratings_or_lessons_are_analysed_as_far_as_they_g
     found = run_analyses(ANALYSES, plain.frames)
     reasons = {analysis.name: reason for analysis, reason in found.nothing}
     assert found.sections
-    assert reasons["lesson_orders"] == "no lesson was drawn"
-    assert reasons["lesson_agreement"] == "no lesson was drawn; no judge tagged lessons"
+    assert reasons["lesson_orders"] == "no lesson was learned"
+    assert reasons["lesson_agreement"] == "no lesson was learned; no judge tagged lessons"
     words = Page(html(plain, found)).words
     assert "What these games cannot show" in words
     assert all(analysis.title in words for analysis, _ in found.nothing)
