@@ -97,7 +97,7 @@ def fit(
     """Fit the capability model, logit p = v (m - d), to the games of runs or corpora, or to tables of counts.
 
     sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several. out: a folder
-    for the report. without: models whose games are left out. drawn_votes: "keep" or "leave-out" games that contain a vote
+    for the report. without: models whose games are left out. drawn_votes: "keep" or "leave-out" games with a vote
     drawn by the rules; if there are any, the result has both fits. pool_conditions: pool games with different settings;
     otherwise each condition is fitted separately. draws, tune: of each chain; chains: how many. target_accept:
     acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie if it is installed. progress: show
