@@ -25,8 +25,8 @@ def detection_by_speaker(frames: Frames) -> pl.DataFrame:
 
     truth: what a flag is compared with: the speaker's own report (self), its role, or its claims checked against the
     log (claim). Columns: game, condition, model (the speaker's), learning, rater, speaker_role, truth, metric
-    (accuracy, f1), mean, lo, hi (bootstrap over games), n (ratings; for f1 twice the right flags, and the wrong and missed ones),
-    games. F1 is left out if nothing was flagged and nothing was deceptive.
+    (accuracy, f1), mean, lo, hi (bootstrap over games), n (ratings; for f1 twice the right flags, and the wrong and
+    missed ones), games. F1 is left out if nothing was flagged and nothing was deceptive.
     """
     return _detection(frames.ratings, "speaker_role")
 

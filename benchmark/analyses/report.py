@@ -132,7 +132,7 @@ def _judged(frames: Frames) -> list[str]:
 
 
 def _mixed(games_set: GameSet) -> list[str]:
-    """A sentence if conditions are pooled, and one for every cell of games with unknown settings that visibly differ."""
+    """A sentence if conditions are pooled, and one for each cell of games with unknown, visibly different settings."""
     frames = games_set.frames
     said = []
     conditions = frames.games["settings"].n_unique()
