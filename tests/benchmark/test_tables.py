@@ -30,7 +30,7 @@ def test_columns_may_stand_in_any_order_and_equal_cells_add_up(tmp_path: Path) -
         ("", "mafioso"),
         (HEAD, "no counts"),
         ("mafioso,detective,villager,wins,games\na,b,c,1,2\n", "'mafia_wins'.*this file has.*wins"),
-        (HEAD + "a,b,c,1,2\na,b,c,3,2\n", "line 3: 3 mafia wins of 2"),
+        (HEAD + "a,b,c,1,2\na,b,c,3,2\n", "line 3: 3 mafia wins in 2"),
         (HEAD + "a,b,c,0,0\n", "line 2"),
         (HEAD + "a,b,c,-1,2\n", "line 2: mafia_wins is '-1'"),
         (HEAD + "a,b,c,1.5,2\n", "line 2: mafia_wins is '1.5'"),

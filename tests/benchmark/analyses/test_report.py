@@ -112,7 +112,7 @@ def test_names_and_lessons_from_outside_stay_text(page: str) -> None:
 
 def test_scripted_games_are_never_presented_as_a_finding(page: str, werewolves: GameSet) -> None:
     assert "not findings about models or people" in Page(page).words
-    assert any("All ratings and reports are a judge's" in note and "8 of 8" in note for note in notes(werewolves))
+    assert any("All ratings and reports were given by a judge" in note and "8 of 8" in note for note in notes(werewolves))
     assert "not findings" not in " ".join(notes(replace(werewolves, sources=frozenset({Source.MODEL}))))
 
 
@@ -148,7 +148,7 @@ def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
     one, two = werewolf("a", 1), replace(werewolf("a", 2), game_id="two")
     assert not any("mixture" in note for note in notes(games_set([one, two])))
     mixed = notes(games_set([one, judged(two)]))
-    assert any("Some ratings and reports are a judge's" in note and "1 of 2 games" in note for note in mixed)
+    assert any("Some ratings and reports were given by a judge" in note and "1 of 2 games" in note for note in mixed)
     fixed = replace(two, meta={**two.meta, "seating": "fixed"})
     assert any("different ways of seating" in note for note in notes(games_set([one, fixed])))
 
