@@ -112,7 +112,7 @@ def test_names_and_lessons_from_outside_stay_text(page: str) -> None:
 
 def test_scripted_games_are_never_presented_as_a_finding(page: str, werewolves: GameSet) -> None:
     assert "not findings about models or people" in Page(page).words
-    assert any("All ratings and reports were given by a judge" in note and "8 of 8" in note for note in notes(werewolves))
+    assert any("All ratings and reports were given" in note and "8 of 8" in note for note in notes(werewolves))
     assert "not findings" not in " ".join(notes(replace(werewolves, sources=frozenset({Source.MODEL}))))
 
 
