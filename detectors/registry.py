@@ -10,7 +10,7 @@ from typing import Any
 
 from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
-from liescope.detectors.options import declare
+from liescope.common.model_options import declare
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
 
@@ -43,7 +43,7 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """
     chosen = detector_class(kind)
     versions_of(kind)
-    return chosen(text, chosen.options_type.read(kind, options))
+    return chosen(text, chosen.options_type.of(kind, options))
 
 
 def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Detector:
@@ -53,7 +53,7 @@ def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, 
     chosen = detector_class(kind)
     versions_of(kind)
     try:
-        read = chosen.options_type.read(kind, options)
+        read = chosen.options_type.of(kind, options)
     except UsageError as error:
         raise BadData(f"{folder} has options that no detector of Liescope has ({error})") from error
     return chosen.load(folder, text, read)

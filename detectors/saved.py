@@ -51,8 +51,8 @@ class LoadedDetector:
     def __repr__(self) -> str:
         facts = self.file.training
         return (
-            f"LoadedDetector({self.name!r}: {self.file.kind} for {self.file.target}, trained on {facts.statements:,} "
-            f"statements of {facts.games:,} games)"
+            f"<LoadedDetector {self.name}: {self.file.kind} for {self.file.target}, trained on {facts.statements:,} "
+            f"statements of {facts.games:,} games>"
         )
 
     @property

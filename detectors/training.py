@@ -91,8 +91,8 @@ class TrainResult:
         facts = self.file.training
         auroc = next((row.value for row in self.rows if row.metric == "auroc" and row.value is not None), None)
         return (
-            f"TrainResult({str(self.model)!r}: {self.file.kind} for {self.file.target}, {facts.statements:,} "
-            f"statements of {facts.games:,} games{'' if auroc is None else f', AUROC {auroc:.3f}'})"
+            f"<TrainResult {self.model}: {self.file.kind} for {self.file.target}, {facts.statements:,} "
+            f"statements of {facts.games:,} games{'' if auroc is None else f', AUROC {auroc:.3f}'}>"
         )
 
 

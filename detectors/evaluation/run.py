@@ -71,7 +71,7 @@ class EvaluationResult:
             for row in self.figures.rows
             if row.metric == "auroc" and row.split == self.plan.split and row.detector in self.models and row.value
         ]
-        return f"EvaluationResult({self.corpus!r}, {self.plan.split}: AUROC {', '.join(auroc) or 'not defined'})"
+        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC {', '.join(auroc) or 'not defined'}>"
 
 
 def evaluate(

@@ -41,7 +41,7 @@ class CallPrompt:
     templates: str = ""
 
     def __repr__(self) -> str:
-        return f"CallPrompt({self.game_id!r}, step {self.step}, {self.seat!r}, {self.kind}, {self.origin})"
+        return f"<CallPrompt {self.game_id}, step {self.step}, {self.seat}: {self.kind}, {self.origin}>"
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -46,7 +46,7 @@ class GameList:
     games: tuple[ListedGame, ...]
 
     def __repr__(self) -> str:
-        return f"GameList({self.name!r}, {len(self.games)} games)"
+        return f"<GameList {self.name}: {len(self.games)} games>"
 
     def to_json(self) -> dict[str, Any]:
         return {"run": self.name, "games": [game.to_json() for game in self.games]}
@@ -98,7 +98,7 @@ class CallList:
     calls: tuple[dict[str, Any], ...]
 
     def __repr__(self) -> str:
-        return f"CallList({self.game_id!r}, {len(self.calls)} calls)"
+        return f"<CallList {self.game_id}: {len(self.calls)} calls>"
 
     def to_json(self) -> dict[str, Any]:
         return {"game_id": self.game_id, "calls": list(self.calls)}

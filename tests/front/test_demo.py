@@ -17,7 +17,7 @@ from liescope.generate.corpus import read
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("demo")
-    assert cli.main(["demo", "--out", str(out), "--games", "8"]) == 0
+    assert cli.main(["demo", "--out", str(out), "--games", "2"]) == 0
     return out
 
 
@@ -69,7 +69,7 @@ def test_on_a_base_install_it_names_what_it_left_out_and_ends_well(
 
     monkeypatch.setattr(registry, "version", installed)
     monkeypatch.setitem(sys.modules, "pymc", None)
-    assert cli.main(["demo", "--out", str(tmp_path / "demo"), "--games", "4"]) == 0
+    assert cli.main(["demo", "--out", str(tmp_path / "demo"), "--games", "2"]) == 0
     said = capsys.readouterr().out
     left_out = [line for line in said.splitlines() if line.startswith("Left out: ")]
     assert len(left_out) == 2
