@@ -86,3 +86,5 @@ class CallRow:
     latency_ms: Annotated[
         float | None, Column("milliseconds until the response", "for players that are not asked over a network")
     ]
+    response_id: Annotated[str | None, Column("the endpoint's own id of the response", _NOT_REPORTED)]
+    served_model: Annotated[str | None, Column("the model that the endpoint says it served", _NOT_REPORTED)]

@@ -166,7 +166,7 @@ def _write(
 
 def _call_row(call: Mapping[str, Any]) -> CallRow:
     row = {name: call[name] for name in _CALL}
-    return CallRow(**{**row, "problem": without_addresses(row["problem"])})
+    return CallRow(**row | {"problem": without_addresses(row["problem"])})
 
 
 def _both(first: str, second: str) -> str:

@@ -48,7 +48,11 @@ from liescope.generate.runs.requests import RequestStore, read_request, storable
 from liescope.generate.runs.tables import create, insertion, rows, signed, upgrade, view_format_1
 
 _KINDS = frozenset(AskKind)
-_CALL = "step, seat, problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms"
+_CALL = (
+    "step, seat, problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms, response_id, "
+    "served_model"
+)
+_NOT_ASKED = (None,) * 7  # no endpoint was asked, so nothing is known but the reply
 _BY_KIND = """
 SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
     SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
@@ -391,7 +395,7 @@ class Journal:
             answered[step, seat] = kind, model, ""
         for step, seat, kind, model, text, raw in self._read("replies", "step, seat, kind, model, reply, raw", *of):
             answered[step, seat] = kind, model, text
-            made.setdefault((step, seat), [("", raw, None, None, None, None, None)])
+            made.setdefault((step, seat), [("", raw, *_NOT_ASKED)])
         return [
             self._call(game_id, step, seat, number, answered.get((step, seat)), facts)
             for (step, seat), attempts in sorted(made.items())
@@ -479,7 +483,7 @@ class Journal:
         kind, model, text = answer or (None, None, "")
         if kind is not None and kind not in _KINDS:
             raise BadData(f"{self._where(game_id, step, seat)}: there is no ask of the kind {plain(kind)!r}")
-        problem, raw, prompt, cached, completion, cost, latency = facts
+        problem, raw, prompt, cached, completion, cost, latency, response_id, served_model = facts
         reply = read_kept_reply(text, raw, self._where(game_id, step, seat)) if text and not problem else None
         return {
             "game_id": game_id,
@@ -496,6 +500,8 @@ class Journal:
             "completion_tokens": completion,
             "cost": cost,
             "latency_ms": latency,
+            "response_id": response_id,
+            "served_model": served_model,
         }
 
 

@@ -133,6 +133,8 @@ def one_call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any
         "completion_tokens": 3,
         "cost": None,
         "latency_ms": 1.5,
+        "response_id": "chatcmpl-1",
+        "served_model": None,
     }
 
 

@@ -106,7 +106,8 @@ def test_replies_of_a_batch_come_back_in_the_order_of_its_asks(tmp_path: Path) -
 def test_a_call_is_a_row_of_the_corpus_for_requests_and_for_players_without_a_wire(tmp_path: Path) -> None:
     with Journal.create(tmp_path / "r", {}) as journal:
         journal.log_attempt(replace(ATTEMPT, problem="429", raw="slow down"))
-        journal.log_attempt(replace(ATTEMPT, attempt=1))  # numbered anew in a later sitting
+        # numbered anew by the command that goes on
+        journal.log_attempt(replace(ATTEMPT, attempt=1, response_id="id-2", served_model="m-2026"))
         journal.log_reply(ASK, "m", Reply(problem="no name in it", notes=("bold",), raw="raw"))
         journal.log_reply(replace(ASK, step=1), "scripted:bold", Reply(choice="Diana", raw="Diana"))
         calls = journal.calls("g")
@@ -119,6 +120,8 @@ def test_a_call_is_a_row_of_the_corpus_for_requests_and_for_players_without_a_wi
         (1, 1, "vote", "scripted:bold", "", [], "Diana"),
     ]
     assert [call["latency_ms"] for call in calls] == [12.5, 12.5, None]
+    assert [call["response_id"] for call in calls] == [None, "id-2", None]
+    assert [call["served_model"] for call in calls] == [None, "m-2026", None]
 
 
 PROMPTS = (
