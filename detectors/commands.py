@@ -15,10 +15,11 @@ from liescope.common.errors import UsageError
 from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
+_TEXT = "The text that a detector sees"
 
 Corpus = Annotated[str, typer.Option(help="The corpus folder that `liescope build` made, or USER/NAME on the Hub.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.", metavar="N")]
 KeepLost = Annotated[
     bool, typer.Option("--keep-lost", help="Use statements whose text was lost before it was published, too.")
 ]
@@ -32,12 +33,30 @@ def train(
     out: Annotated[Path, typer.Option(help="The folder for the model.")],
     given: Mapping[str, Any],
     target: Annotated[str, typer.Option(help="What to predict: role, claim, self or peer.")] = "role",
-    context: Annotated[int, typer.Option(min=0, help="Earlier statements of the game that stand before each.")] = 0,
-    mask_names: Annotated[bool, typer.Option(help="Replace players' names by tokens.")] = True,
-    mask_role_words: Annotated[bool, typer.Option(help="Replace words for roles and teams by a token.")] = False,
-    speaker_tag: Annotated[bool, typer.Option(help="Put the speaker before the statement.")] = False,
+    context: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Earlier statements of the game that stand before each.")
+    ] = 0,
+    mask_names: Annotated[
+        bool,
+        typer.Option(
+            rich_help_panel=_TEXT, show_default=False, help="Replace players' names by tokens. \\[default: on]"
+        ),
+    ] = True,
+    mask_role_words: Annotated[
+        bool,
+        typer.Option(
+            rich_help_panel=_TEXT, show_default=False, help="Replace words for roles and teams. \\[default: off]"
+        ),
+    ] = False,
+    speaker_tag: Annotated[
+        bool,
+        typer.Option(
+            rich_help_panel=_TEXT, show_default=False, help="Put the speaker before the words. \\[default: off]"
+        ),
+    ] = False,
     folds: Annotated[
-        int | None, typer.Option(help="Folds of the cross-validation by game, 0 for none; each kind has its default.")
+        int | None,
+        typer.Option(metavar="N", help="Folds of the cross-validation by game, 0 for none; each kind has its default."),
     ] = None,
     seed: Seed = 0,
     keep_lost: KeepLost = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
@@ -61,10 +63,20 @@ def demo(
     run(out, games, seed)
 
 
+def _command() -> TyperGroup:
+    """The whole command line. A paragraph of its help is wrapped by the terminal alone, not where the docstring is."""
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    for command in group.commands.values():
+        paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+        command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    return group
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's)."""
     try:
-        code = get_command(app).main(arguments, prog_name="liescope", standalone_mode=False)
+        code = _command().main(arguments, prog_name="liescope", standalone_mode=False)
     except TyperException as error:
         words = getattr(error, "format_message", error.__str__)()
         context = getattr(error, "ctx", None)

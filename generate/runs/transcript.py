@@ -167,7 +167,7 @@ def _ending(game: GameRecord) -> Text:
     if game.outcome is None:
         return _text(f"failed: {game.failure}", _FALLBACK)
     drawn = sum(1 for event in game.events if event.fallback)
-    return _text(f"{game.outcome.winner} wins: {game.outcome.reason}", _HEAD).append(
+    return _text(f"won by {game.outcome.winner}: {game.outcome.reason}", _HEAD).append(
         f"  (fallbacks: {drawn})" if drawn else "", _FALLBACK
     )
 

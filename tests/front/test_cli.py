@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from liescope import cli
@@ -26,6 +28,22 @@ COMMANDS = [
 def test_every_command_explains_itself_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([command, "--help"]) == 0
     assert f"liescope {command}" in capsys.readouterr().out.replace("\n", " ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_shows_every_option_whole_in_80_columns(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if re.search(r"--[a-z-]*…|\[default: [^\]]*…", line)]
+
+
+def test_a_paragraph_of_the_help_is_wrapped_by_the_terminal_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["fit", "--help"]) == 0
+    paragraph = capsys.readouterr().out.partition("Games of different")[2].partition("Example:")[0]
+    first, *rest, _last = paragraph.strip().splitlines()
+    assert len(f"Games of different {first}".rstrip()) > 60
+    assert all(len(line.rstrip()) > 60 for line in rest if line.strip())
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,15 +37,3 @@ def test_an_extreme_option_is_one_line(words: list[str], tmp_path: Path, capsys:
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
     assert not run.exists()
-
-
-@pytest.mark.parametrize("command", ["play", "label"])
-def test_the_help_shows_every_option_whole_in_80_columns(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("TERMINAL_WIDTH", "80")
-    assert cli.main([command, "--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert not [line for line in lines if "…" in line]
