@@ -17,7 +17,7 @@ from liescope.detectors.registry import DETECTORS, declared_options
 app = typer.Typer()
 _TEXT = "The text that a detector sees"
 
-Corpus = Annotated[str, typer.Option(help="The corpus folder that `liescope build` made, or USER/NAME on the Hub.")]
+Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.", metavar="N")]
 KeepLost = Annotated[

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
-from liescope.data_cards.tables import TABLES
 from liescope.detectors.evaluation.scores import (
     Figures,
     MetricRow,
@@ -45,7 +44,7 @@ from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
-from liescope.generate.corpus import check, corpus_folder
+from liescope.generate.corpus import as_corpus, check
 
 _SPLITS = ("train", "validation")
 _COMMON_NAME, _MOST_NAMES = 0.01, 200
@@ -115,7 +114,8 @@ def train(
 ) -> TrainResult:
     """Train one detector on the train split of a corpus and save it with its card and its own scores.
 
-    corpus: a corpus folder, or a corpus on the Hub ("USER/NAME").
+    corpus: a corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as
+    `build` does.
 
     kind: "tfidf", "embedding", "encoder" or any other of the registry; target: "role", "claim", "self" or "peer";
     context: earlier statements of the game that stand before each; folds: of the cross-validation by game, 0 for none,
@@ -149,12 +149,12 @@ def train_recipe(
     check_free(out, overwrite)
     make_detector = partial(make, recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
     detector = make_detector()
-    folder = corpus_folder(corpus, *TABLES)
-    check(folder)
     began = time.perf_counter()
     try:
-        with replacing(out, "model", is_model) as fresh:
-            return _train(folder, corpus_name(corpus), out, fresh, recipe, detector, began, progress)
+        with as_corpus(corpus) as folder:
+            check(folder)
+            with replacing(out, "model", is_model) as fresh:
+                return _train(folder, corpus_name(corpus), out, fresh, recipe, detector, began, progress)
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error

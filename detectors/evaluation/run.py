@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
-from liescope.data_cards.tables import TABLES
 from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.evaluation.observers import Tables, detective_claims, in_the_villagers_seat, on_statements
 from liescope.detectors.evaluation.scores import (
@@ -31,7 +30,7 @@ from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.games.mafia import MiniMafia
-from liescope.generate.corpus import check, collected, corpus_folder, read, read_facts
+from liescope.generate.corpus import as_corpus, check, collected, read, read_facts
 
 Model = str | os.PathLike[str] | LoadedDetector
 
@@ -88,8 +87,8 @@ def evaluate(
 ) -> EvaluationResult:
     """Evaluate saved detectors on one split of a corpus, beside cheap controls and, if asked, the players.
 
-    models: one or several model folders, or detectors that `load` gave; corpus: a corpus folder, or a corpus on the
-    Hub ("USER/NAME"); split: "train" (out of fold), "validation" or
+    models: one or several model folders, or detectors that `load` gave; corpus: a corpus folder, a corpus on the
+    Hub ("USER/NAME"), or a run's folder; split: "train" (out of fold), "validation" or
     "test"; observers: compare with the players' own judgement; draws: resamples of games for the 95% intervals;
     keep_lost: also statements whose text was lost before it was published; out: a folder for the report.
 
@@ -111,8 +110,8 @@ def evaluate(
         check_report_folder(Path(out))
     with shown(progress) as show:
         loaded = _load([models] if isinstance(models, str | os.PathLike | LoadedDetector) else models)
-        folder = corpus_folder(corpus, *TABLES)
-        result = _evaluate(loaded, folder, corpus_name(corpus), split, observers, draws, seed, keep_lost, show)
+        with as_corpus(corpus) as folder:
+            result = _evaluate(loaded, folder, corpus_name(corpus), split, observers, draws, seed, keep_lost, show)
     if out is None:
         return result
     from liescope.detectors.evaluation.report import write_report
@@ -138,7 +137,7 @@ def _evaluate(
     evaluated = statements.filter(pl.col("split") == split)
     if evaluated.is_empty():
         raise UsageError(
-            f"{corpus} has no statement in the split {split!r}; evaluate on another, or build a larger corpus"
+            f"{name_of_corpus} has no statement in the split {split!r}; evaluate on another, or build a larger corpus"
         )
     here, hold_out = corpus_id(corpus), tuple(read_facts(corpus)["hold_out"])
     tables: list[pl.DataFrame] = []

@@ -2,6 +2,7 @@
 
 from liescope.generate.corpus.build import CorpusResult, build, pack
 from liescope.generate.corpus.facts import CorpusFacts
+from liescope.generate.corpus.from_run import as_corpus
 from liescope.generate.corpus.publish import Published, publish
 from liescope.generate.corpus.read import check, collected, corpus_folder, is_corpus, read, read_facts
 from liescope.generate.corpus.splits import split_of
@@ -10,6 +11,7 @@ __all__ = [
     "CorpusFacts",
     "CorpusResult",
     "Published",
+    "as_corpus",
     "build",
     "check",
     "collected",

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import liescope
 from liescope import cli
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one-night")]
@@ -28,6 +29,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         assert cli.main(words) == 0, words
     return folder
+
+
+def test_a_detector_is_trained_and_evaluated_on_a_run_as_on_its_corpus(folder: Path) -> None:
+    trained = liescope.train("tfidf", folder / "run", out=folder / "from-run")
+    scores = pl.read_parquet(next((folder / "model").glob("*.parquet")))
+    assert trained.scores.drop("detector").equals(scores.drop("detector"))
+    on_run, on_corpus = (liescope.evaluate(folder / "model", folder / name, draws=20) for name in ("run", "corpus"))
+    assert on_run.metrics.equals(on_corpus.metrics)
 
 
 def test_every_statement_has_the_labels_of_its_game(folder: Path) -> None:

@@ -1,0 +1,26 @@
+"""A run in the place of a corpus: what takes a corpus takes a run too, with equal results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from liescope.data_cards.tables import TABLES
+from liescope.generate.corpus.build import build
+from liescope.generate.corpus.read import Source, corpus_folder
+from liescope.generate.runs.folder import PLAN_FILE
+
+
+@contextmanager
+def as_corpus(source: Source) -> Iterator[Path]:
+    """The folder of a corpus. A run is labelled and packaged as `build` does, in a folder that the end of the block
+    deletes; a corpus on the Hub ("USER/NAME") is a copy in the Hub's cache.
+    """
+    run = Path(source)
+    if not (run / PLAN_FILE).is_file():
+        yield corpus_folder(source, *TABLES)
+        return
+    with TemporaryDirectory() as scratch:
+        yield build(run, out=Path(scratch) / "corpus").folder
