@@ -8,7 +8,7 @@ from liescope.games.core import Assessment
 from liescope.games.mafia import MAFIOSO
 from liescope.generate.players.scripted.beliefs import believe, chance
 from liescope.generate.players.scripted.knowledge import Heard, Knowledge
-from liescope.generate.players.scripted.reading import Reading
+from liescope.generate.players.scripted.reading import MessageContent
 from liescope.generate.players.scripted.skills import Skills
 from liescope.labeling.taxonomy import DeceptionType as Kind
 
@@ -60,7 +60,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
     return Assessment(flag, kind.value, confidence, suspicion, reason)
 
 
-def suspected_kind(reading: Reading) -> Kind:
+def suspected_kind(reading: MessageContent) -> Kind:
     """The deception that a statement would be, were it one."""
     if reading.report:
         return Kind.FABRICATION
@@ -75,7 +75,7 @@ def suspected_kind(reading: Reading) -> Kind:
     return Kind.OMISSION
 
 
-def _harmless(reading: Reading) -> bool:
+def _harmless(reading: MessageContent) -> bool:
     return not (reading.report or reading.role or reading.accused)
 
 

@@ -58,8 +58,9 @@ def compose(
 ) -> str:
     """A statement that makes these moves and sounds about as strong as asked.
 
-    moves: keys of the phrasebook; names: for each move who {x}, {y} and {dead} are; strength: as in `reading.Reading`,
-    between whose steps of one cue the statement is drawn; limit: of the message, None for none.
+    moves: keys of the phrasebook; names: for each move who {x}, {y} and {dead} are; strength: as in
+    `reading.MessageContent`, between whose steps of one cue the statement is drawn;
+    limit: of the message, None for none.
     """
     cores = [_core(move, who, random, words) for move, who in zip(moves, names, strict=True)]
     missing = floor(strength / CUE + random.random()) - sum(map(tone, cores))

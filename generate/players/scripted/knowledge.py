@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from liescope.games.core import Event, EventKind
 from liescope.games.mafia import DETECTIVE, MAFIOSO
-from liescope.generate.players.scripted.reading import Reading, read
+from liescope.generate.players.scripted.reading import MessageContent, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Heard:
     day: int
     about: int
     text: str
-    reading: Reading
+    reading: MessageContent
 
 
 @dataclass(slots=True)

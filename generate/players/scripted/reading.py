@@ -81,7 +81,7 @@ _PLEAD = re.compile(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|fr
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MessageContent:
     """strength: within ±MOST. role: "detective", "villager" or "" (the role that the speaker claims). accused: each
     name with a weight in (0, 1]; cleared: names called innocent or agreed with. report: an investigation of the
     speaker's own is told. vote: whom the speaker says to vote for, or "". pleads: an appeal to feelings.
@@ -109,7 +109,7 @@ def _names(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 @lru_cache(maxsize=16384)
-def read(text: str, names: tuple[str, ...]) -> Reading:
+def read(text: str, names: tuple[str, ...]) -> MessageContent:
     """Read a statement made at a table of these names."""
     lower = text.lower().replace("’", "'")
     strength = max(-MOST, min(MOST, CUE * tone(lower)))
@@ -132,7 +132,7 @@ def read(text: str, names: tuple[str, ...]) -> Reading:
             if _judge(last, before, after, accused, cleared):
                 vote = last
     role = "detective" if _DETECTIVE.search(lower) else "villager" if _VILLAGER.search(lower) else ""
-    return Reading(
+    return MessageContent(
         strength,
         role,
         tuple(accused.items()),

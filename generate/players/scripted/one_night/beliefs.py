@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from liescope.games.core import Event, EventKind
 from liescope.games.one_night import SEER, WEREWOLF, OneNightWerewolf
 from liescope.generate.players.scripted.beliefs import SURE
-from liescope.generate.players.scripted.reading import Reading, read
+from liescope.generate.players.scripted.reading import MessageContent, read
 from liescope.labeling.claims import FoundClaim, find_claims
 
 POINTED = 0.3  # for being accused at all
@@ -28,7 +28,7 @@ class Heard:
     actor: str
     about: int
     text: str
-    reading: Reading
+    reading: MessageContent
     claims: tuple[FoundClaim, ...]
 
     def reports(self) -> Iterator[tuple[str, bool]]:

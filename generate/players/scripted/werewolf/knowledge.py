@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.werewolf import DOCTOR, SEER, VILLAGER, WEREWOLF
-from liescope.generate.players.scripted.reading import Reading, read
+from liescope.generate.players.scripted.reading import MessageContent, read
 
 _CLAIMS = {
     SEER: re.compile(r"\bi(?: a|['’])m (?:the|your) seer\b|\bas (?:the|your) seer\b|\bmy role is (?:the )?seer\b"),
@@ -42,7 +42,7 @@ class Heard:
     round: int
     about: int
     text: str
-    reading: Reading
+    reading: MessageContent
     role: str
     odd: bool
     jesters: tuple[str, ...]
