@@ -520,7 +520,7 @@ def _number_of(game_id: str) -> int | None:
 
 def _unknown_game(run: str, game_id: str, known: list[str]) -> UnknownName:
     near = get_close_matches(game_id, known, n=5, cutoff=0.3) or known[:5]
-    return UnknownName(f"game of {run}", game_id, near)
+    return UnknownName(f"game in run {run}:", game_id, near, others=len(known) - len(near))
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

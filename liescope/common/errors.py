@@ -34,13 +34,14 @@ class UsageError(LiescopeError):
 
 
 class UnknownName(UsageError):
-    """An unknown name."""
+    """An unknown name. choices: the names to show; others: how many more there are."""
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, choices: Iterable[str], others: int = 0) -> None:
         known = sorted(choices)
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"unknown {kind} {name!r}; the choices are: {', '.join(known) or '(none)'}.{hint}")
+        more = f" and {others:,} more" if others else ""
+        super().__init__(f"unknown {kind} {name!r}; the choices are: {', '.join(known) or '(none)'}{more}.{hint}")
 
 
 class UndeclaredGame(UsageError):

@@ -246,6 +246,14 @@ def test_an_unknown_game_names_the_nearest(tmp_path: Path) -> None:
             journal.record("game-21")
 
 
+def test_of_many_games_some_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    with Journal.create(tmp_path / "r", {}) as journal:
+        for number in range(8):
+            journal.add_record(played(number))
+        with pytest.raises(UnknownName, match=r"unknown game in run r: 'zzz'; .* and 3 more\.$"):
+            journal.find("zzz")
+
+
 def test_reading_several_runs_streams_each_games_record_with_its_calls(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with Journal.create(tmp_path / name, {}) as journal:
