@@ -39,11 +39,14 @@ class ListedGame:
 
 @dataclass(frozen=True, slots=True)
 class GameList:
-    """The games of a run that ended, in its order, and behind them those that have begun."""
+    """The games of a run that ended, in its order, and behind them those that have begun. ahead: how many games of its
+    plan have not begun; 0 for a run without a plan, such as imported or judged games.
+    """
 
     path: Path
     name: str
     games: tuple[ListedGame, ...]
+    ahead: int = 0
 
     def __repr__(self) -> str:
         return f"<GameList {self.name}: {len(self.games)} games>"
@@ -65,6 +68,8 @@ class GameList:
             yield Text(plain(row))
         statuses = sorted(game.status for game in self.games)
         counts = ", ".join(f"{len(list(same))} {status}" for status, same in groupby(statuses))
+        if self.ahead:
+            counts = f"{counts or 'no game has begun yet'}, {self.ahead} still to play"
         yield Text(f"{counts or 'no game has begun yet'}; one game in full:")
         yield Text(plain(f"liescope show {self.path} GAME_ID"), no_wrap=True)
 
@@ -82,7 +87,10 @@ def list_games(journal: Journal) -> GameList:
         for game in journal.records()
     ]
     begun = [ListedGame(game_id, _BEGUN, replies=count) for game_id, count in sorted(journal.begun_replies().items())]
-    return GameList(journal.path, journal.name, (*ended, *begun))
+    games = (*ended, *begun)
+    cells, each = journal.plan.get("cells"), journal.plan.get("games")
+    planned = len(cells) * each if isinstance(cells, list) and isinstance(each, int) else 0
+    return GameList(journal.path, journal.name, games, max(0, planned - len(games)))
 
 
 def _players(cell: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,13 +118,18 @@ def test_games_that_have_begun_are_listed_with_their_replies(
 
     endpoint.before = stop
     with pytest.raises(Pulled):
-        asyncio.run(play(plan(games=1, players=("fake:a", "fake:b")), run))
+        asyncio.run(play(plan(games=4, players=("fake:a", "fake:b")), run))
     code, out, _ = say("show", run)
     assert code == 0
     assert "begun" in out
     assert "replies so far" in out
+    counted = re.search(r"(\d+) still to play", out)
     code, out, _ = say("show", run, "--json")
     rows = json.loads(out)["games"]
+    assert counted
+    with Journal.open(run) as journal:
+        planned = journal.plan["games"] * len(journal.plan["cells"])
+    assert int(counted[1]) + len(rows) == planned
     begun = [row for row in rows if row["status"] == "begun"]
     assert begun
     assert all(row["replies"] > 0 for row in begun)
