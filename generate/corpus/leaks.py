@@ -1,7 +1,7 @@
 """No secret may be in what is published: a scan of every text that leaves.
 
 Two scans: for the values of this machine's secrets (variables named like one, and those that the runs' players name
-with key_env), and for anything that has the shape of a key. Both see through JSON escapes and percent-encoding.
+with key_env), and for anything that has the shape of a key. Both see through the escapes of JSON, URLs and HTML.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -74,9 +75,9 @@ def _forms(text: str) -> Iterator[str]:
     """The text, and what it says once escapes are undone, as often as some can be."""
     yield text
     for _ in range(3):
-        if "\\" not in text and "%" not in text:
+        if not any(sign in text for sign in "\\%&"):
             return
-        undone = unquote(_ESCAPE.sub(_undone, text))
+        undone = unescape(unquote(_ESCAPE.sub(_undone, text)))
         if undone == text:
             return
         text = undone

@@ -137,8 +137,9 @@ def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> P
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadData(f"{path} is cut off or damaged; build the corpus again") from error
     if not schema.equals(arrow_schema(config)):
-        odd = sorted({str(field) for field in schema} ^ {str(field) for field in arrow_schema(config)})
-        raise BadData(f"{path} has other columns than this version writes ({', '.join(odd)}); build the corpus again")
+        odd = sorted({field.name for field in {*schema} ^ {*arrow_schema(config)}})
+        named = ", ".join(odd[:3]) + (f" and {len(odd) - 3} more" if odd[3:] else "")
+        raise BadData(f"{path} has other columns than this version writes ({named}); build the corpus again")
     if head.num_rows != rows:
         raise BadData(f"{path} has {head.num_rows} rows where {FACTS_FILE} counts {rows}; build the corpus again")
     if digest != expected:

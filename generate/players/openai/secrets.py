@@ -44,4 +44,4 @@ def _disguises(letter: str) -> str:
     """The ways to write one ASCII character; JSON in JSON doubles the backslashes of its escapes."""
     code = f"{ord(letter):02x}"
     digits = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in code)
-    return rf"(?:\\{{0,8}}(?:{re.escape(letter)}|u00{digits})|%{digits}|&\#(?:0*{ord(letter)}|[xX]0*{digits});)"
+    return rf"(?:\\{{0,8}}(?:u00{digits}|{re.escape(letter)})|%{digits}|&\#(?:0*{ord(letter)}|[xX]0*{digits});)"

@@ -46,6 +46,15 @@ TOGETHER = [
 EVERY = [pytest.param(one, id=one.name) for one in ANALYSES]
 
 
+WORDS = {"wilson": "Wilson's", "newcombe": "Newcombe's", "fisher": "Fisher's", "bootstrap": "bootstrap"}
+
+
+@pytest.mark.parametrize("interval", Interval)
+def test_the_words_of_a_caption_name_the_method(interval: Interval) -> None:
+    methods = {"bootstrap" if method == "difference" else method for method in METHODS[interval]}
+    assert {method for method, word in WORDS.items() if word in interval.caption} == methods
+
+
 def settled(record: GameRecord, **settings: str) -> GameRecord:
     return replace(record, game_id=f"{record.game_id}-{settings}", meta={**record.meta, "settings": settings})
 

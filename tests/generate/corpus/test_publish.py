@@ -270,6 +270,7 @@ def packed(tmp_path: Path, game: Any, call: dict[str, Any], plan: Mapping[str, A
         '{"key": "\\u0073k-proj-a1B2c3D4e5F6g7H8i9J0k1L2"}',
         "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
         "https://x.y/?key=%73k-a1B2c3D4e5F6g7H8i9J0k1L2",
+        "<b>&#115;&#x6b;-a1B2c3D4e5F6g7H8i9J0k1L2</b>",
         "gsk_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6",
         "-----BEGIN RSA PRIVATE KEY-----",
     ],

@@ -11,6 +11,7 @@ import pytest
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused
 from liescope.games.core import AskKind
+from liescope.generate.players.openai.secrets import Secrets
 from liescope.generate.runs.journal import Journal
 
 SECRET = "sk-never/to-be+seen-42"
@@ -75,6 +76,14 @@ def test_a_key_reaches_no_file_of_a_run_and_no_terminal(serve, stubs, monkeypatc
     for form in (SECRET, escaped(SECRET), json.dumps(SECRET)[1:-1]):
         assert form not in said.out + said.err
         assert not [part for part in kept if form.encode() in part]
+
+
+@pytest.mark.parametrize("key", [SECRET, "sk-ends-in-u", "u0075-u"])
+def test_nothing_of_a_key_in_disguise_is_left(key: str) -> None:
+    secrets = Secrets()
+    secrets.add(key)
+    for form in (escaped(key), escaped(key).replace("\\", "\\\\"), "".join(f"&#{ord(letter)};" for letter in key)):
+        assert secrets.hide(f"<{form}>") == "<[key]>"
 
 
 def test_what_holds_a_key_does_not_print_it(desk, monkeypatch) -> None:
