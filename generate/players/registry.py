@@ -29,5 +29,8 @@ def open_player(spec: str, context: PlayerContext) -> Player:
     """The player that a spec string names. Raises UsageError where the spec, a key or a package is missing."""
     kind, _, argument = spec.partition(":")
     if kind not in PLAYERS:
-        raise UnknownName("player", spec, [f"{name}:…" for name in PLAYERS])
+        from liescope.generate.players.scripted import PROFILES
+
+        others = [f"{name}:…" for name in PLAYERS if name != "scripted"]
+        raise UnknownName("player", spec, [*others, *(f"scripted:{name}" for name in PROFILES)])
     return PLAYERS[kind](argument, context)

@@ -58,6 +58,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["play", "chess", "--out", "{tmp}/r"], "mini-mafia"),
         (["play", "mini-mafia", "--player", "scripted:timid", "--out", "{tmp}/r"], "novice"),
         (["play", "mini-mafia", "--player", "robot:x", "--out", "{tmp}/r"], "scripted"),
+        (["play", "mini-mafia", "--player", "bold", "--out", "{tmp}/r"], "scripted:bold"),
         (["play", "mini-mafia", "--games", "many", "--out", "{tmp}/r"], "games"),
         (["play", "mini-mafia", "--games", "0", "--out", "{tmp}/r"], "games"),
         (["play", "mini-mafia"], "--out"),
