@@ -19,7 +19,8 @@ from liescope.generate.players.prompts.render import (
     prompts_of_sources,
     version_of,
 )
-from liescope.generate.runs.journal import Journal, KeptRequest
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_reader import KeptRequest
 from liescope.generate.runs.rebuild import ask_at
 
 SENT, RENDERED = "as it was sent", "rendered again"

@@ -29,7 +29,8 @@ from liescope.generate.players.shared import Activity, Halt
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
-from liescope.generate.runs.journal import Journal, KindSpent
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_reader import KindSpent
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing

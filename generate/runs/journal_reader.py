@@ -1,0 +1,274 @@
+"""What a journal says: its games, replies, calls and requests, each checked as it is read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.text import plain
+from liescope.games.core import AskKind, Reply
+from liescope.games.record import GameRecord, Status
+from liescope.generate.runs.checks import read_kept_reply, read_record
+from liescope.generate.runs.conditions import with_settings
+from liescope.generate.runs.folder import JOURNAL_FILE, guard
+from liescope.generate.runs.requests import read_request
+from liescope.generate.runs.tables import rows
+
+_KINDS = frozenset(AskKind)
+_CALL = (
+    "step, seat, problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms, response_id, "
+    "served_model"
+)
+_NOT_ASKED = (None,) * 7  # no endpoint was asked, so nothing is known but the reply
+_BY_KIND = """
+SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
+    SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
+        sum(completion_tokens) AS completion FROM attempts GROUP BY game_id, step, seat
+) USING (game_id, step, seat) GROUP BY kind ORDER BY count(*) DESC, kind
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KindSpent:
+    """What one kind of ask took: replies, and tokens of all requests for them (None where no endpoint told any)."""
+
+    kind: str
+    replies: int
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRequest:
+    """One request for an ask. attempt counts from 1; body: the JSON that was sent, None where it was not kept (runs of
+    older versions); problem: "" or why it gave no reply.
+    """
+
+    attempt: int
+    model: str
+    body: dict[str, Any] | None
+    response_id: str | None
+    served_model: str | None
+    problem: str
+
+
+class JournalReader:
+    """What can be asked of an open journal. Every method raises BadData where the journal is damaged."""
+
+    def __init__(self, path: Path, plan: dict[str, Any], base: sqlite3.Connection) -> None:
+        self.path = path
+        self.plan = plan
+        self._base = base
+
+    @property
+    def name(self) -> str:
+        return self.path.resolve().name
+
+    def commit(self) -> None:
+        """Make everything so far durable, so that what is read is all there is; a reader has nothing of its own."""
+
+    def records(self) -> Iterator[GameRecord]:
+        """Every game that ended, done or failed, in the run's order, one at a time."""
+        self.commit()
+        for game_id, status, text in self._read("games", "game_id, status, record", "ORDER BY number"):
+            yield self._record(game_id, status, text)
+
+    def record(self, game_id: str) -> GameRecord:
+        """One game. Raises UnknownName with the nearest ids."""
+        self.commit()
+        for name, status, text in self._read("games", "game_id, status, record", "WHERE game_id = ?", (game_id,)):
+            return self._record(name, status, text)
+        if game_id in self.begun():
+            raise UsageError(f"game {plain(game_id)} has not ended; `--calls` shows what it holds so far")
+        raise _unknown_game(self.name, game_id, self.game_ids())
+
+    def game_ids(self) -> list[str]:
+        """Ids of the games that ended, in the run's order."""
+        return [game_id for (game_id,) in self._names("SELECT game_id FROM games ORDER BY number")]
+
+    def done(self) -> list[tuple[int, str]]:
+        """(place in the run, id) of the games that were played to their end, in the run's order."""
+        found = f"SELECT game_id, number FROM games WHERE status = '{Status.DONE.value}' ORDER BY number"
+        return [(number, game_id) for game_id, number in self._names(found)]
+
+    def begun(self) -> set[str]:
+        """Ids of the games that have replies and did not end."""
+        return set(self.begun_replies())
+
+    def begun_replies(self) -> dict[str, int]:
+        """How many replies each game has that did not end."""
+        found = "FROM replies WHERE game_id NOT IN (SELECT game_id FROM games) GROUP BY game_id"
+        return dict(self._names(f"SELECT game_id, count(*) {found}"))
+
+    def find(self, name: str) -> str:
+        """The id of the game that a person means: an id, the beginning of one, or a game's number at its end.
+
+        Raises UsageError for several that fit, UnknownName for none, with the nearest ids.
+        """
+        known = [*self.game_ids(), *self.begun()]
+        fitting = [name] if name in known else [game_id for game_id in known if name and game_id.startswith(name)]
+        if not fitting and name.isascii() and name.isdigit():
+            fitting = [game_id for game_id in known if _number_of(game_id) == int(name)]
+        if len(fitting) > 1:
+            some = ", ".join(plain(game_id) for game_id in fitting[:5]) + ("…" if len(fitting) > 5 else "")
+            raise UsageError(f"{plain(name)} fits {len(fitting)} games of {self.name}: {some}; give more of the id")
+        if not fitting:
+            raise _unknown_game(self.name, name, known)
+        return fitting[0]
+
+    def answers(self, game_id: str) -> dict[tuple[int, str], Reply]:
+        """The recorded replies of a game by (step, seat); the last batch may lack some seats."""
+        self.commit()
+        kept = self._read(
+            "replies", "step, seat, reply, raw", "WHERE game_id = ? ORDER BY step, position, seat", (game_id,)
+        )
+        return {
+            (step, seat): read_kept_reply(text, raw, self._where(game_id, step, seat)) for step, seat, text, raw in kept
+        }
+
+    def replies(self, game_id: str) -> list[tuple[Reply, ...]]:
+        """The recorded replies of a game as batches, in the order of the asks, as `games.session.replay` takes them."""
+        batches: dict[int, list[Reply]] = {}
+        for (step, _), reply in self.answers(game_id).items():
+            batches.setdefault(step, []).append(reply)
+        return [tuple(batch) for batch in batches.values()]
+
+    def calls(self, game_id: str) -> list[dict[str, Any]]:
+        """Every request of a game, with the columns of `liescope.data_cards.tables.CallRow`.
+
+        A reply that no endpoint was asked for has no attempt, and stands for itself.
+        """
+        self.commit()
+        of = ("WHERE game_id = ?", (game_id,))
+        answered: dict[tuple[int, str], tuple[str, str, str]] = {}
+        made: dict[tuple[int, str], list[tuple[Any, ...]]] = {}
+        for step, seat, *facts in self._read("attempts", _CALL, "WHERE game_id = ? ORDER BY place", (game_id,)):
+            made.setdefault((step, seat), []).append(tuple(facts))
+        for step, seat, kind, model in self._read("unanswered", "step, seat, kind, model", *of):
+            answered[step, seat] = kind, model, ""
+        for step, seat, kind, model, text, raw in self._read("replies", "step, seat, kind, model, reply, raw", *of):
+            answered[step, seat] = kind, model, text
+            made.setdefault((step, seat), [("", raw, *_NOT_ASKED)])
+        return [
+            self._call(game_id, step, seat, number, answered.get((step, seat)), facts)
+            for (step, seat), attempts in sorted(made.items())
+            for number, facts in enumerate(attempts, 1)
+        ]
+
+    def requests(self, game_id: str, step: int, seat: str) -> list[KeptRequest]:
+        """The requests that were made for one ask, in order; none for players that ask no endpoint."""
+        self.commit()
+        of = ("WHERE (game_id, step, seat) = (?, ?, ?)", (game_id, step, seat))
+        models = [*self._read("replies", "model", *of), *self._read("unanswered", "model", *of), ("",)]
+        columns = "parameters, prompts, response_id, served_model, problem"
+        kept = []
+        order = (f"{of[0]} ORDER BY place", of[1])
+        for number, (parameters, prompts, *answer) in enumerate(self._read("attempts", columns, *order), 1):
+            body = None
+            if parameters is not None:
+                with guard(self.path):
+                    try:
+                        body = read_request(self._base, parameters, prompts or b"")
+                    except (ValueError, KeyError, TypeError, AttributeError) as error:
+                        raise BadData(f"{self._where(game_id, step, seat)}: {error}") from error
+            kept.append(KeptRequest(number, models[0][0], body, *answer))
+        return kept
+
+    def templates(self, digest: str) -> dict[str, str]:
+        """The prompt templates that were kept under a hash, by file name; none in runs of older versions."""
+        self.commit()
+        return dict(self._read("templates", "name, source", "WHERE digest = ? ORDER BY name", (digest,)))
+
+    def counts(self) -> dict[str, int]:
+        """How many games ended, by status."""
+        self.commit()
+        with guard(self.path):
+            return dict(self._base.execute("SELECT status, count(*) FROM games GROUP BY status ORDER BY status"))
+
+    def spent_by_kind(self) -> list[KindSpent]:
+        """What each kind of ask took so far, the most frequent first."""
+        self.commit()
+        with guard(self.path):
+            return [KindSpent(*row) for row in self._base.execute(_BY_KIND)]
+
+    def spent(self) -> tuple[int, float]:
+        """Tokens (prompts and completions) and money of all requests so far."""
+        self.commit()
+        tokens, cost = 0, 0.0
+        for prompt, completion, money in self._read("attempts", "prompt_tokens, completion_tokens, cost"):
+            tokens += (prompt or 0) + (completion or 0)
+            cost += money or 0.0
+        return tokens, cost
+
+    def _read(
+        self, table: str, columns: str, where: str = "", values: tuple[Any, ...] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        return rows(self._base, self.path, table, columns, where, values)
+
+    def _names(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query whose first column is a game's id."""
+        self.commit()
+        with guard(self.path):
+            found = self._base.execute(query).fetchall()
+        if not all(isinstance(row[0], str) for row in found):
+            raise BadData(f"{self.path / JOURNAL_FILE} holds a game whose id is no text; restore it from a copy")
+        return found
+
+    def _where(self, game_id: str, step: int | None = None, seat: str = "") -> str:
+        ask = "" if step is None else f", step {step}, {plain(seat)}"
+        return f"{self.path / JOURNAL_FILE}, game {plain(game_id)}{ask}"
+
+    def _record(self, game_id: str, status: str, text: str) -> GameRecord:
+        game = read_record(text, self._where(game_id))
+        if (game.game_id, game.status.value) != (game_id, status):
+            raise BadData(f"{self._where(game_id)}: the game says that it is {plain(game.game_id)}, {game.status}")
+        return with_settings(game, self.plan)
+
+    def _call(
+        self,
+        game_id: str,
+        step: int,
+        seat: str,
+        attempt: int,
+        answer: tuple[str, str, str] | None,
+        facts: tuple[Any, ...],
+    ) -> dict[str, Any]:
+        kind, model, text = answer or (None, None, "")
+        if kind is not None and kind not in _KINDS:
+            raise BadData(f"{self._where(game_id, step, seat)}: there is no ask of the kind {plain(kind)!r}")
+        problem, raw, prompt, cached, completion, cost, latency, response_id, served_model = facts
+        reply = read_kept_reply(text, raw, self._where(game_id, step, seat)) if text and not problem else None
+        return {
+            "game_id": game_id,
+            "step": step,
+            "seat": seat,
+            "attempt": attempt,
+            "kind": kind,
+            "model": model,
+            "problem": problem if reply is None else reply.problem,
+            "notes": [] if reply is None else list(reply.notes),
+            "raw": raw,
+            "prompt_tokens": prompt,
+            "cached_tokens": cached,
+            "completion_tokens": completion,
+            "cost": cost,
+            "latency_ms": latency,
+            "response_id": response_id,
+            "served_model": served_model,
+        }
+
+
+def _number_of(game_id: str) -> int | None:
+    end = game_id.rpartition("-")[2]
+    return int(end) if end.isascii() and end.isdigit() else None
+
+
+def _unknown_game(run: str, game_id: str, known: list[str]) -> UnknownName:
+    near = get_close_matches(game_id, known, n=5, cutoff=0.3) or known[:5]
+    return UnknownName(f"game in run {run}:", game_id, near, others=len(known) - len(near))
