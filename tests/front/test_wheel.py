@@ -16,9 +16,13 @@ ROOMS = ["games", "labeling", "generate", "detectors", "benchmark", "data_cards"
 SCRIPT = """
 import games, benchmark, generate
 assert games.MINE and benchmark.MINE and generate.MINE
-import liescope, liescope.games, liescope.benchmark, liescope.generate, liescope.cli
+import liescope
 assert liescope.__file__.startswith({site!r}), liescope.__file__
-assert liescope.cli.main(["play", "mini-mafia", "--games", "1", "--out", "run"]) == 0
+liescope.play("mini-mafia", players=["scripted:bold", "scripted:novice"], games=4, out="run")
+liescope.build("run", out="corpus")
+liescope.train("tfidf", "corpus", out="model")
+print(liescope.load("model").score(["I investigated Bob. He is the mafioso."]))
+print(liescope.evaluate(["model"], "corpus", draws=20, out="report").metrics)
 """
 TYPED = """
 from liescope.games import Outcome
@@ -88,7 +92,8 @@ def test_installed_it_works_beside_foreign_packages_of_the_same_names(site: Path
     environment = os.environ | {"PYTHONPATH": str(site)}
     done = subprocess.run([sys.executable, script], cwd=beside, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert (beside / "run" / "journal.sqlite").exists()
+    assert "I investigated Bob." in done.stdout
+    assert (beside / "report" / "report.md").exists()
 
 
 def test_its_types_are_seen_from_outside(site: Path, beside: Path) -> None:
