@@ -1,4 +1,4 @@
-"""Cards: templates of the dataset's and the models' cards, croissant.json, and the code that fills them from facts."""
+"""Dataset cards, model cards and croissant.json: their templates, and the code that fills them in from facts."""
 
 from liescope.common.errors import CardError
 from liescope.data_cards.cards import render_dataset_card, render_model_card

@@ -1,4 +1,4 @@
-"""Filling the templates. A placeholder that has no fact, or an empty one, is an error: no card has a gap."""
+"""Fills in the templates. A placeholder without a fact, or with an empty one, is an error, so no card has gaps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIZES = [(10**power, f"{low}<n<{high}") for power, low, high in (
 def render_dataset_card(facts: Mapping[str, Any]) -> str:
     """README.md of a corpus: YAML metadata that the Hub and `datasets` read, then the card in Markdown.
 
-    facts: what corpus.json keeps. Raises CardError where a fact is missing or empty.
+    facts: the contents of corpus.json. Raises CardError if a fact is missing or empty.
     """
     try:
         derived = _derive(facts)
@@ -49,14 +49,14 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     facts: detector (its name), kind (tfidf, embedding, encoder), target (role, claim, self, peer), corpus (its name),
     sources (where the words of the training statements come from), config (name to value), metrics (rows with split,
     metric, value, lo, hi, statements, games; may be empty), thresholds (false positive rate in words to score; may be
-    empty), folder (where the model lies, as code would name it), liescope (the version).
-    Raises CardError where a fact is missing or empty.
+    empty), folder (the path of the model, as code would name it), liescope (the version).
+    Raises CardError if a fact is missing or empty.
     """
     return _render("model.md.jinja", {**facts, "source_words": SOURCES})
 
 
 def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What the dataset card says beside the facts themselves."""
+    """What the dataset card says besides the facts themselves."""
     statements = sum(facts["rows"]["statements"].values())
     licence_id, licence_name, licence_words = licence(facts["seat_sources"])
     return {
@@ -77,13 +77,13 @@ def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flow(data: Mapping[str, Any]) -> str:
-    """JSON data as YAML on one line; spaced, so that no brace of it looks like a placeholder that was left."""
+    """JSON data as YAML on one line, spaced so that its braces do not look like placeholders."""
     return json.dumps(data).replace("{", "{ ").replace("}", " }")
 
 
 def _content_version(facts: Mapping[str, Any], config: str) -> str:
-    """A version made of a config's content. `datasets` keeps what it has loaded by a folder's name, the config and its
-    version, so that without one it would serve the rows of an earlier corpus of the same name.
+    """A version computed from a config's content. `datasets` caches by folder name, config and version, so without it
+    the cache would serve rows of an earlier corpus with the same name.
     """
     content = "".join(str(file["sha256"]) for file in facts["files"] if file["config"] == config)
     digest = sha256(content.encode()).digest()
@@ -119,7 +119,7 @@ def _environment() -> Environment:
 
 
 def _filled(value: Any) -> Any:
-    """Refuses a placeholder whose value is nothing; jinja2 calls it on each."""
+    """Rejects a placeholder without a value; jinja2 calls it for each."""
     if value is None or (isinstance(value, str) and not value.strip()):
         raise CardError("a placeholder has no value")
     if isinstance(value, float) and not math.isfinite(value):
@@ -128,7 +128,7 @@ def _filled(value: Any) -> Any:
 
 
 def markdown(value: object) -> str:
-    """Any text as one line of plain Markdown: no markup, table border or tag in it takes effect."""
+    """Any text as one line of plain Markdown, with markup, table borders and tags disabled."""
     return _MARKUP.sub(lambda found: f"&#{ord(found.group())};", _printable(value))
 
 

@@ -1,6 +1,6 @@
 """croissant.json: the dataset in the Croissant vocabulary (MLCommons, version 1.0) with its responsible-AI terms.
 
-Written as plain JSON-LD, so that a build needs no package for it; the tests read it with mlcroissant.
+Written as plain JSON-LD, so that building needs no extra package; the tests read it with mlcroissant.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LICENCES = {"apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0"}
 
 
 def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON-LD of a corpus, for a file beside its configs. facts as for `render_dataset_card`."""
+    """The JSON-LD of a corpus, for a file next to its configs. facts: as for `render_dataset_card`."""
     licence_id, _, licence_words = licence(facts["seat_sources"])
     return {
         "@context": _CONTEXT,
@@ -71,15 +71,15 @@ def _description(facts: Mapping[str, Any]) -> str:
 
 def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "rai:dataCollection": "Games played under fixed rules, every event logged; the words are as the table heard "
-        f"them. {facts['failed']:,} games broke off; they are listed with their reason, and their words left out.",
+        "rai:dataCollection": "Games played under fixed rules, every event logged; statements are recorded as the "
+        f"players heard them. {facts['failed']:,} games failed; they are listed with the reason, without statements.",
         "rai:dataCollectionType": ["Simulation" if facts["seat_sources"] == ["scripted"] else "Played games"],
-        "rai:dataCollectionMissingData": "A label that could not be had is null, with its reason in the column beside "
-        "it. A reply that could not be read is never counted as honest.",
-        "rai:dataImputationProtocol": "No label is filled in. A vote that could not be read was drawn by the rules at "
-        "random and says so in its column 'fallback'.",
+        "rai:dataCollectionMissingData": "A missing label is null, with its reason in a column of its "
+        "own. A reply that could not be read is never counted as honest.",
+        "rai:dataImputationProtocol": "No label is imputed. A vote that could not be read was drawn at random by the "
+        "rules, as its column 'fallback' says.",
         "rai:dataAnnotationProtocol": [
-            "label_role: the speaker's role wants the table deceived, from the log.",
+            "label_role: the speaker's role aims to deceive the others, from the log.",
             "label_claim: a checkable claim contradicts what the log says and the speaker knows.",
             "label_self: the speaker's own report right after speaking.",
             "label_peer: the majority of the other players' ratings.",
@@ -90,24 +90,24 @@ def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "rai:machineAnnotationTools": [f"Liescope {facts['liescope']}"],
         "rai:dataBiases": [
-            "Deceiving roles are rarer than others and speak under the same rules, so prevalence is the game's and not "
-            "that of any talk outside it.",
-            "Rules that find claims miss unusual wordings; a claim that was not found is not a truth.",
+            "Deceiving roles are rarer than others and speak under the same rules, so prevalence is specific to games "
+            "and does not transfer to other conversations.",
+            "The rules that find claims miss unusual wordings; a statement without a found claim is not thereby true.",
         ],
         "rai:dataUseCases": [
             "Training and testing detectors of deception on games held out whole, within social-deduction games."
         ],
         "rai:dataLimitations": [
-            "Deception in a game is asked for by its rules; a detector trained here says nothing reliable about people "
-            "or about talk outside such games.",
+            "Deception in a game is part of its rules; a detector trained here says nothing reliable about people or "
+            "about conversations outside such games.",
             *(SOURCES[name] for name in facts["seat_sources"] if name == "scripted"),
         ],
-        "rai:dataSocialImpact": "Lie detectors harm people when they are believed beyond their evidence. This corpus "
+        "rai:dataSocialImpact": "Lie detectors harm people when they are trusted beyond their evidence. This corpus "
         "must not be used to judge the honesty of a person.",
         "rai:personalSensitiveInformation": [
-            "Players go by names of the game. Words that people typed may still hold something personal."
+            "Players have in-game names. Words that people typed may still contain personal information."
             if {"human", "imported"} & set(facts["seat_sources"])
-            else "None: players go by names of the game, and no person typed any of the words."
+            else "None: players have in-game names, and no person typed any of the words."
         ],
     }
 

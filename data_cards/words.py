@@ -1,15 +1,15 @@
-"""Sentences that follow from where a corpus's words come from: what it is, its licence, who may not read it as what."""
+"""Sentences that depend on the sources of a corpus's words: what it is, its licence, its limits."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 SOURCES = {
-    "scripted": "text from Liescope's own rule-based players. It is not model text and not people's: nothing computed "
-    "on it is a finding about models or about people. It serves to test tools and to teach.",
+    "scripted": "text from Liescope's own rule-based players. It was written neither by models nor by people: nothing "
+    "computed from it is a finding about models or people. It is for testing tools and for teaching.",
     "model": "text that language models wrote while they played.",
     "human": "text that people wrote while they played.",
-    "imported": "text from games that others played and published; Liescope read their logs.",
+    "imported": "text from games that others played and published, read from their logs.",
 }
 
 NO_LICENCE = "none stated: not redistributed"
@@ -22,16 +22,16 @@ def licence(sources: Collection[str]) -> tuple[str, str, str]:
             "other",
             "none-stated",
             f"Licence of the games' words, {NO_LICENCE}. The people who played or published them have granted none "
-            "that Liescope knows of; keep this corpus to yourself unless they do. Labels and layout are Apache-2.0.",
+            "as far as is known; keep this corpus private unless they do. Labels and layout are Apache-2.0.",
         )
     if "model" in sources:
         return (
             "other",
             "terms-of-the-models",
-            "The words were written by the models listed above, under the terms of those who serve them; check these "
-            "before passing the corpus on. Labels and layout are Apache-2.0.",
+            "The words were written by the models listed above, under the terms of their providers; check these "
+            "before sharing the corpus. Labels and layout are Apache-2.0.",
         )
-    return ("apache-2.0", "Apache-2.0", "Apache-2.0, words and labels alike: all of it was made by Liescope.")
+    return ("apache-2.0", "Apache-2.0", "Apache-2.0, words and labels alike: Liescope generated all of it.")
 
 
 def citation(version: str) -> str:

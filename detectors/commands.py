@@ -19,7 +19,7 @@ _TEXT = "The text that a detector sees"
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.", metavar="N")]
+Seed = Annotated[int, typer.Option(help="Random seed.", metavar="N")]
 KeepLost = Annotated[
     bool, typer.Option("--keep-lost", help="Use statements whose text was lost before it was published, too.")
 ]
@@ -34,7 +34,7 @@ def train(
     given: Mapping[str, Any],
     target: Annotated[str, typer.Option(help="What to predict: role, claim, self or peer.")] = "role",
     context: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Earlier statements of the game that stand before each.")
+        int, typer.Option(min=0, metavar="N", help="How many earlier statements of the game to include before each.")
     ] = 0,
     mask_names: Annotated[
         bool,
@@ -60,7 +60,7 @@ def train(
     ] = None,
     seed: Seed = 0,
     keep_lost: KeepLost = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that --out holds.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing model at --out.")] = False,
     as_json: Json = False,
 ) -> None:
     """Train a lie detector on the training split, by game, and save it with its card and out-of-fold scores.
@@ -103,7 +103,7 @@ def score(
         typer.Option("--in", help="Read statements from a .jsonl, .parquet or .csv file with a column `text`."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write scores to a .jsonl, .parquet or .csv file.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that --out names.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file at --out.")] = False,
     as_json: Json = False,
 ) -> None:
     """Score statements: the probability that each is deceptive, and whether it is above the model's thresholds.
@@ -151,7 +151,7 @@ def evaluate(
     keep_lost: KeepLost = False,
     as_json: Json = False,
 ) -> None:
-    """Evaluate detectors beside cheap controls and, with --observers, beside the players; write a report.
+    """Compare detectors with cheap controls and, with --observers, with the players; write a report.
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """

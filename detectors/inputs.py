@@ -20,7 +20,7 @@ Turn = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement to score. example: what a detector reads, None where `null` says why there is nothing to read."""
+    """One statement to score. example: what a detector reads, None if `null` says why there is nothing to read."""
 
     key: str | None
     text: str
@@ -40,7 +40,7 @@ class StatementReader:
     context: int
     names: Collection[str] = ()
     _game: str | None = None
-    _said: list[Turn] = field(default_factory=list)
+    _turns: list[Turn] = field(default_factory=list)
     _speakers: set[str] = field(default_factory=set)
 
     def read(self, number: int, given: object) -> Statement:
@@ -66,7 +66,7 @@ class StatementReader:
         if is_lost(text, _words(row.get("read_notes"))):
             return Statement(key, text, None, LOST_TEXT)
         if game:
-            self._said.append((speaker, text))
+            self._turns.append((speaker, text))
             self._speakers.add(speaker)
         if not clean(text).strip():
             return Statement(key, text, None, NO_TEXT)
@@ -77,10 +77,10 @@ class StatementReader:
     def _context(self, row: Mapping[str, Any], number: int) -> list[Turn]:
         game = _word(row.get("game_id"))
         if game != self._game:
-            self._game, self._said, self._speakers = game, [], set()
+            self._game, self._turns, self._speakers = game, [], set()
         given = row.get("context")
         if _absent(given):
-            return list(self._said)
+            return list(self._turns)
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise UsageError(f"statement {number + 1}: 'context' must be a list of earlier statements, oldest first")
         return [_turn(turn, number) for turn in given]

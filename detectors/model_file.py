@@ -53,7 +53,7 @@ class TrainingFacts(BaseModel):
 
 class ModelFile(BaseModel):
     """model.json. thresholds: by the false positive rate that they keep, chosen on the corpus's validation split; a
-    statement is flagged when its score is above it. None where that split has no honest statement.
+    statement is flagged when its score is above it. None if that split has no honest statement.
     """
 
     model_config = _STRICT
@@ -70,7 +70,7 @@ class ModelFile(BaseModel):
 
 
 def read_model_file(folder: Path) -> ModelFile:
-    """Raises BadData where model.json is missing, or is not what `liescope train` writes."""
+    """Raises BadData if model.json is missing, or is not what `liescope train` writes."""
     path = folder / MODEL_FILE
     if not path.is_file():
         raise BadData(f"{folder} is not a model (it has no {MODEL_FILE}); make one with: liescope train")

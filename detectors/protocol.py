@@ -33,7 +33,7 @@ class Detector(ABC):
         options_type: its options; their descriptions become the help of `liescope train`
         folds: folds of the cross-validation by game, unless the user says otherwise
         packages: the distributions it needs; their versions are kept in model.json
-        extra: the extra of Liescope that installs them; None where the base install does
+        extra: the extra of Liescope that installs them; None if the base install does
     """
 
     kind: ClassVar[str]

@@ -148,7 +148,7 @@ def is_model(folder: Path) -> bool:
 
 
 def check_free(out: Path, overwrite: bool) -> None:
-    """Raises UsageError where a model may not be written to `out`."""
+    """Raises UsageError if a model may not be written to `out`."""
     if is_model(out) and not overwrite:
         raise UsageError(f"{out} holds a model already; add --overwrite to replace it, or choose another --out")
     if out.exists() and not is_model(out) and (not out.is_dir() or any(out.iterdir())):

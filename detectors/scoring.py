@@ -22,7 +22,7 @@ def score(model: str | os.PathLike[str] | LoadedDetector, statements: Any, *, pr
 
     Returns one row for each statement, in order: `statement_id` (where any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
-    rate on the model's validation games; null where there was nothing to choose it on), and `score_null`, the reason
+    rate on the model's validation games; null if there was nothing to choose it on), and `score_null`, the reason
     where there is no score: no text, or a text that was lost before it was published.
 
     Raises UsageError for what is no statement, BadData for a folder that is no model, MissingExtra.

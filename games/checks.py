@@ -306,7 +306,7 @@ def is_share(value: Any) -> bool:
 
 
 def assessment_fault(deceptive: Any, kind: Any, confidence: Any, suspicion: Any, reason: Any) -> str:
-    """What is wrong with the fields of an assessment, empty where nothing is."""
+    """What is wrong with the fields of an assessment, empty if nothing is."""
     if deceptive is not None and not isinstance(deceptive, bool):
         return f"the flag {deceptive!r} is neither true nor false"
     if kind is not None and not isinstance(kind, str):

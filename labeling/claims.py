@@ -15,8 +15,8 @@ What counts as a claim:
   "villagers". What is like a werewolf ("wolf-like", "acting like a wolf") is no claim.
 - "I protected Bob" is a protection claim; what will or should be protected is none.
 - A vote promise commits the speaker ("I'm voting for Bob"); a proposal ("let's vote for Bob") does not.
-- A pronoun means the player named last in its sentence, else whom the sentence before was about; "you" is the player
-  spoken to by name. Where that is unclear there is no claim.
+- A pronoun means the player named last in its sentence, else the subject of the sentence before; "you" is the player
+  addressed by name. If that is unclear, there is no claim.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def _last_end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool] | None:
-    """(fact, found by the speaker) for what begins at `start`; None where the speaker does not say it at all."""
+    """(fact, found by the speaker) for what begins at `start`; None if the speaker does not say it at all."""
     before = low[max(0, start - _REACH) : start]
     if wording.BEFORE.search(before):
         return None

@@ -20,18 +20,18 @@ _ELSEWHERE = frozenset({PROMPTS, "imported from"})  # what other columns tell
 
 
 def settings_of(record: GameRecord) -> dict[str, str]:
-    """The settings of a game by name, without addresses of endpoints; empty where they are not known."""
+    """The settings of a game by name, without addresses of endpoints; empty if they are not known."""
     found = record.meta.get(SETTINGS) or {}
     return {str(name): str(value) for name, value in all_without_addresses(dict(found)).items()}
 
 
 def prompt_version_of(record: GameRecord) -> str | None:
-    """The version of the prompts that the players read; None where it is not known."""
+    """The version of the prompts that the players read; None if it is not known."""
     return settings_of(record).get(PROMPTS) or record.meta.get("prompt_version")
 
 
 def condition_of(record: GameRecord) -> str:
-    """What differs from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" where nothing does."""
+    """What differs from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" if nothing does."""
     found = settings_of(record)
     stock = setting_words(NAMES[: len(record.seats)])
     defaults = {**_defaults(record.game), **_DEFAULTS, "names": stock} if found else {}

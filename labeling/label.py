@@ -1,7 +1,7 @@
 """All labels of one recorded game: what it yields for each statement, rating and vote.
 
 The four labels come from four sources and never touch: the role, the claims checked against the log, the speaker's
-own report, the peers' ratings. A label that could not be had is None, with the reason beside it. In a game that a
+own report, the peers' ratings. A missing label is None, with its reason in another field. In a game that a
 judge rated afterwards, report and ratings are the judge's, and the players' own take no part.
 """
 
@@ -54,12 +54,12 @@ def statement_rows(record: GameRecord, transcript: bool = False) -> tuple[Statem
             reports.get(event.index),
             by_statement[statement_id(record.game_id, event.index)],
         )
-        for position, event in enumerate(_said(record).values(), 1)
+        for position, event in enumerate(_statements(record).values(), 1)
     )
     return tuple(_with_transcripts(statements)) if transcript else statements
 
 
-def _said(record: GameRecord) -> dict[int, Event]:
+def _statements(record: GameRecord) -> dict[int, Event]:
     """The statements of a game by index."""
     return {event.index: event for event in record.events if event.kind is EventKind.STATEMENT}
 
@@ -183,7 +183,7 @@ def _most(kinds: Counter[str]) -> list[DeceptionType]:
 
 def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
     """The ratings of a game, with the suspicion of (observer, speaker) running through it."""
-    seats, said = {seat.name: seat for seat in record.seats}, _said(record)
+    seats, said = {seat.name: seat for seat in record.seats}, _statements(record)
     running: dict[tuple[str, str], float] = defaultdict(lambda: START)
     rows = []
     for event in _assessments(record, EventKind.RATING):

@@ -91,7 +91,7 @@ def lower(text: str) -> str:
 @dataclass(slots=True)
 class Sentence:
     """One sentence: its words, in lower case, and who its pronouns may mean. me: the speaker's character; you: the
-    player spoken to; focus: whom the sentences before it were about ("" where nobody).
+    player spoken to; focus: whom the sentences before it were about ("" if nobody).
     """
 
     words: str
@@ -111,7 +111,7 @@ class Sentence:
         return [one[0] for one in found if one[0] != self.me and not OWN_DEATH.match(self.low, one.end())]
 
     def resolve(self, word: str, position: int) -> str:
-        """The character of the player that a subject or object means, "" where that is unclear."""
+        """The character of the player that a subject or object means, "" if that is unclear."""
         word = word.strip()
         if _NAMES.match(word):
             return word[0]

@@ -44,7 +44,7 @@ class RolePatterns:
 
 @lru_cache(maxsize=16)
 def role_patterns(game: str) -> RolePatterns:
-    """The patterns for a game by the name of its rules. Raises UndeclaredGame where it has no words."""
+    """The patterns for a game by the name of its rules. Raises UndeclaredGame if it has no words."""
     words = VOCABULARIES[game]
     role = rf"(?:{words.sides}|{_ARTICLE}(?P<adjectives>(?:(?:{_ADJECTIVE}),? ){{0,3}})(?:{words.roles}))"
     who = (

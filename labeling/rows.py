@@ -1,6 +1,6 @@
 """The rows that labelling a game yields; their columns are declared in `liescope.data_cards.tables`.
 
-Every label that could not be had is None, and the `…_null` field beside it says why; "" where the label is there.
+A missing label is None, and its `…_null` field says why ("" otherwise).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one derivation from a recorded game to the rows of every table; corpora and analyses are both made of it."""
+"""Derives the rows of every table from a recorded game, for both corpora and analyses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def game_tables(
     record: GameRecord, run: str = "", transcript: bool = False, only: Collection[str] | None = None
 ) -> Iterator[tuple[str, Any]]:
     """The (table, row) pairs of one game: its games row and, for a finished game, the rows of every other table but
-    calls, which only a journal has. A failed game broke off somewhere, so its statements are left out.
+    calls, which only a journal has. A failed game failed somewhere, so its statements are left out.
 
     run: the name of the game's run; transcript: fill the statements' column of that name; only: the tables that are
     wanted, all where None.

@@ -21,7 +21,7 @@ class Vocabulary:
     evil: the value of those who kill at night. denials: what is claimed by denying a value, where that is not "not
     VALUE". own: how speakers' claims of a value about themselves are called. guilt, innocence: the values that make a
     claim about another one of these kinds. protects: whether protections are claimed. seer: the role, or else an act of
-    looking, that a speaker must claim for what it found out to be an investigation's result; "" where all findings are.
+    looking, that a speaker must claim for what it found out to be an investigation's result; "" if all findings are.
     looked: how speakers say that they have looked at a player (the group target), where a game has words of its own.
     """
 

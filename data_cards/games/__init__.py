@@ -1,4 +1,4 @@
-"""What the card says of each game that a corpus holds."""
+"""What the card says about each game."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Every table of a corpus, declared once: its columns' names, types, meanings and nulls.
 
-The Arrow and polars schemas, the column tables of cards and docs, and the fields of croissant.json are made of these.
+The Arrow and polars schemas, the column tables of cards and docs, and the fields of croissant.json are generated from
+these.
 """
 
 from liescope.data_cards.tables.acts import BidRow, CallRow, NightActRow, VoteRow
@@ -12,12 +13,12 @@ from liescope.data_cards.tables.statements import Claim, RatingRow, StatementRow
 TABLES = by_name(
     (
         Table("statements", StatementRow, "one row for each public statement of a finished game, with its four labels"),
-        Table("games", GameRow, "one row for each game, those that broke off included"),
+        Table("games", GameRow, "one row for each game, including failed ones"),
         Table("votes", VoteRow, "one row for each vote of a finished game"),
         Table("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
-        Table("night_acts", NightActRow, "one row for each act of a night of a finished game"),
+        Table("night_acts", NightActRow, "one row for each night act of a finished game"),
         Table("bids", BidRow, "one row for each bid for the floor"),
-        Table("lessons", LessonRow, "one row for each lesson that a player drew from a game for the next ones"),
+        Table("lessons", LessonRow, "one row for each lesson that a player learned from a game for the next ones"),
         Table("lesson_tags", LessonTagRow, "one row for each lesson that a judge tagged"),
         Table("role_guesses", RoleGuessRow, "one row for each hidden role that a judge named from a seat"),
         Table("calls", CallRow, "one row for each request to a player, retries and unusable replies included"),

@@ -24,7 +24,7 @@ class VoteRow:
     voter_source: Annotated[str, Column("where the voter's choices come from: scripted, model, human or imported")]
     target: Annotated[str, Column("who was voted for")]
     target_role: Annotated[str, Column("the target's hidden role")]
-    fallback: Annotated[str, Column("why the rules drew this vote at random, empty for a vote of the player's own")]
+    fallback: Annotated[str, Column("why the rules drew this vote at random, empty if the player chose it")]
     suspicion_rank: Annotated[
         float | None,
         Column(
@@ -45,10 +45,10 @@ class NightActRow:
     round: Annotated[int, Column("the round of proposals; 0 for other acts")]
     actor: Annotated[str | None, Column("who acted", "where no single player did")]
     actor_role: Annotated[str | None, Column("the actor's hidden role", "where no single player acted")]
-    target: Annotated[str | None, Column("whom the act is aimed at", "where it names nobody")]
+    target: Annotated[str | None, Column("the target of the act", "where it names nobody")]
     target_role: Annotated[str | None, Column("the target's hidden role", "where it names nobody")]
     died: Annotated[bool | None, Column("the target of a kill was found dead", "for other acts")]
-    fallback: Annotated[str, Column("why the rules chose in the actor's place, empty for an act of the player's own")]
+    fallback: Annotated[str, Column("why the rules chose for the actor, empty if the actor chose")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class BidRow:
     role: Annotated[str, Column("the bidder's hidden role")]
     bid: Annotated[int, Column("the bid, 0 to 10")]
     floor: Annotated[bool, Column("the bidder got the floor")]
-    fallback: Annotated[str, Column("why the rules made this bid 0, empty for a bid of the player's own")]
+    fallback: Annotated[str, Column("why the rules set this bid to 0, empty if the player bid")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,12 @@ class CallRow:
     kind: Annotated[str | None, Column("what was asked for", "where the request led to no reply")]
     model: Annotated[str | None, Column("the model or script that was asked", "where the request led to no reply")]
     problem: Annotated[str, Column("why the request gave no usable reply, else empty")]
-    notes: Annotated[tuple[str, ...], Column("leniencies that reading the reply needed")]
-    raw: Annotated[str, Column("the response as it came")]
+    notes: Annotated[tuple[str, ...], Column("leniencies needed to read the reply")]
+    raw: Annotated[str, Column("the raw response")]
     prompt_tokens: Annotated[int | None, Column("tokens of the prompt", _NOT_REPORTED)]
     cached_tokens: Annotated[int | None, Column("tokens of the prompt that were cached", _NOT_REPORTED)]
     completion_tokens: Annotated[int | None, Column("tokens of the response", _NOT_REPORTED)]
-    cost: Annotated[float | None, Column("money at the prices given", "without prices")]
-    latency_ms: Annotated[
-        float | None, Column("milliseconds until the response", "for players that are not asked over a network")
-    ]
+    cost: Annotated[float | None, Column("cost at the given prices", "without prices")]
+    latency_ms: Annotated[float | None, Column("milliseconds until the response", "for players not behind a network")]
     response_id: Annotated[str | None, Column("the endpoint's own id of the response", _NOT_REPORTED)]
     served_model: Annotated[str | None, Column("the model that the endpoint says it served", _NOT_REPORTED)]

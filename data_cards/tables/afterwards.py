@@ -1,4 +1,4 @@
-"""The tables about what came after a game: lessons drawn from it, and what a judge said of roles and lessons."""
+"""The tables about what came after a game: lessons learned from it, and a judge's views of roles and lessons."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ _KIND = Column("the list that the lesson is on: to_do, to_avoid or winning_tacti
 
 @dataclass(frozen=True, slots=True)
 class LessonRow:
-    """One lesson that a learning player drew from a game, those not kept included."""
+    """One lesson that a learning player wrote after a game, whether kept or not."""
 
     game_id: Annotated[str, GAME_ID]
     cell: Annotated[str, Column("the cell whose later games the lesson is for, empty if there is none")]
     author_model: Annotated[
-        str | None, Column("the model that drew the lesson", "where several models hold the learning role")
+        str | None, Column("the model that wrote the lesson", "where several models hold the learning role")
     ]
-    turn: Annotated[
-        int | None, Column("the number within its cell of the game it was drawn from, from 0", "where it is not known")
-    ]
+    turn: Annotated[int | None, Column("the number of its game within the cell, from 0", "where it is not known")]
     kind: Annotated[str, _KIND]
     text: Annotated[str, Column("the lesson")]
-    kept: Annotated[bool, Column("it entered the book of lessons; the others say nearly the same as one in the book")]
+    kept: Annotated[bool, Column("it was added to the lesson book; the others nearly repeat one in the book")]
     nearest: Annotated[
         float | None, Column("its highest cosine similarity to a lesson in the book", "for the first lesson")
     ]
-    categories: Annotated[tuple[str, ...], Column("the strategies that it names, by rules on its words; can be empty")]
+    categories: Annotated[tuple[str, ...], Column("its strategies, by rules on its words; can be empty")]
     order: Annotated[int, Column("its theory-of-mind order by rules on its words: 1, 2 or 3")]
 
 

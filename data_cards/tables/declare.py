@@ -3,10 +3,10 @@
     @dataclass(frozen=True, slots=True)
     class VoteRow:
         game_id: Annotated[str, Column("the game")]
-        fallback: Annotated[str, Column("why the rules drew the vote, empty for a vote of the player's own")]
+        fallback: Annotated[str, Column("why the rules drew the vote, empty if the player chose it")]
 
 A field's type is the column's type: str, bool, int, float, a tuple of texts, or a tuple of rows of another such class.
-`| None` means that the column can be null. Schemas, cards, croissant.json and docs are all made of `Table`.
+`| None` means that the column can be null. Schemas, cards, croissant.json and docs are all generated from `Table`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a field's annotation says. meaning: one sentence; null: when the value is null; reason: the column that says
-    why it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true).
+    """The annotation of a field. meaning: one sentence; null: when the value is null; reason: the column that says why
+    it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true).
     """
 
     meaning: str

@@ -15,8 +15,8 @@ class SeatRow:
 
     name: Annotated[str, Column("the player's name in the game")]
     role: Annotated[str, Column("the hidden role")]
-    team: Annotated[str, Column("the team that the role wins with")]
-    deceives: Annotated[bool, Column("the role wants the others deceived")]
+    team: Annotated[str, Column("the team of the role")]
+    deceives: Annotated[bool, Column("the role aims to deceive the others")]
     model: Annotated[str, Column("the model or script that plays the seat")]
     source: Annotated[str, Column("where the seat's words come from: scripted, model, human or imported")]
     won: Annotated[bool | None, Column("the player won", "in failed games")]
@@ -26,7 +26,7 @@ class SeatRow:
 
 @dataclass(frozen=True, slots=True)
 class GameRow:
-    """One game, failed ones included."""
+    """One game, finished or failed."""
 
     game_id: Annotated[str, GAME_ID]
     run: Annotated[str, Column("the run that the game comes from")]
@@ -43,29 +43,29 @@ class GameRow:
         str,
         Column(
             "how the game's settings differ from the defaults of its rules, as in "
-            '"message_limit=500 rounds=8"; players, learning and the text of prompts aside; empty for the defaults'
+            '"message_limit=500 rounds=8"; except players, learning and the text of prompts; empty for the defaults'
         ),
     ]
     settings: Annotated[
-        str, Column("all settings that can change what players do, as a JSON object of texts; {} where not known")
+        str, Column("all settings that can change what players do, as a JSON object of strings; {} if not known")
     ]
     prompt_version: Annotated[
         str | None,
         Column("the prompts that the players read: a hash, or the publisher's name", "where it is not known"),
     ]
-    learning: Annotated[bool, Column("the learning role's model learns from game to game of its cell")]
+    learning: Annotated[bool, Column("the learning role's model learns across the games of its cell")]
     turn: Annotated[int | None, Column("the game's number within its cell, from 0", "where it is not known")]
     seating: Annotated[
         str | None, Column("how roles were dealt to names: balanced, shuffled or fixed", "where it is not known")
     ]
     seed: Annotated[int | None, Column("the seed of the game's random numbers", "for imported games")]
     source: Annotated[str, Column("the sources of the seats, joined by + where they differ")]
-    status: Annotated[str, Column("done, or failed where the game broke off")]
-    failure: Annotated[str, Column("why a failed game broke off, else empty")]
+    status: Annotated[str, Column("done or failed")]
+    failure: Annotated[str, Column("why the game failed, else empty")]
     winner: Annotated[str | None, Column("the winning team", "for failed games")]
     reason: Annotated[str | None, Column("the rule that ended the game", "for failed games")]
     days: Annotated[int, Column("days played")]
-    seats: Annotated[tuple[SeatRow, ...], Column("the players, with their roles, models and fates")]
+    seats: Annotated[tuple[SeatRow, ...], Column("the players, with their roles, models and how they ended")]
     judge: Annotated[
         str | None,
         Column("who gave the self-reports and ratings after the game", "where the players did, or nobody"),
@@ -74,5 +74,5 @@ class GameRow:
     voted_out: Annotated[tuple[str, ...], Column("who was arrested or exiled, in order")]
     last_speaker: Annotated[str | None, Column("who had the last turn to speak, used or not", "where nobody had one")]
     statements: Annotated[int, Column("statements made")]
-    silences: Annotated[int, Column("turns to speak that passed in silence, chosen or not")]
-    fallbacks: Annotated[int, Column("decisions that the rules made because a reply could not be used")]
+    silences: Annotated[int, Column("turns to speak that passed in silence, deliberate or not")]
+    fallbacks: Annotated[int, Column("decisions made by the rules because a reply was unusable")]

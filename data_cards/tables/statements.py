@@ -1,4 +1,4 @@
-"""The tables about what was said: statements with their four labels, and what each observer thought of them."""
+"""The tables about what was said: statements with their four labels, and each observer's ratings of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Claim:
 
     kind: Annotated[str, Column("role, investigation, protection, innocence, guilt or vote")]
     subject: Annotated[str, Column("the player that the claim is about")]
-    value: Annotated[str, Column('the claimed role, team or vote target; "not " stands before what is denied')]
+    value: Annotated[str, Column('the claimed role, team or vote target; a denied value begins with "not "')]
     quote: Annotated[str, Column("the words that the claim was read from")]
     verdict: Annotated[str, Column("what the log says: false, true or unverifiable")]
     known: Annotated[bool, Column("the speaker could know the verdict")]
@@ -39,13 +39,13 @@ class StatementRow:
     position: Annotated[int, Column("1 for the first statement of the game, 2 for the next")]
     speaker: Annotated[str, Column("the speaker's name in the game")]
     speaker_role: Annotated[str, Column("the speaker's hidden role")]
-    speaker_team: Annotated[str, Column("the team that the role wins with")]
+    speaker_team: Annotated[str, Column("the team of the role")]
     speaker_model: Annotated[str, Column("the model or script that plays the speaker")]
     text: Annotated[str, Column("what was said, as the other players heard it")]
     truncated: Annotated[bool, Column("the rules cut the message at their limit")]
     alive: Annotated[tuple[str, ...], Column("the players in the game when it was said")]
-    read_notes: Annotated[tuple[str, ...], Column("leniencies that reading the player's reply needed")]
-    label_role: Annotated[bool, Column("the speaker's role wants the others deceived", classes=HONESTY)]
+    read_notes: Annotated[tuple[str, ...], Column("leniencies needed to read the player's reply")]
+    label_role: Annotated[bool, Column("the speaker's role aims to deceive the others", classes=HONESTY)]
     label_claim: Annotated[
         bool | None,
         Column(
@@ -78,8 +78,7 @@ class StatementRow:
     self_notes: Annotated[
         tuple[str, ...],
         Column(
-            "leniencies that reading the report needed, why a field is null, and whether flag and type contradict each "
-            "other"
+            "leniencies needed to read the report, why a field is null, and whether flag and type contradict each other"
         ),
     ]
     label_peer: Annotated[
@@ -96,7 +95,7 @@ class StatementRow:
     peer_type: Annotated[
         str | None,
         Column(
-            "the commonest type of deception among the ratings that flag it",
+            "the most frequent type of deception among the ratings that flag it",
             "where no rating flags it and names a type",
             classes=DECEPTION_TYPES,
         ),
@@ -114,7 +113,7 @@ class StatementRow:
     transcript: Annotated[
         str | None,
         Column(
-            'the public statements before this one, oldest first, one a line as "NAME: TEXT"',
+            'the public statements before this one, oldest first, one per line as "NAME: TEXT"',
             "in a corpus built without --transcript",
         ),
     ]
@@ -122,7 +121,7 @@ class StatementRow:
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """What one observer thought of one statement."""
+    """One observer's rating of one statement."""
 
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
@@ -133,7 +132,7 @@ class RatingRow:
     observer_model: Annotated[
         str, Column("the model or script that plays the observer, or the judge that rated from its seat")
     ]
-    flag: Annotated[bool | None, Column("the observer takes it for deceptive", reason="null", classes=HONESTY)]
+    flag: Annotated[bool | None, Column("the observer considers it deceptive", reason="null", classes=HONESTY)]
     type: Annotated[
         str | None, Column("the type of deception that the observer sees", reason="null", classes=DECEPTION_TYPES)
     ]
@@ -147,7 +146,6 @@ class RatingRow:
     notes: Annotated[
         tuple[str, ...],
         Column(
-            "leniencies that reading the rating needed, why a field is null, and whether flag and type contradict each "
-            "other"
+            "leniencies needed to read the rating, why a field is null, and whether flag and type contradict each other"
         ),
     ]

@@ -15,6 +15,6 @@ DECEPTION_TYPES = (
     "strategic_deception",
     "persuasive_manipulation",
 )
-GAME_ID = Column("the game; unique in the corpus, the key between configs")
+GAME_ID = Column("the game; unique in the corpus, the key that joins configs")
 STATEMENT_ID = Column("the statement: game_id, a colon, the index of its event in the game")
 DAY = Column("the day of the game, from 1")

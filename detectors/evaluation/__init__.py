@@ -1,1 +1,1 @@
-"""How good a detector is, on games it has not seen, beside cheap controls and beside the players themselves."""
+"""How good a detector is on unseen games, compared with cheap controls and with the players themselves."""

@@ -28,7 +28,7 @@ def interval(draws: Floats) -> tuple[float | None, float | None]:
 
 
 def estimate(values: Floats) -> tuple[float | None, float | None, float | None]:
-    """Value, lo, hi from a metric over the rows of `game_weights`; None where it is not defined."""
+    """Value, lo, hi from a metric over the rows of `game_weights`; None if it is not defined."""
     if not np.isfinite(values[0]):
         return None, None, None
     return float(values[0]), *interval(values[1:])

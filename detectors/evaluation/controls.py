@@ -34,7 +34,7 @@ def control_scores(
     train: pl.DataFrame, others: pl.DataFrame, target: str, seed: int = 0, progress: Progress = silent
 ) -> pl.DataFrame:
     """A score table of all controls, fitted on the training statements: out-of-fold scores of `train` with their fold,
-    and scores of every statement in `others`. Raises UsageError where the training split cannot train.
+    and scores of every statement in `others`. Raises UsageError if the training split cannot train.
     """
     data = labelled(train, target, context=0)
     check_trainable(data, target, _FOLDS)

@@ -33,7 +33,7 @@ class Scored:
 
 
 def rank_metrics(data: Scored, weights: Weights) -> tuple[Floats, Floats]:
-    """AUROC and average precision, each (draws,), ties counted half and as one step; NaN where a class is missing.
+    """AUROC and average precision, each (draws,), ties counted half and as one step; NaN if a class is missing.
 
     Average precision is the sum of precision over the steps of recall, without interpolation, as in scikit-learn.
     """
@@ -66,7 +66,7 @@ def rank_metrics(data: Scored, weights: Weights) -> tuple[Floats, Floats]:
 
 
 def threshold_at(y: NDArray[np.bool_], score: Floats, rate: float) -> float | None:
-    """The lowest threshold at which at most `rate` of the honest statements score above it (strictly); None where
+    """The lowest threshold at which at most `rate` of the honest statements score above it (strictly); None if
     there is no honest statement to choose on.
     """
     honest = np.sort(score[~y])
@@ -84,7 +84,7 @@ def flagged(score: Any, at: float) -> Any:
 
 
 def metrics(data: Scored, thresholds: Mapping[str, float | None], weights: Weights) -> dict[str, Floats]:
-    """Every metric, each (draws,), NaN where it is not defined. thresholds: by the names of LEVELS.
+    """Every metric, each (draws,), NaN if it is not defined. thresholds: by the names of LEVELS.
 
     auroc, average_precision; recall_at_{level}_fpr and realised_fpr_at_{level} at the given thresholds; brier, the mean
     squared error of the probability; ece, the expected calibration error over 15 equal bins (Guo et al. 2017, eq. 3).

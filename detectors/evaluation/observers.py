@@ -1,4 +1,4 @@
-"""A detector beside the players who were there: on the same statements, or in the same seat; always paired.
+"""A detector compared with the players of the game: on the same statements, or in the same seat; always paired.
 
 Where players rated statements, their mean suspicion and the share that flagged are scores like any other. Where only
 votes exist (Mini-Mafia), the detector takes the surviving villager's seat: it names the living player, other

@@ -25,7 +25,7 @@ from liescope.detectors.evaluation.scores import (
 )
 
 _TARGETS = {
-    "role": "the speaker's hidden role wants the table deceived",
+    "role": "the speaker's hidden role aims to deceive the others",
     "claim": "a claim in the statement is a lie",
     "self": "the speaker reported having deceived",
     "peer": "most of the others thought it deceptive",
@@ -45,7 +45,7 @@ HEADLINE = (
 def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
     """Write report.json, report.csv, report.md, scores.parquet and a figure for each target; returns their paths.
 
-    The folder appears when it is complete, and takes the place of an older report. Raises UsageError where `out` holds
+    The folder appears when it is complete, and takes the place of an older report. Raises UsageError if `out` holds
     something else or cannot be written.
     """
     check_report_folder(out)
@@ -59,7 +59,7 @@ def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
 
 
 def check_report_folder(out: Path) -> None:
-    """Raises UsageError where a report may not be written to `out`."""
+    """Raises UsageError if a report may not be written to `out`."""
     if out.exists() and not _is_report(out) and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} exists and is not a report of an evaluation; choose another --out")
 
@@ -103,7 +103,7 @@ def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
     lines += [
         f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). Thresholds "
         f"for 1% and 5% false positives were chosen on {plan.threshold_split} (for a detector trained on another "
-        "corpus: on that corpus's validation split); the realised rates stand beside them. `control:` rows are cheap "
+        "corpus: on that corpus's validation split); realised rates are shown next to them. `control:` rows are cheap "
         "scorers under the same protocol; a detector that does not beat them has learned no more than they know. "
         "`control:shuffled` is one shuffle, and its interval is over games alone: on words unlike those it was trained "
         "on, one shuffle can lean either way.",
@@ -142,7 +142,7 @@ def _headline(rows: Sequence[MetricRow], split: str) -> list[str]:
 
 def _beside(rows: Sequence[MetricRow]) -> list[str]:
     lines = [
-        "### Beside the players",
+        "### Compared with the players",
         "",
         "On rated statements both score the same statements: `rated-by-villagers` is the fair comparison, since "
         "villagers know no more than the words; `rated-by-all` counts the mafioso and the detective too, who know who "

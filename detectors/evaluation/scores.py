@@ -62,7 +62,7 @@ Thresholds = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One figure. lo, hi: its 95% interval; value, lo, hi are None where it is not defined (a note says why)."""
+    """One figure. lo, hi: its 95% interval; value, lo, hi are None if it is not defined (a note says why)."""
 
     detector: str
     target: str
@@ -173,7 +173,7 @@ def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tup
 
 
 def choose_thresholds(table: pl.DataFrame) -> Thresholds:
-    """Thresholds by the names of LEVELS; None where the table has no honest statement."""
+    """Thresholds by the names of LEVELS; None if the table has no honest statement."""
     y, score = table["y"].to_numpy().astype(bool), table["score"].to_numpy()
     return {name: threshold_at(y, score, rate) for name, rate in LEVELS.items()}
 
@@ -212,7 +212,7 @@ def _figures(
 
 
 def scripted_warning(sources: Collection[str]) -> str:
-    """What must stand beside figures that scripted words went into; "" where none did."""
+    """What must stand beside figures that scripted words went into; "" if none did."""
     if "scripted" not in sources:
         return ""
     if len(sources) == 1:

@@ -1,4 +1,4 @@
-"""The corpus: labelled games as Parquet that `datasets.load_dataset(folder, config)` opens, with its card."""
+"""The corpus: labelled games as Parquet files for `datasets.load_dataset(folder, config)`, with a dataset card."""
 
 from liescope.generate.corpus.build import CorpusResult, build, pack
 from liescope.generate.corpus.facts import CorpusFacts

@@ -1,4 +1,4 @@
-"""Runs to a corpus folder: stream the games, label them, write Parquet, count, write card and croissant.json."""
+"""Builds a corpus folder from runs: stream the games, label them, write Parquet, count, write the card."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CALL = TABLES["calls"].columns[:-1]
 
 @dataclass(frozen=True, repr=False)
 class CorpusResult:
-    """A corpus that was built. folder: where it is; facts: what it holds."""
+    """A built corpus. folder: its path; facts: its contents."""
 
     folder: Path
     facts: CorpusFacts
@@ -74,14 +74,14 @@ def build(
 ) -> CorpusResult:
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
-    sources: run folders, one or several. hold_out: models all of whose games go to the test split. transcript: each
-    statement carries what was said before it, in the column `transcript`. progress: show a bar on standard error.
+    sources: run folders, one or several. hold_out: models all of whose games go to the test split. transcript: fill
+    the column `transcript` with what was said before each statement. progress: show a bar on standard error.
 
-    The folder appears when it is complete; a corpus at `out` is replaced then. Memory does not grow with the runs but
-    for ids and hashes. The same runs in the same order give the same Parquet, byte for byte.
+    The folder appears when it is complete and replaces a corpus at `out`. Memory use does not grow with the runs,
+    except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte.
 
-    Raises UsageError where a game id occurs twice, `out` holds something else or cannot be written, or another process
-    is building there; UnknownName for a held-out model that plays nowhere in the runs; BadData for a run that cannot
+    Raises UsageError if a game id occurs twice, `out` holds something else or cannot be written, or another process
+    is building there; UnknownName for a held-out model that does not occur in the runs; BadData for a run that cannot
     be read.
     """
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
@@ -149,8 +149,8 @@ def _write(
             runs[run] = None
             if game.game_id in seen:
                 raise UsageError(
-                    f"game {game.game_id!r} is in {_both(seen[game.game_id], run)}, and would be counted twice; "
-                    "build from runs that share no game (play with another --seed to add games)"
+                    f"game {game.game_id!r} is in {_both(seen[game.game_id], run)} and would be counted twice; "
+                    "build from runs without common games (play with another --seed to add games)"
                 )
             seen[game.game_id] = run
             split = split_game(game, hold_out)
@@ -160,7 +160,7 @@ def _write(
                 writer.add("calls", split, _call_row(call))
             watch(len(seen))
     if not seen:
-        raise UsageError("the runs hold no game that has ended; play some first, then build again")
+        raise UsageError("the runs hold no finished game; play some first, then build again")
     return tuple(runs)
 
 

@@ -22,14 +22,14 @@ _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on st
 @app.command()
 def build(
     runs: Annotated[
-        list[Path], typer.Argument(help="Run folders, as `play`, `label` and `import` make them.", metavar="RUN…")
+        list[Path], typer.Argument(help="Run folders made by `play`, `label` or `import`.", metavar="RUN…")
     ],
-    out: Annotated[Path, typer.Option(help="The corpus folder; a corpus that is there is replaced.")],
+    out: Annotated[Path, typer.Option(help="The corpus folder; an existing corpus is replaced.")],
     hold_out_model: Annotated[
         list[str] | None, typer.Option(help="A model whose games all go to the test split; may be repeated.")
     ] = None,
     transcript: Annotated[
-        bool, typer.Option("--transcript", help="Put what was said before a statement into its row.")
+        bool, typer.Option("--transcript", help="Include in each row what was said before the statement.")
     ] = False,
     as_json: _Json = False,
 ) -> None:
@@ -41,15 +41,15 @@ def build(
     if as_json:
         emit(result.to_json())
     else:
-        _tell(result)
+        _print_summary(result)
 
 
 @app.command()
 def publish(
-    corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `build` makes it.")],
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder made by `build`.")],
     repo: Annotated[str, typer.Option(help="The dataset on the Hub, as USER/NAME.")],
-    public: Annotated[bool, typer.Option("--public", help="Let everyone see it; without this it is private.")] = False,
-    gated: Annotated[bool, typer.Option("--gated", help="Whoever wants the data asks you for access.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="Make it public; by default it is private.")] = False,
+    gated: Annotated[bool, typer.Option("--gated", help="Require access requests for the data.")] = False,
     as_json: _Json = False,
 ) -> None:
     """Push a corpus to the Hugging Face Hub, private unless asked; the token comes from HF_TOKEN or the saved login.
@@ -66,14 +66,14 @@ def publish(
         typer.echo(f"{done.files} data files ({done.bytes / 1e6:.1f} MB) and their card are at {done.url} ({access})")
 
 
-def _tell(result: CorpusResult) -> None:
+def _print_summary(result: CorpusResult) -> None:
     facts, out = result.facts, result.folder
     sizes = ", ".join(f"{facts.rows['statements'][split]:,} {split}" for split in SPLITS)
     typer.echo(f"{facts.statements:,} statements of {facts.games:,} games ({sizes})")
     if facts.failed:
-        typer.echo(f"{facts.failed:,} games broke off; they are in the config games, without their statements")
+        typer.echo(f"{facts.failed:,} games failed; they are in the config games, without their statements")
     for label in facts.labels:
-        share = f"{label.positive / label.labelled:.1%} true" if label.labelled else "nowhere known"
+        share = f"{label.positive / label.labelled:.1%} true" if label.labelled else "never known"
         typer.echo(f"label_{label.target}: {label.labelled:,} labelled, {share}")
     typer.echo(licence(facts.seat_sources)[2])
     for split in SPLITS:

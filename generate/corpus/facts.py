@@ -1,4 +1,4 @@
-"""The facts of a corpus, counted by scanning its Parquet: what the card, croissant.json and corpus.json say."""
+"""The facts of a corpus, counted from its Parquet, for the card, croissant.json and corpus.json."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RunFacts:
 @dataclass(frozen=True, slots=True)
 class Origin:
     """What a corpus is built from. key_variables: those that the runs' players name with key_env; hold_out: models
-    whose games all go to the test split; transcript: statements carry what was said before them.
+    whose games all go to the test split; transcript: statements include what was said before them.
     """
 
     runs: tuple[RunFacts, ...]
@@ -76,9 +76,9 @@ class CorpusFacts:
     """Facts of one corpus.
 
     liescope: the version that built it; built: the day, in UTC; runs, key_variables, hold_out, transcript: see
-    `Origin`; rows: config to split to count; games, failed: games played to the end and games that broke off
-    (failures: reason to count); kinds: game to count; judges: who gave the assessments in the players' place, to count
-    of games; sources: source to statements; seat_sources: the sources of all seats; role_by_split: split to statements
+    `Origin`; rows: config to split to count; games, failed: finished and failed games
+    (failures: reason to count); kinds: game to count; judges: judges that gave the assessments, to count of
+    games; sources: source to statements; seat_sources: the sources of all seats; role_by_split: split to statements
     whose speaker's role deceives; silences, fallbacks, truncated: how often, over all games; repeated: statements
     whose text occurs more than once, word for word; test_in_train: statements of the test split whose text also occurs
     in the train split; lost: statements of which only a backslash is left.
@@ -171,7 +171,7 @@ def _file(folder: Path, config: str, split: str) -> DataFile:
 
 
 def _counts(frame: pl.LazyFrame, column: str) -> dict[str, int]:
-    """How often each value of a text column occurs, the commonest first."""
+    """How often each value of a text column occurs, most frequent first."""
     table = frame.group_by(column).len().sort("len", column, descending=[True, False]).collect(engine="streaming")
     return dict(table.iter_rows())
 
@@ -181,14 +181,14 @@ def _sum(frame: pl.LazyFrame, column: str) -> int:
 
 
 def _seats(games: pl.LazyFrame) -> pl.LazyFrame:
-    """One row a seat: game_id, model, source."""
+    """One row per seat: game_id, model, source."""
     seat = pl.col("seats").struct
     return games.select("game_id", "seats").explode("seats").select("game_id", seat.field("model", "source"))
 
 
 def _repeated(statements: pl.LazyFrame) -> tuple[int, int]:
     """Statements whose text occurs more than once, and those of the test split whose text is in train. Texts are
-    counted by a 64-bit hash, so that memory holds no words.
+    counted by a 64-bit hash, to keep memory small.
     """
     in_split = [(pl.col("split") == name).sum().alias(name) for name in ("train", "test")]
     texts = statements.group_by(pl.col("text").hash()).agg(pl.len().alias("times"), *in_split)

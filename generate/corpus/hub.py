@@ -19,8 +19,8 @@ _SCHEMES = (
     "hf://datasets/",
     "hf:/datasets/",
     "https://huggingface.co/datasets/",
-)  # the second: a path made of the first
-_AGAIN = "run the same command again: what has arrived is not sent twice"
+)  # the second: a path made from the first
+_AGAIN = "run the same command again: uploaded files are not sent twice"
 _ANSWERS = {
     401: "the Hub does not accept the token (401); set HF_TOKEN to a valid one, or log in again with: hf auth login",
     403: "the token may not do this (403); use one with the permission for {repo}",
@@ -29,7 +29,7 @@ _ANSWERS = {
 
 
 def hub_repo(source: str | os.PathLike[str]) -> str | None:
-    """The dataset on the Hub that a source names, as "USER/NAME"; None where it can only be a path."""
+    """The Hub dataset that a source names, as "USER/NAME"; None if it can only be a path."""
     text = os.fspath(source)
     for scheme in _SCHEMES:
         text = text.removeprefix(scheme)
@@ -43,9 +43,9 @@ def check_repo(repo: str) -> None:
 
 
 def download(repo: str, patterns: Sequence[str]) -> Path:
-    """The folder in the Hub's cache that holds these files of a dataset, downloaded where they are not there yet.
+    """The folder in the Hub's cache that holds these files of a dataset, downloaded if needed.
 
-    Raises BadData where there is no such folder here and no such dataset on the Hub, MissingExtra, UsageError.
+    Raises BadData if there is no such local folder and no such dataset on the Hub, MissingExtra, UsageError.
     """
     try:
         from huggingface_hub import snapshot_download
@@ -104,7 +104,7 @@ def plain_errors(repo: str) -> Iterator[None]:
     except (httpx2.HTTPError, ConnectionError, TimeoutError, LocalEntryNotFoundError) as error:
         raise UsageError(f"{ENDPOINT} cannot be reached ({_first_line(error)}); {_AGAIN}") from error
     except RuntimeError as error:
-        # What a file's upload raised comes wrapped in one of these.
+        # An error in a file's upload is wrapped in one of these.
         if isinstance(error.__cause__, HfHubHTTPError):
             cause = error.__cause__
             raise _refused(cause.response.status_code, cause.server_message, repo) from error

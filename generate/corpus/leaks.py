@@ -1,4 +1,4 @@
-"""No secret may be in what is published: a scan of every text that leaves.
+"""Scans every published text for secrets.
 
 Two scans: for the values of this machine's secrets (variables named like one, and those that the runs' players name
 with key_env), and for anything that has the shape of a key. Both see through the escapes of JSON, URLs and HTML.
@@ -32,12 +32,12 @@ _SHAPES = {
 }
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"]))")
 _KEY_ENV = re.compile(r"[?&]key_env=([A-Za-z_][A-Za-z0-9_]*)")
-_ANSWER = "change that secret, remove it from the runs and build the corpus again"
+_ANSWER = "revoke that secret, remove it from the runs and build the corpus again"
 
 
 def secrets_of(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
-    """The variables that hold a secret by their name (OPENAI_API_KEY, HF_TOKEN …) or are named here, if they are long
-    enough to be one.
+    """The variables that hold a secret, by their name (OPENAI_API_KEY, HF_TOKEN …) or listed in `named`, if their value
+    is long enough.
     """
     also = frozenset(named)
     found = {name: value.strip() for name, value in environment.items() if name in also or _SECRET.search(name)}
@@ -50,7 +50,7 @@ def key_variables(plan: Any) -> set[str]:
 
 
 def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str]) -> None:
-    """Raises UsageError where a Parquet or text file holds a secret's value or what has the shape of a key. The message
+    """Raises UsageError if a Parquet or text file contains a secret's value or anything shaped like a key. The message
     names the variable or the shape, never the value.
     """
     for path in paths:
@@ -60,7 +60,7 @@ def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str]) -> None:
 
 
 def find_secret(text: str, secrets: Mapping[str, str]) -> str:
-    """What secret a text holds, in words, or "" for none."""
+    """The secret in a text, in words, or "" for none."""
     for form in _forms(text):
         for name, value in secrets.items():
             if value in form:
@@ -72,7 +72,7 @@ def find_secret(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """The text, and what it says once escapes are undone, as often as some can be."""
+    """The text, then its decodings, as long as there are escapes to decode."""
     yield text
     for _ in range(3):
         if not any(sign in text for sign in "\\%&"):
@@ -90,7 +90,7 @@ def _undone(found: re.Match[str]) -> str:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """Every text of a file; the texts of a Parquet column come many in one."""
+    """Every text of a file; texts of a Parquet column are joined."""
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8")
         return

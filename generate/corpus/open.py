@@ -1,4 +1,4 @@
-"""Games as tables, the same from a run, a corpus folder and a corpus on the Hub."""
+"""Games as tables, the same whether from a run, a corpus folder or a corpus on the Hub."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.tables import game_tables
 
 GAME_TABLES = tuple(name for name in TABLES if name != "calls")
-"""The tables that follow from the games themselves."""
+"""The tables derived from the games themselves."""
 
 
 @dataclass(frozen=True, repr=False)
 class OpenedGames:
-    """The games of one source. source: as it was named; runs: that they come from, in order; tables: name to frame with
-    the columns of that table but `split`, the rows of a game together, games in the order of their ids; from_corpus:
-    the source is a corpus and not a run.
+    """The games of one source. source: as named by the caller; runs: that they come from, in order; tables: name to
+    frame with the columns of that table except `split`, the rows of a game together, games ordered by id; from_corpus:
+    the source is a corpus, not a run.
     """
 
     source: str
@@ -50,9 +50,9 @@ def open_games(
 ) -> OpenedGames:
     """The tables of a run's folder, a corpus folder, or a corpus on the Hub ("USER/NAME"), equal for equal games.
 
-    tables: which of them to read; `games` always is. watch: called with the number of games read so far.
+    tables: which ones to read; `games` is always read. watch: called with the number of games read so far.
 
-    Raises BadData for what is neither a run nor a corpus, or is damaged.
+    Raises BadData if the source is neither a run nor a corpus, or is damaged.
     """
     wanted = [name for name in GAME_TABLES if name in {"games", *tables}]
     folder = Path(source)

@@ -1,4 +1,4 @@
-"""Publishing a corpus to the Hub: private unless asked, data first, card last, and never a secret or a journal."""
+"""Publishing a corpus to the Hub: private by default, data first, card last, never a secret or a journal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from liescope.generate.corpus.read import check, read_facts
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Published:
-    """What was published: the dataset's address, its settings, data files and their bytes, and what to mind."""
+    """What was published: the dataset's address, its settings, data files and their bytes, and warnings."""
 
     repo: str
     url: str
@@ -42,13 +42,13 @@ def publish(
 ) -> Published:
     """Push a corpus folder to the dataset `repo` ("USER/NAME"): settings, then data, then the card.
 
-    The repository is made if it does not exist, and is private unless `public`; with `gated`, whoever wants the data
-    asks its owner. Its files are those of the corpus, byte for byte; Parquet of an earlier push that the corpus no
-    longer has is removed. A push that broke off goes on where it was. progress: name each step on standard error.
+    The repository is made if it does not exist, and is private unless `public`; with `gated`, users must request
+    access. Its files are those of the corpus, byte for byte; Parquet files of an earlier push that the
+    corpus no longer has are removed. An interrupted push resumes. progress: name each step on standard error.
 
     The token comes from HF_TOKEN or from the saved login. Raises MissingExtra, MissingKey, BadData for a corpus that is
-    not whole or was changed after it was built, and UsageError where a file is a link, holds a secret or what looks
-    like one, or the Hub refuses or cannot be reached.
+    incomplete or was changed after it was built, and UsageError if a file is a link, contains something like a secret,
+    or the Hub refuses or cannot be reached.
     """
     check_repo(repo)
     folder = Path(corpus)
@@ -98,13 +98,13 @@ def publish(
 
 
 def _check_no_links(folder: Path, names: Iterable[str]) -> None:
-    """Raises UsageError where a file, or a folder on the way to it, is a symbolic link: what it leads to was not built
-    here and is not published.
+    """Raises UsageError if a file, or a folder on its path, is a symbolic link: its target was not built here and must
+    not be published.
     """
     for name in names:
         for path in (folder / name, (folder / name).parent):
             if path != folder and path.is_symlink():
-                raise UsageError(f"{path} is a symbolic link, which is not published; build the corpus again")
+                raise UsageError(f"{path} is a symbolic link, and links are not published; build the corpus again")
 
 
 def _key_variables(facts: Mapping[str, Any]) -> set[str]:
@@ -118,11 +118,11 @@ def _say(step: str, progress: bool) -> None:
 
 
 def notices(sources: Sequence[str], public: bool) -> tuple[str, ...]:
-    """What someone who publishes words of these sources should mind."""
+    """Warnings for publishing words from these sources."""
     found = []
     if "imported" in sources:
         found.append(
-            "this corpus holds imported games, whose publishers state no licence: it is not yours to redistribute; "
+            "this corpus holds imported games whose publishers state no licence: you may not redistribute it; "
             + ("take the dataset back, or ask them" if public else "keep the dataset private, or ask them first")
         )
     if "human" in sources:

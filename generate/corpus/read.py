@@ -1,4 +1,4 @@
-"""Reading a corpus, from a folder or from the Hub: lazily, and only if its files are those that `build` wrote."""
+"""Reading a corpus, from a folder or from the Hub: lazily, and only if its files are unchanged since `build`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
     source: a corpus folder, or a dataset on the Hub as "USER/NAME" or "hf://datasets/USER/NAME". Before a file is
     read, its SHA-256 is compared with the one in corpus.json.
 
-    Raises UnknownName for a config or split, and BadData where the folder is no corpus or a file is missing, damaged,
-    changed since `build` wrote it, or of another layout.
+    Raises UnknownName for a config or split, and BadData if the folder is not a corpus or a file is missing, damaged,
+    changed since `build` wrote it, or in another layout.
     """
     if config not in TABLES:
         raise UnknownName("config", config, TABLES)
@@ -45,7 +45,7 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
 
 
 def collected(frame: pl.LazyFrame, source: Source) -> pl.DataFrame:
-    """The rows of a frame that `read` gave. Raises BadData where the file says what Parquet cannot hold, which shows
+    """The rows of a frame that `read` gave. Raises BadData if the file says what Parquet cannot hold, which shows
     only when its rows are read: whoever damaged it has put its new SHA-256 into corpus.json.
     """
     try:
@@ -56,7 +56,7 @@ def collected(frame: pl.LazyFrame, source: Source) -> pl.DataFrame:
 
 
 def corpus_folder(source: Source, *configs: str) -> Path:
-    """The folder of a corpus, which for one on the Hub is a copy in the Hub's cache that holds these configs."""
+    """The folder of a corpus; for one on the Hub, a copy in the Hub's cache with these configs."""
     folder = Path(source)
     if folder.exists() or (repo := hub_repo(source)) is None:
         return folder
@@ -64,7 +64,7 @@ def corpus_folder(source: Source, *configs: str) -> Path:
 
 
 def read_facts(source: Source) -> dict[str, Any]:
-    """What corpus.json says of a corpus. Raises BadData where it is missing or is not what `build` wrote."""
+    """The contents of corpus.json. Raises BadData if it is missing or is not what `build` wrote."""
     folder = corpus_folder(source)
     path = folder / FACTS_FILE
     if not path.is_file():
@@ -87,7 +87,7 @@ def read_facts(source: Source) -> dict[str, Any]:
 
 
 def _lacks(facts: Mapping[str, Any]) -> str:
-    """What is wrong with the files that corpus.json lists, or "" where each config has each of its splits once."""
+    """What is wrong with the files that corpus.json lists, or "" if each config has each split exactly once."""
     rows, files = facts.get("rows"), facts.get("files")
     if not isinstance(rows, Mapping) or not isinstance(files, list):
         return "does not list its rows and files"
@@ -111,7 +111,7 @@ def is_corpus(folder: Path) -> bool:
 
 
 def check(source: Source) -> None:
-    """Raises BadData where a file of the corpus is not whole or a game has rows in two splits."""
+    """Raises BadData if a file of the corpus is damaged or a game has rows in two splits."""
     folder = corpus_folder(source, *TABLES)
     ids = [read(folder, config).select("game_id", "split") for config in TABLES]
     repeated = pl.concat(ids).unique().group_by("game_id").len().filter(pl.col("len") > 1)
@@ -135,7 +135,7 @@ def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> P
     except FileNotFoundError as error:
         raise BadData(f"{path} is missing; build the corpus again") from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadData(f"{path} is cut off or damaged; build the corpus again") from error
+        raise BadData(f"{path} is truncated or damaged; build the corpus again") from error
     if not schema.equals(arrow_schema(config)):
         odd = sorted({field.name for field in {*schema} ^ {*arrow_schema(config)}})
         named = ", ".join(odd[:3]) + (f" and {len(odd) - 3} more" if odd[3:] else "")
@@ -151,8 +151,8 @@ def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> P
 
 @lru_cache(maxsize=1024)
 def sha256_of(path: Path, size: int, changed: int) -> str:  # noqa: ARG001
-    """The SHA-256 of a file in hexadecimal. size, changed: its bytes and time of change, so that a file that has
-    changed since is read again.
+    """The SHA-256 of a file in hexadecimal. size, changed: its size and modification time, so that a
+    changed file is read again.
     """
     with path.open("rb") as stream:
         return file_digest(stream, "sha256").hexdigest()

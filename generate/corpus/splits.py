@@ -1,4 +1,4 @@
-"""Which split a game falls in. A split is a matter of whole games: all rows of a game share it, in every config."""
+"""Which split a game falls in. Splits are made by game: all rows of a game are in the same split, in every config."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
 def split_of(game_id: str) -> str:
     """The split of a game by a hash of its id: 70% train, 15% validation, 15% test.
 
-    It depends on nothing else, so a game keeps its split when a corpus grows or is built anew.
+    It depends on nothing else, so a game keeps its split when a corpus grows or is rebuilt.
     """
     draw = int.from_bytes(sha256(game_id.encode("utf-8", "surrogatepass")).digest()[:8]) / 2**64
     if draw < SHARES["train"]:
@@ -22,7 +22,7 @@ def split_of(game_id: str) -> str:
 
 
 def split_game(game: GameRecord, hold_out: Collection[str]) -> str:
-    """The split of a game where some models are held out: a game in which one of them holds a seat is a test game."""
+    """The split of a game when some models are held out: a game in which one of them plays is a test game."""
     if any(seat.model in hold_out for seat in game.seats):
         return "test"
     return split_of(game.game_id)

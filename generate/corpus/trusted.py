@@ -1,4 +1,4 @@
-"""Checks of a corpus that somebody else made: what its tables and corpus.json must hold before they are computed on."""
+"""Checks of the tables and corpus.json of an untrusted corpus before anything is computed from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AGAIN = "build the corpus again"
 
 
 def runs_of(facts: Mapping[str, Any], source: str) -> tuple[RunFacts, ...]:
-    """The runs that corpus.json lists. Raises BadData where it lists none, or others than it should."""
+    """The runs that corpus.json lists. Raises BadData if it lists none, or not the right ones."""
     runs = facts.get("runs")
     if not isinstance(runs, list) or not all(_is_run(run) for run in runs):
         raise BadData(f"{source}: corpus.json does not list the runs of the corpus; {_AGAIN}")
@@ -37,7 +37,7 @@ def _is_run(run: object) -> bool:
 
 
 def check_table(name: str, table: pl.DataFrame, source: str) -> None:
-    """Raises BadData where a column has nulls that its declaration does not allow, or a game says what no game can."""
+    """Raises BadData if a column has nulls that its declaration does not allow, or a game has impossible values."""
     for field in TABLES[name].fields[:-1]:
         if not field.nullable and table[field.name].null_count():
             raise BadData(f"{source}: the column {field.name} of {name} has nulls, which it cannot have; {_AGAIN}")
@@ -52,13 +52,13 @@ def _check_games(games: pl.DataFrame, source: str) -> None:
         ("source", Source, sources),
     ):
         if odd := sorted({str(value) for value in found} - {member.value for member in known}):
-            raise BadData(f"{source}: {odd[0][:80]!r} is no {column} of a game; {_AGAIN}")
+            raise BadData(f"{source}: {odd[0][:80]!r} is not a valid {column} of a game; {_AGAIN}")
     for text in games["settings"].unique():
         try:
             settings = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise BadData(f"{source}: the settings of a game cannot be read ({error}); {_AGAIN}") from error
         if not isinstance(settings, dict) or not all(isinstance(value, str) for value in settings.values()):
-            raise BadData(f"{source}: the settings of a game are no object of texts; {_AGAIN}")
+            raise BadData(f"{source}: the settings of a game are not an object of strings; {_AGAIN}")
     if games["game_id"].is_duplicated().any():
-        raise BadData(f"{source}: a game stands in the table of games twice; {_AGAIN}")
+        raise BadData(f"{source}: a game appears twice in the table of games; {_AGAIN}")

@@ -1,4 +1,4 @@
-"""Writing Parquet in bounded row groups, so that memory stays flat however many games stream through."""
+"""Writing Parquet in bounded row groups, so that memory use is independent of the number of games."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _File:
         self._writer.close()
 
     def abandon(self) -> None:
-        """Give the file up; an error while writing its end no longer matters."""
+        """Abandon the file; errors while closing it no longer matter."""
         self._rows.clear()
         with suppress(OSError):
             self._writer.close()
@@ -66,7 +66,7 @@ def _texts(table: Table) -> list[str]:
 
 
 def column_array(rows: list[Any], field: Field, table: str) -> pa.Array:
-    """One column of a table's rows. Raises BadData where a value is not of the column's type."""
+    """One column of a table's rows. Raises BadData if a value is not of the column's type."""
     values = list(map(attrgetter(field.name), rows))
     if field.fields:
         names = [part.name for part in field.fields]
@@ -77,7 +77,7 @@ def column_array(rows: list[Any], field: Field, table: str) -> pa.Array:
 class CorpusWriter:
     """All files of a corpus being written, one for each config and split; a context manager.
 
-    A file exists even if no row came for it, with its schema and no rows.
+    A file without rows is still written, with its schema.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -12,7 +12,7 @@ LONGEST_NAME = 100
 
 
 def problem_of(game: GameRecord) -> str:
-    """Why a record cannot be kept; "" where it can."""
+    """Why a record cannot be kept; "" if it can."""
     if not game.game_id or len(game.game_id) > LONGEST_ID or not game.game_id.isprintable():
         return f"the game's id must be 1 to {LONGEST_ID} printable characters"
     names = [seat.name for seat in game.seats]

@@ -40,7 +40,7 @@ def import_(
     *,
     given: Mapping[str, Any],
 ) -> None:
-    """Import published games as a run that build, fit and show read like one of your own.
+    """Import published games as a run for build, fit and show.
 
     What cannot be read is listed with its line and reason, here and in rejected.jsonl of the run folder.
 
@@ -61,7 +61,7 @@ def _report(result: ImportResult) -> None:
     typer.echo(f"{result.games} games in {result.run} ({result.new} new), read in {facts['seconds']} s")
     typer.echo(won or "no game has a known end")
     if facts["failed"]:
-        typer.echo(f"{facts['failed']} games end before anybody has won")
+        typer.echo(f"{facts['failed']} games end without a winner")
     filled = facts["filled_in"]
     if any(filled.values()):
         typer.echo(

@@ -37,7 +37,7 @@ def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = 
     what cannot be read is listed, with its line and reason, in the result and in rejected.jsonl of the run folder.
 
     Raises UnknownName for a format that is not there, UsageError for options that the format does not take, BadData
-    where no game can be read, PlanChanged where the folder holds another run, OSError where a file cannot be opened.
+    where no game can be read, PlanChanged if the folder holds another run, OSError where a file cannot be opened.
     """
     began = perf_counter()
     importer, paths = _importer(format, options), [Path(source) for source in sources]
@@ -138,7 +138,7 @@ def _keep(
 
 
 def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:
-    """The run folder, new or begun by the same import. Raises PlanChanged where it holds anything else."""
+    """The run folder, new or begun by the same import. Raises PlanChanged if it holds anything else."""
     if not (out / PLAN_FILE).exists():
         return Journal.create(out, plan)
     with Journal.open(out) as there:

@@ -37,7 +37,7 @@ def _no_number(word: str) -> NoReturn:
 
 
 def _problem(entry: Any) -> str:
-    """Why a value cannot be kept as plain data; "" where it can."""
+    """Why a value cannot be kept as plain data; "" if it can."""
     level = [entry]
     for _ in range(DEEPEST):
         below: list[Any] = []

@@ -90,7 +90,7 @@ class CallPrompt:
 def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> CallPrompt:
     """The prompt of the call to a seat at a step of a game.
 
-    Raises UsageError for a call that the game has not, BadData where nothing was kept and the templates are gone.
+    Raises UsageError for a call that the game has not, BadData if nothing was kept and the templates are gone.
     """
     requests = tuple(journal.requests(game_id, step, seat))
     kept = [request for request in requests if request.body is not None]
@@ -109,7 +109,7 @@ def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> Call
 def templates_of(journal: Journal, digest: str, game: str) -> Prompts:
     """The templates of a run: those that it kept, or the set of that hash which comes with Liescope.
 
-    Raises BadData where they are in neither place.
+    Raises BadData if they are in neither place.
     """
     sources = journal.templates(digest)
     if sources:

@@ -23,9 +23,9 @@ _FOLLOWS = {  # what a setting of the plan is worked out from; a change of these
 
 
 def check_unchanged(old: Mapping[str, Any], new: Mapping[str, Any], where: Path) -> None:
-    """Raises PlanChanged, naming the differences, where a run folder holds another plan. Both are plain JSON data.
+    """Raises PlanChanged, naming the differences, if a run folder holds another plan. Both are plain JSON data.
 
-    A setting that is worked out from others is left out where one of these differs.
+    A setting that is worked out from others is left out if one of these differs.
     """
     found = list(_differences(old, new))
     changed = {name.partition(".")[0] for name, _, _ in found}

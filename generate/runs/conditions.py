@@ -17,7 +17,7 @@ _MEASURING = frozenset({"assess", "assess_share"})
 
 
 def settings_of(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The settings in a run's plan, by name; empty where the plan names none.
+    """The settings in a run's plan, by name; empty if the plan names none.
 
     A run of judged games made before judged records kept their settings is known by the run that was judged; an
     imported run by its format.

@@ -80,7 +80,7 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
 
 
 def check_whole(path: Path, base: sqlite3.Connection, checked: bool = False) -> int:
-    """The journal's format. Raises BadData where the database is damaged (a look at every page, left out where it was
+    """The journal's format. Raises BadData if the database is damaged (a look at every page, left out if it was
     `checked` before), shorter than its own header says, or of an unknown format.
     """
     file = path / JOURNAL_FILE
@@ -105,7 +105,7 @@ def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """What run.json holds: format, versions, plan. Raises BadData where the folder holds no whole run."""
+    """What run.json holds: format, versions, plan. Raises BadData if the folder holds no whole run."""
     file = path / PLAN_FILE
     try:
         head = json.loads(file.read_text(encoding="utf-8"))
@@ -127,7 +127,7 @@ def read_head(path: Path) -> dict[str, Any]:
 
 
 def write_head(path: Path, head: Mapping[str, Any]) -> None:
-    """Write run.json. Facts about endpoints are left out where there are none."""
+    """Write run.json. Facts about endpoints are left out if there are none."""
     endpoints = [asdict(facts) for facts in head["endpoints"]]
     kept = {name: value for name, value in head.items() if name != "endpoints"}
     kept |= {"endpoints": endpoints} if endpoints else {}

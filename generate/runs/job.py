@@ -40,7 +40,7 @@ class Job(Protocol[G]):
         ...
 
     def check(self, plan: Mapping[str, Any], where: Path) -> None:
-        """Raises BadData where a folder's plan is of another kind of run."""
+        """Raises BadData if a folder's plan is of another kind of run."""
         ...
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[G]]:

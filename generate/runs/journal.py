@@ -1,4 +1,4 @@
-"""The journal: one folder a run, in which nothing that was paid for is ever lost.
+"""The journal: one folder per run, in which no paid reply is ever lost.
 
 A run folder holds `run.json` (the resolved plan, the versions it was made with, the format's number) and
 `journal.sqlite` (every request and reply as it arrives, and every game as it ends). SQLite keeps a write-ahead log, so
@@ -46,7 +46,7 @@ from liescope.generate.runs.tables import create, insertion, signed, upgrade, vi
 class Journal(JournalReader):
     """A run folder, open. Use it as a context manager; leaving it commits and gives the lock back.
 
-    Every method raises BadData where the journal is damaged, and UsageError where it cannot be written (no space left,
+    Every method raises BadData if the journal is damaged, and UsageError if it cannot be written (no space left,
     no permission, opened for reading).
     """
 
@@ -67,7 +67,7 @@ class Journal(JournalReader):
     def create(cls, path: Path, plan: Mapping[str, Any]) -> Journal:
         """A new run in an empty or missing folder, open for writing. plan: plain JSON data.
 
-        Raises UsageError where the folder holds a run already, is held by another process or cannot be written.
+        Raises UsageError if the folder holds a run already, is held by another process or cannot be written.
         """
         with guard(path), ExitStack() as undo:
             path.mkdir(parents=True, exist_ok=True)
@@ -92,8 +92,8 @@ class Journal(JournalReader):
         """An existing run: for reading (also while another process writes it), or to go on with it.
 
         checked: this process has looked at the whole file before. A run of format 1 is brought to format 2 before it
-        goes on, and left as it is where it is read. Raises BadData where the folder holds no run or a damaged one,
-        UsageError where another process writes it.
+        goes on, and left as it is where it is read. Raises BadData if the folder holds no run or a damaged one,
+        UsageError if another process writes it.
         """
         head = read_head(path)
         with guard(path), ExitStack() as undo:

@@ -44,7 +44,7 @@ def label(
     0 to 1. roles: name everybody's role, from each seat that lived to the end. lessons: tag the lessons that learners
     drew. The other options are those of `play`.
 
-    Raises UsageError for a run without finished games and where nothing is asked of the judge, PlanChanged where the
+    Raises UsageError for a run without finished games and where nothing is asked of the judge, PlanChanged if the
     folder holds another run.
     """
     source = Path(run)

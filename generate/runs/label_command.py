@@ -37,7 +37,7 @@ def label(
 ) -> None:
     """Rate a run's games after the fact: a judge takes each seat in turn and sees what the seat saw at that moment.
 
-    The judged games are a run of their own, for show, build and analyse. Stop it at any time; the same command goes on.
+    The judged games form a separate run, for show, build and analyse. Stop at any time; the same command resumes.
 
     Example: liescope label runs/first --judge scripted:steady --roles
     """

@@ -48,7 +48,7 @@ class LessonBook:
     """A book in a file, which is made with its first line. One process writes it, and one game at a time. names: of
     the players, which are masked where lessons are compared.
 
-    Raises BadData where the file holds something else. A last line that was cut off in the middle is removed.
+    Raises BadData if the file holds something else. A last line that was cut off in the middle is removed.
     """
 
     def __init__(self, path: Path, embed: Embed, names: Sequence[str] = ()) -> None:
@@ -128,7 +128,7 @@ class LessonBook:
 
 @lru_cache(maxsize=1)
 def open_similarity() -> Embed:
-    """Embeddings by the bundled sentence encoder. Raises MissingExtra where it is not installed."""
+    """Embeddings by the bundled sentence encoder. Raises MissingExtra if it is not installed."""
     model = load_encoder()
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -67,11 +67,11 @@ def without_names(text: str, names: Iterable[str], own: str | None = None) -> st
     for name in sorted(names, key=len, reverse=True):
         said = "me" if name == own else "another player"
         found = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
-        text = found.sub(partial(_said, name=name, said=said), text)
+        text = found.sub(partial(_unnamed, name=name, said=said), text)
     return _SEVERAL.sub("other players", text)
 
 
-def _said(match: re.Match[str], name: str, said: str) -> str:
+def _unnamed(match: re.Match[str], name: str, said: str) -> str:
     before = match.string[: match.start()].rstrip(" \"'“‘(*")
     begins = not before or before[-1] in ".!?\n"
     if begins and name.lower() in _WORDS_TOO:

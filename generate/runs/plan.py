@@ -37,7 +37,7 @@ SEEDS = range(-(2**63), 2**63)
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
     """One game of a plan. turn: its number in its cell, from 0; seats: its names in the order of the table; roles:
-    theirs, empty where the game deals; learning: the learner of the cell learns from game to game.
+    theirs, empty if the game deals; learning: the learner of the cell learns from game to game.
     """
 
     number: int
@@ -53,7 +53,7 @@ class PlannedGame:
 class Plan(BaseModel):
     """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: how many
     in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompts' files;
-    learning: for each cell, whether its learner learns, empty where none does.
+    learning: for each cell, whether its learner learns, empty if none does.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -205,7 +205,7 @@ def _set_name(prompts: str, game: str) -> str:
 
 
 def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
-    """The plan in a run folder. Raises BadData where it is none, for example that of imported games, or where its
+    """The plan in a run folder. Raises BadData if it is none, for example that of imported games, or where its
     options make no table.
     """
     try:

@@ -49,21 +49,21 @@ def play(
     progress: bool = False,
     **table: Any,
 ) -> RunResult:
-    """Play games into a run folder, or go on with the run that lies there.
+    """Play games into a run folder, or resume the run in it.
 
     game: a name in `liescope.games.registry.GAMES`. out: the run's folder. players: spec strings such as
     "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: how many in each cell.
     design, background, cells (a CSV file in place of a design), roles: who plays what, see
     `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design,
-    otherwise off. prompts: the name of a set, or a folder of templates; a run is resumed with the version of a set
-    that it began with. concurrency: games, and requests, under way at once. timeout: seconds for one request.
+    otherwise off. prompts: the name of a set, or a folder of templates; a run resumes with the version of the set that
+    it started with. concurrency: games, and requests, under way at once. timeout: seconds for one request.
     give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the
     run pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
     "MODEL=PROMPT,COMPLETION[,CACHED]" for a million tokens, in `currency`. allow_key: "VARIABLE@HOST", where a key
     may go to a host that is not known as its own. retry_failed: try failed games again. table: the game's own
     options, for example rounds=8 or assess=True (`PlayableGame.options`).
 
-    Raises UsageError for options that do not fit together, PlanChanged where the folder holds a run with another plan.
+    Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with another plan.
     Whatever stops a run early (a spent budget, a row of failures) is in the result's `tally.stop`.
     """
     played, folder = find_game(game), Path(out)
@@ -134,7 +134,7 @@ def _plan(
 
 
 def _levels(learning: str | None, design: str) -> list[bool]:
-    """The levels of learning that were asked for. The factorial design means both, unless told otherwise."""
+    """The levels of learning that were asked for. The factorial design uses both by default."""
     words = [
         word.strip().casefold() for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")
     ]

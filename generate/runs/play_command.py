@@ -23,12 +23,13 @@ app = typer.Typer()
 @with_declared([*table_options(), *LIMIT_OPTIONS])
 def play(
     game: Annotated[str, typer.Argument(help=f"The game: {', '.join(GAMES)}.", autocompletion=lambda: list(GAMES))],
-    out: Annotated[Path, typer.Option(help="Folder of the run; a run that is there goes on.", metavar="runs/NAME")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; an existing run resumes.", metavar="runs/NAME")],
     config: ConfigOption = None,  # noqa: ARG001
     players: Annotated[
         list[str] | None,
         typer.Option(
-            "--player", help=f"A player, repeatable: scripted:bold, openai:MODEL\\[@URL]. \\[default: {DEFAULT_PLAYER}]"
+            "--player",
+            help=f"A player; may be repeated: scripted:bold, openai:MODEL\\[@URL]. \\[default: {DEFAULT_PLAYER}]",
         ),
     ] = None,
     games: Annotated[int, typer.Option(help="Games in each cell.", min=1)] = 10,
@@ -41,10 +42,10 @@ def play(
         ),
     ] = None,
     background: Annotated[
-        list[str] | None, typer.Option(help="A background player, repeatable. \\[default: every player]")
+        list[str] | None, typer.Option(help="A background player; may be repeated. \\[default: every player]")
     ] = None,
     cells: Annotated[
-        Path | None, typer.Option(help="A CSV of cells in place of a design: one column for each role.")
+        Path | None, typer.Option(help="A CSV of cells instead of a design: one column for each role.")
     ] = None,
     learning: Annotated[
         str | None,
@@ -58,7 +59,7 @@ def play(
     *,
     given: Mapping[str, Any],
 ) -> None:
-    """Let players play. Stop it at any time; the same command goes on where it stopped.
+    """Play games. Stop at any time; the same command resumes.
 
     Example: liescope play mini-mafia --player scripted:bold --player scripted:novice --games 20 --out runs/first
     """

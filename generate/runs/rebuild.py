@@ -39,7 +39,7 @@ def rebuild(journal: Journal, game_id: str) -> Game:
 def ask_at(journal: Journal, game_id: str, step: int, seat: str) -> tuple[Ask, Sequence[Event], Game]:
     """The ask to a seat at a step, what the seat had seen, and the game at that moment.
 
-    Raises UsageError where nobody of that name is asked at that step, or the replies end before it.
+    Raises UsageError if nobody of that name is asked at that step, or the replies end before it.
     """
     session = Session(rebuild(journal, game_id))
     answers = journal.answers(game_id)

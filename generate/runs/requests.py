@@ -77,7 +77,7 @@ def _shared(one: list[int], other: list[int]) -> int:
 
 
 def read_request(base: sqlite3.Connection, parameters: int, prompts: bytes) -> dict[str, Any]:
-    """The body of a request as it was sent. Raises ValueError where what was kept is damaged."""
+    """The body of a request as it was sent. Raises ValueError if what was kept is damaged."""
     body: dict[str, Any] = json.loads(_read_text(base, parameters))
     names = iter(_numbers(prompts))
     for message in body["messages"]:

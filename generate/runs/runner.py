@@ -4,7 +4,7 @@ A game is a function of its seed and its replies, so resuming after a stop of an
 replies again, for free, and asking only for those that are missing, in a half-answered batch too.
 
 A game fails only when a player cannot answer one of its asks. Failed games are tried once more before the run ends. A
-measurement that cannot be had is no reason for a game to fail: the rating becomes a null that says why.
+measurement that cannot be obtained is no reason for a game to fail: the rating becomes a null that says why.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Answers = dict[tuple[int, str], Reply]
 class RunProgress:
     """How a run stands. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost are of the
     whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
-    began; unrated: measurements that could not be had since then; retried: failed games that were tried once more.
+    began; unrated: measurements that could not be obtained since then; retried: failed games that were tried once more.
     kinds: what each kind of ask took in the whole run; endpoints: what is known of them; both are there at the end.
     activity: requests under way, waits, retries. stop: why the run ended too soon.
     """
@@ -128,7 +128,7 @@ async def run(
     """Do a job in a run folder, or resume the run that is there. watch: called now and then with the progress; halt:
     ends the run early when it is set; requests under way still come in and are kept.
 
-    Nothing is written before every player is open. Raises PlanChanged where the folder holds another plan, UsageError
+    Nothing is written before every player is open. Raises PlanChanged if the folder holds another plan, UsageError
     for a player that cannot be opened or a folder that cannot be written, BadData for a damaged journal. Whatever
     pauses the run (RunPaused), and an unbroken row of failures, end it early: `RunProgress.stop` says which.
     """
@@ -189,8 +189,8 @@ def _open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExit
         for other, known in players.items():
             if known.model == player.model:
                 raise UsageError(
-                    f"the players {other} and {spec} would both be called {player.model!r}, and their games could not "
-                    "be told apart; leave one out"
+                    f"the players {other} and {spec} would both be called {player.model!r}, so games could not be "
+                    "distinguished; leave one out"
                 )
         players[spec] = player
     return players
@@ -217,7 +217,7 @@ class _Run(Generic[G]):
         self.begun = journal.begun()
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
         self.failed_row = 0  # failed games since the last one that was played to its end
-        self.unrated_row = 0  # measurements in a row that could not be had
+        self.unrated_row = 0  # measurements in a row that could not be obtained
         self.shown_at = 0.0
 
     async def run(self, concurrency: int) -> None:
@@ -353,7 +353,7 @@ class _Run(Generic[G]):
         return reply
 
     def _unrated(self, player: Player, error: PlayerFailed) -> Reply:
-        """What stands for a measurement that could not be had: a null with its reason."""
+        """What stands for a measurement that could not be obtained: a null with its reason."""
         self.progress.unrated += 1
         self.unrated_row += 1
         if self.unrated_row >= FRUITLESS:

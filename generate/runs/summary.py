@@ -108,8 +108,8 @@ def _print_kinds(kinds: dict[str, dict[str, float | None]]) -> None:
     """At most 80 columns: the kinds have at most 20."""
     if not kinds:
         return
-    told = any(row["prompt_tokens_per_game"] is not None for row in kinds.values())
-    head = ["calls", *(["prompt tokens", "cached", "completion"] if told else [])]
+    counted = any(row["prompt_tokens_per_game"] is not None for row in kinds.values())
+    head = ["calls", *(["prompt tokens", "cached", "completion"] if counted else [])]
     typer.echo(f"{'per game, by kind':20}" + "".join(f"{name:>15}" for name in head))
     total = [0.0] * len(head)
     for kind, row in kinds.items():

@@ -66,13 +66,13 @@ def _heading(event: Event) -> str:
 
 
 def _bids(bids: Sequence[Event]) -> Text | None:
-    """One line for all bids of a turn, the highest first; None where they are told already."""
+    """One line for all bids of a turn, highest first; None if they are already shown."""
     if not bids:
         return None
     highest_first = sorted(bids, key=lambda event: -event.data["bid"])
-    told = ", ".join(f"{event.actor} {event.data['bid']}" for event in highest_first)
+    bids = ", ".join(f"{event.actor} {event.data['bid']}" for event in highest_first)
     unread = sum(1 for event in bids if event.fallback)
-    return _text(f"  bids: {told}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
+    return _text(f"  bids: {bids}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
 
 
 def _line(event: Event) -> Text | None:
@@ -141,8 +141,8 @@ def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterat
         self_said = "no usable self-report" if row.label_self is None else f"{who} {_flag(row.label_self)}"
         kind = f" ({row.self_type})" if row.self_type and row.label_self else ""
         others = "judge in the others' seats" if judged else "others"
-        told = f" · {others}, with suspicion: {_ratings(ratings)}" if ratings else ""
-        yield _text(f"      {self_said}{kind}{told}", _LABEL)
+        rated = f" · {others}, with suspicion: {_ratings(ratings)}" if ratings else ""
+        yield _text(f"      {self_said}{kind}{rated}", _LABEL)
 
 
 def _ratings(ratings: Sequence[RatingRow]) -> str:

@@ -69,7 +69,7 @@ class Batches:
 
 
 def _model(config: Any) -> str:
-    """What a configuration calls its model; a local file by its name. "" where it names none."""
+    """What a configuration calls its model; a local file by its name. "" if it names none."""
     if isinstance(config, dict):
         if isinstance(config.get("model"), str) and config["model"]:
             return str(config["model"])

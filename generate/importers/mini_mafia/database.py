@@ -77,7 +77,7 @@ def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any],
 def read_row(
     base: SafeDatabase, table: str, columns: Sequence[str], row: int, types: Mapping[str, type]
 ) -> dict[str, Any]:
-    """One row. types: of columns that are not text. Raises BadData where a value is of another type."""
+    """One row. types: of columns that are not text. Raises BadData if a value is of another type."""
     if not isinstance(row, int):
         raise BadData(f"a row of {table} has no number")
     found = list(base.rows(f"SELECT {', '.join(columns)} FROM {table} WHERE rowid = {row}"))

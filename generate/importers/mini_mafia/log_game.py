@@ -1,4 +1,4 @@
-"""A published game of Mafia as its log has it, and the game record that is made of it.
+"""A published game of Mafia as its log has it, and the game record that is generated from it.
 
 Where the log is of a game that our rules can play, they play it again: the log answers every ask, and every random draw
 (who dies, who speaks first, what a lost vote became, who of a tie is arrested) is fixed by the log. The record then
@@ -31,7 +31,7 @@ ROLES = (MAFIOSO, DETECTIVE, VILLAGER)
 
 @dataclass(frozen=True, slots=True)
 class LogMessage:
-    """One turn to speak. text: None where the authors' engine put a silence in place of what it could not read."""
+    """One turn to speak. text: None if the authors' engine put a silence in place of what it could not read."""
 
     speaker: str
     text: str | None
@@ -49,8 +49,8 @@ class LogVote:
 
 @dataclass(frozen=True, slots=True)
 class LogDay:
-    """A night and the day after it. killed: "" where nobody died; findings: detective to the player found out; exposed:
-    the detectives who know that their mafioso knows them, and the mafiosos who know the detective; arrested: "" where
+    """A night and the day after it. killed: "" if nobody died; findings: detective to the player found out; exposed:
+    the detectives who know that their mafioso knows them, and the mafiosos who know the detective; arrested: "" if
     the log does not say.
     """
 
@@ -65,7 +65,7 @@ class LogDay:
 @dataclass(frozen=True, slots=True)
 class LogGame:
     """What a log says of one game. roles: name to role, in the order of the table; models: name to model name; human:
-    the name of the seat that a person played, if any; winner: "" where the log does not say; reveal_dead: the players
+    the name of the seat that a person played, if any; winner: "" if the log does not say; reveal_dead: the players
     learned the role of the dead; meta: what the record keeps besides; notes: what was read with leniency.
     """
 
@@ -85,7 +85,7 @@ class Departure(Exception):
 
 
 def record_of(log: LogGame) -> GameRecord:
-    """The game's record. seed is None: the draws were not ours. Raises BadData where the log contradicts itself."""
+    """The game's record. seed is None: the draws were not ours. Raises BadData if the log contradicts itself."""
     # Each of the two ways needs what is here.
     from liescope.generate.importers.mini_mafia.as_logged import write_down
     from liescope.generate.importers.mini_mafia.replayed import replay_log
@@ -98,7 +98,7 @@ def record_of(log: LogGame) -> GameRecord:
 
 
 def _check(log: LogGame) -> None:
-    """Raises BadData where what the log says cannot all be true."""
+    """Raises BadData if what the log says cannot all be true."""
     for name, role in log.roles.items():
         if role not in ROLES:
             raise BadData(f"{name} is a {role!r}; this format knows {', '.join(ROLES)}")

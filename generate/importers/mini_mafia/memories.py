@@ -42,7 +42,7 @@ _STRANGER = re.compile(r'(?:The \w+ )?(\w[\w -]*?)(?:: "| was found dead| was ar
 
 @dataclass(slots=True)
 class _Player:
-    """One player of the log. alive, jailed: the flags beside the memory, None where the log has none."""
+    """One player of the log. alive, jailed: the flags beside the memory, None if the log has none."""
 
     name: str
     role: str
@@ -245,7 +245,7 @@ def _with_flags(days: list[LogDay], players: Sequence[_Player], notes: list[str]
 
 
 def _flagged(players: Sequence[_Player], what: str) -> set[str] | None:
-    """Who was killed or arrested by the flags; None where the log has no such flag."""
+    """Who was killed or arrested by the flags; None if the log has no such flag."""
     flags = {player.name: player.jailed if what == "arrested" else _not(player.alive) for player in players}
     return None if None in flags.values() else {name for name, flag in flags.items() if flag}
 

@@ -38,7 +38,7 @@ class Begins:
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """Somebody was found dead; role: "" where it is not announced. name "": nobody died."""
+    """Somebody was found dead; role: "" if it is not announced. name "": nobody died."""
 
     name: str
     role: str = ""
@@ -154,7 +154,7 @@ def _self(name: str, me: str) -> str:
 
 
 def _read_votes(votes: Iterator[re.Match[str]], me: str) -> Votes | None:
-    """None where a vote carries a remark that is not known to mean a drawn vote."""
+    """None if a vote carries a remark that is not known to mean a drawn vote."""
     read = []
     for vote in votes:
         drawn = "random" in (vote[3] or "")

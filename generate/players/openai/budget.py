@@ -12,7 +12,7 @@ CHARACTERS_A_TOKEN = 4  # where an endpoint does not say what it counted
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one answer as the endpoint counted them; None where it does not say."""
+    """Tokens of one answer as the endpoint counted them; None if it does not say."""
 
     prompt: int | None = None
     cached: int | None = None

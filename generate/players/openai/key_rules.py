@@ -73,7 +73,7 @@ def find_key(player: str, url: str, key_env: str, own: bool, allowed: Sequence[s
     """The key of a player at an address, from the environment. key_env: the variable that its spec names, or ""; own:
     the spec names no address, so that the user's environment decides on it.
 
-    Raises UsageError where the key may not go there, MissingKey where the variable is not set.
+    Raises UsageError if the key may not go there, MissingKey if the variable is not set.
     """
     host = host_of(url)
     variable = key_env or (DEFAULT_KEY if own else "")
@@ -92,7 +92,7 @@ def find_key(player: str, url: str, key_env: str, own: bool, allowed: Sequence[s
 
 
 def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable[str] = ()) -> None:
-    """Raises UsageError where the key in that variable may not be sent to that host (with its port).
+    """Raises UsageError if the key in that variable may not be sent to that host (with its port).
 
     own: the user's environment names the host, not a spec.
     """
@@ -116,7 +116,7 @@ def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable
 
 
 def check_allowed(allowed: Iterable[str]) -> None:
-    """Raises UsageError where an entry is not `VARIABLE@HOST`."""
+    """Raises UsageError if an entry is not `VARIABLE@HOST`."""
     for words in allowed:
         variable, at, host = words.partition("@")
         if not (variable and at and host) or "/" in host or any(sign.isspace() for sign in words):

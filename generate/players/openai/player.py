@@ -34,7 +34,7 @@ FORMATS = ("schema", "object", "none")
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A spec string, read. base_url: "" where it names none, and the environment decides; sampling: fields of the
+    """A spec string, read. base_url: "" if it names none, and the environment decides; sampling: fields of the
     request that change what the model says.
     """
 
@@ -125,7 +125,7 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     """The player of a spec string without its "openai:".
 
     Raises UsageError for a spec that cannot be read, a key that may not go to its host or templates that do not work,
-    UnknownName for an unknown option, MissingKey where the key's variable is not set.
+    UnknownName for an unknown option, MissingKey if the key's variable is not set.
     """
     spec = read_spec(argument)
     url = spec.base_url or default_url()
@@ -145,7 +145,7 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
 
 
 def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> None:
-    """Raises UsageError where a run would ask the same model at another host, because the environment changed."""
+    """Raises UsageError if a run would ask the same model at another host, because the environment changed."""
     host, model = place
     before = [known.host for known in facts if known.model == model]
     if before and host not in before:

@@ -26,7 +26,7 @@ def pause(attempt: int, draw: float) -> float:
 
 
 def retry_after(headers: Mapping[str, str], body: Any = None, now: datetime | None = None) -> float | None:
-    """Seconds that a refusal asks to wait; None where it asks for nothing or cannot be read; never negative.
+    """Seconds that a refusal asks to wait; None if it asks for nothing or cannot be read; never negative.
 
     Read, in this order: `retry-after-ms`, `Retry-After` in seconds or as an HTTP date (OpenAI, Azure, most others);
     `X-RateLimit-Reset` as a moment or in seconds, in the headers (Together) or in the error's metadata (OpenRouter);

@@ -11,7 +11,7 @@ _SHORTEST = 6  # a shorter key is no secret, and taking it out would garble the 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An endpoint's secret and the variable it came from; never shown. Both are empty where no key is needed."""
+    """An endpoint's secret and the variable it came from; never shown. Both are empty if no key is needed."""
 
     variable: str
     secret: str

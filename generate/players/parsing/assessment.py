@@ -47,7 +47,7 @@ _LOOSE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """assessment: None where nothing could be read, with the problem named; reasoning: what stood beside it."""
+    """assessment: None if nothing could be read, with the problem named; reasoning: what stood beside it."""
 
     assessment: Assessment | None
     reasoning: str = ""

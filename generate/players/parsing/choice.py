@@ -53,7 +53,7 @@ _MENTIONS = 200  # a text that mentions names more often than this is not an ans
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """option: None where no single option could be read, with the problem named; rest: what followed the name."""
+    """option: None if no single option could be read, with the problem named; rest: what followed the name."""
 
     option: str | None
     rest: str = ""

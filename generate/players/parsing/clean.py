@@ -57,7 +57,7 @@ def clean(raw: str) -> Cleaned:
 
 
 def unfence(text: str) -> str | None:
-    """What stands inside a code fence that opens the text, or None where none does."""
+    """What stands inside a code fence that opens the text, or None if none does."""
     opened = _FENCE.match(text)
     if not opened:
         return None

@@ -26,7 +26,7 @@ _QUOTES = 20  # how many opening quotes are tried
 
 @dataclass(frozen=True, slots=True)
 class ExplainedVote:
-    """option: None where no single option could be read; reason: "" where none was given, None where there were words
+    """option: None if no single option could be read; reason: "" if none was given, None if there were words
     that stay private; problem: why there is nothing at all.
     """
 

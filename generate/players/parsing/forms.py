@@ -41,7 +41,7 @@ _NEGATIONS = frozenset({"not", "no", "never", "isn"})
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """fields: None where nothing could be read, with the problem named."""
+    """fields: None if nothing could be read, with the problem named."""
 
     fields: Mapping[str, tuple[str, ...]] | None
     notes: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def _roles(pairs: Iterable[tuple[str, Any]], names: Sequence[str]) -> dict[str, 
 
 
 def _role(value: Any) -> str:
-    """The one role that a value names, "" where it names none or several, or says what somebody is not."""
+    """The one role that a value names, "" if it names none or several, or says what somebody is not."""
     words = {word for text in _texts(value) for word in _WORD.findall(text[:LONGEST_LESSON].casefold())}
     roles = {_ROLE_ALIASES.get(word, word) for word in words} & set(ROLES)
     return roles.pop() if len(roles) == 1 and not words & _NEGATIONS else ""

@@ -19,7 +19,7 @@ def any_object(value: Any) -> Fields | None:
 
 
 def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | None] = any_object) -> Fields | None:
-    """The whole text, or what its code fence holds, or the last JSON object in it; None where there is none. Adds to
+    """The whole text, or what its code fence holds, or the last JSON object in it; None if there is none. Adds to
     notes what was in the way. wanted: the fields that count in a JSON value, None to pass it over.
     """
     for part, note in ((text, ""), (unfence(text), "code fence")):

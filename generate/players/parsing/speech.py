@@ -34,7 +34,7 @@ _QUOTE = re.compile('"')
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """text: None where there is no message, "" for a chosen silence; rest: what followed it, the speaker's reasons."""
+    """text: None if there is no message, "" for a chosen silence; rest: what followed it, the speaker's reasons."""
 
     text: str | None
     rest: str = ""

@@ -97,14 +97,14 @@ _VOTING_WORDS = 8  # "I vote for Bob." is; a longer line is a sentence with thou
 
 @dataclass(frozen=True, slots=True)
 class Unquoted:
-    """reason: "" where none was given, None where the words were kept back; rest: what stays private."""
+    """reason: "" if none was given, None if the words were kept back; rest: what stays private."""
 
     reason: str | None
     rest: str = ""
 
 
 def read_unquoted(text: str, option: str | None) -> Unquoted:
-    """The reason in a cleaned text without quoted words. option: the name that was read, None where none could be."""
+    """The reason in a cleaned text without quoted words. option: the name that was read, None if none could be."""
     if label := _LABEL.search(text):
         return _paragraph(text[label.end() :], option)
     line, _, below = text.partition("\n")
@@ -118,7 +118,7 @@ def read_unquoted(text: str, option: str | None) -> Unquoted:
 
 
 def _behind_name(line: str, option: str | None) -> str | None:
-    """What follows the name on its own line, "" where it stands alone, None where the line is something else."""
+    """What follows the name on its own line, "" if it stands alone, None if the line is something else."""
     words = line.split()
     bare = line.strip(_MARKS + '"“”.:!,#-')
     if option is None:

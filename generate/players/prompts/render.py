@@ -53,7 +53,7 @@ class Prompts:
         """The prompt for an ask from what its seat has seen.
 
         Raises BadData for a view without a SETUP event, and for a kind of ask that this family of games has not;
-        PlayerFailed where a template fails on this ask.
+        PlayerFailed if a template fails on this ask.
         """
         setup = next((event for event in view if event.kind is EventKind.SETUP), None)
         if setup is None:
@@ -104,7 +104,7 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
 
 def template_folder(where: str | Path, game: str) -> Path:
     """The folder of a set: of the name "full" (or what else the game has), of an earlier version of it as "full@HASH",
-    or the folder given. Raises UsageError where there is none.
+    or the folder given. Raises UsageError if there is none.
     """
     family = FAMILIES[game]
     name, _, version = str(where).partition("@")

@@ -55,7 +55,7 @@ _METHODS: Mapping[type, frozenset[str]] = {
 
 class GuardedTemplates(ImmutableSandboxedEnvironment):
     """The templates of one set. `render_guarded` renders one within the limits. read: the source of the template with
-    this file name, None where there is none.
+    this file name, None if there is none.
     """
 
     intercepted_binops = frozenset({"+", "*", "%"})
@@ -142,7 +142,7 @@ class GuardedTemplates(ImmutableSandboxedEnvironment):
 
 
 def read_template(folder: Path, name: str) -> str | None:
-    """The text of a template file in a folder, None where there is none.
+    """The text of a template file in a folder, None if there is none.
 
     Raises UsageError for a file that is too large, no text, or a link to somewhere else.
     """

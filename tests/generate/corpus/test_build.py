@@ -270,7 +270,7 @@ def test_a_corpus_is_replaced_and_nothing_else_is(play: Play, stream: Stream, tm
 
 
 def test_runs_without_a_finished_game_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no game that has ended"):
+    with pytest.raises(UsageError, match="no finished game"):
         build([make_run("empty", [])], out=tmp_path / "corpus")
     with pytest.raises(UsageError, match="at least one run"):
         build([], out=tmp_path / "corpus")
