@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 SOURCES = {
-    "scripted": "text from Liescope's own rule-based players. It was written neither by models nor by people: nothing "
+    "scripted": "text from Liescope's own rule-based players. It is not model text and no person wrote it: nothing "
     "computed from it is a finding about models or people. It is for testing tools and for teaching.",
     "model": "text that language models wrote while they played.",
     "human": "text that people wrote while they played.",

@@ -70,9 +70,9 @@ def _bids(bids: Sequence[Event]) -> Text | None:
     if not bids:
         return None
     highest_first = sorted(bids, key=lambda event: -event.data["bid"])
-    bids = ", ".join(f"{event.actor} {event.data['bid']}" for event in highest_first)
+    shown = ", ".join(f"{event.actor} {event.data['bid']}" for event in highest_first)
     unread = sum(1 for event in bids if event.fallback)
-    return _text(f"  bids: {bids}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
+    return _text(f"  bids: {shown}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
 
 
 def _line(event: Event) -> Text | None:

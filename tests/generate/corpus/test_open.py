@@ -76,7 +76,7 @@ def rewritten(corpus: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> P
     [
         (pl.lit("{", pl.String).alias("settings"), "settings of a game cannot be read"),
         (pl.lit("[1]", pl.String).alias("settings"), "not an object of strings"),
-        (pl.lit("won", pl.String).alias("status"), "'won' is no status of a game"),
+        (pl.lit("won", pl.String).alias("status"), "'won' is not a valid status of a game"),
         (pl.lit(None, pl.String).alias("game_id"), "column game_id of games has nulls"),
         (pl.lit("same", pl.String).alias("game_id"), "twice"),
     ],
