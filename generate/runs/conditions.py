@@ -16,7 +16,7 @@ from liescope.labeling.conditions import PROMPTS, SETTINGS, setting_words
 _MEASURING = frozenset({"assess", "assess_share"})
 
 
-def settings_of(plan: Mapping[str, Any]) -> dict[str, str]:
+def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     """The settings in a run's plan, by name; empty if the plan names none.
 
     A run of judged games made before judged records kept their settings is known by the run that was judged; an
@@ -40,7 +40,7 @@ def with_settings(record: GameRecord, plan: Mapping[str, Any]) -> GameRecord:
     """The record with the settings of its run, or with its own where it has some (a judged game's are those that it
     was played with; an importer may know more than the plan).
     """
-    found = settings_of(plan)
+    found = plan_settings(plan)
     if SETTINGS in record.meta or not found:
         return record
     if version := record.meta.get("prompt_version"):

@@ -39,7 +39,7 @@ from liescope.generate.runs.folder import (
     write_head,
 )
 from liescope.generate.runs.journal_reader import JournalReader
-from liescope.generate.runs.requests import RequestStore, storable
+from liescope.generate.runs.requests import RequestStore, escaped
 from liescope.generate.runs.tables import create, insertion, signed, upgrade, view_format_1
 
 
@@ -141,15 +141,15 @@ class Journal(JournalReader):
         a = attempt
         sent = (None, None) if a.request is None else self._requests.keep(a.game, a.seat, a.request)
         money = (_real(a.cost), _real(a.latency_ms))
-        said = [None if text is None else storable(text) for text in (a.response_id, a.served_model)]
+        said = [None if text is None else escaped(text) for text in (a.response_id, a.served_model)]
         tokens = (a.prompt_tokens, a.cached_tokens, a.completion_tokens)
-        kept = (a.game, a.step, a.seat, storable(a.problem), storable(a.raw), *tokens, *money, *sent, *said)
+        kept = (a.game, a.step, a.seat, escaped(a.problem), escaped(a.raw), *tokens, *money, *sent, *said)
         self._add("attempts", kept)
 
     def log_reply(self, ask: Ask, model: str, reply: Reply, position: int = 0) -> None:
         """Keep the reply to an ask. position: the ask's place in its batch, where replies may come in another order."""
         self._check_writable()
-        kept = (_dump(reply_to_json(reply)), storable(reply.raw))
+        kept = (_dump(reply_to_json(reply)), escaped(reply.raw))
         self._add("replies", (ask.game, ask.step, ask.seat, position, ask.kind.value, model, *kept))
 
     def log_failure(self, ask: Ask, model: str) -> None:
@@ -169,7 +169,7 @@ class Journal(JournalReader):
         if self.templates(digest):
             return
         with guard(self.path), self._base:
-            kept = [signed((digest, name, storable(source))) for name, source in sources.items()]
+            kept = [signed((digest, name, escaped(source))) for name, source in sources.items()]
             self._base.executemany(insertion("templates"), kept)
 
     def forget_failed(self, game_ids: Iterable[str] | None = None) -> int:

@@ -34,7 +34,7 @@ class RequestStore:
         for message in messages:
             if isinstance(text := message.get("content"), str):
                 message["content"] = None
-                prompts.append(self._prompt(game, seat, storable(text)))
+                prompts.append(self._prompt(game, seat, escaped(text)))
         rest = {**request, "messages": messages}
         parameters = json.dumps(rest, separators=(",", ":"))
         return self._text(parameters, name_of(parameters)), array("q", prompts).tobytes()
@@ -127,6 +127,6 @@ def name_of(text: str) -> int:
 _line_name = lru_cache(maxsize=_KNOWN)(name_of)  # for lines alone: whole prompts are long and seldom come twice
 
 
-def storable(text: str) -> str:
+def escaped(text: str) -> str:
     """SQLite takes valid UTF-8 only; half a surrogate pair is written out as an escape."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

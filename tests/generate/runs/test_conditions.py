@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from liescope.generate.runs.conditions import settings_of, with_settings
+from liescope.generate.runs.conditions import plan_settings, with_settings
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import make_plan
 from liescope.labeling.conditions import SETTINGS
@@ -17,14 +17,14 @@ def plan(**options: object) -> dict[str, object]:
 
 
 def test_what_players_see_is_a_setting_and_what_only_measures_is_none() -> None:
-    plain = settings_of(plan())
-    assert settings_of(plan(rounds=8)) != plain
-    assert settings_of(plan(assess=True)) == plain
-    assert settings_of(plan(assess=True, assess_share=0.5)) == plain
-    shown = settings_of(plan(assess=True, show_suspicion=True))
+    plain = plan_settings(plan())
+    assert plan_settings(plan(rounds=8)) != plain
+    assert plan_settings(plan(assess=True)) == plain
+    assert plan_settings(plan(assess=True, assess_share=0.5)) == plain
+    shown = plan_settings(plan(assess=True, show_suspicion=True))
     assert shown == {**plain, "show_suspicion": "on"}
-    assert settings_of({**plan(), "prompts": "minimal"}) != plain
-    assert settings_of({**plan(), "seed": 9, "games": 4}) == plain
+    assert plan_settings({**plan(), "prompts": "minimal"}) != plain
+    assert plan_settings({**plan(), "seed": 9, "games": 4}) == plain
 
 
 def test_a_game_is_read_with_the_settings_of_its_run_and_keeps_them_when_it_is_judged(tmp_path: Path) -> None:
