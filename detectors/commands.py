@@ -96,7 +96,7 @@ def train(
 def score(
     model: Annotated[Path, typer.Argument(help="A model folder that `liescope train` made.")],
     texts: Annotated[
-        list[str] | None, typer.Argument(help="Statements; without any, standard input, one a line.")
+        list[str] | None, typer.Argument(help="Statements; without any, or with -, standard input, one a line.")
     ] = None,
     file: Annotated[
         Path | None,
@@ -117,6 +117,8 @@ def score(
     from liescope.detectors.saved import load
     from liescope.detectors.score_files import lines, read_file, score_stream, score_writer
 
+    if texts == ["-"]:
+        texts = None
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
     statements: Iterable[object] = texts or (read_file(file) if file else lines(sys.stdin))

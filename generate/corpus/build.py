@@ -37,10 +37,11 @@ _CALL = TABLES["calls"].columns[:-1]
 
 @dataclass(frozen=True, repr=False)
 class CorpusResult:
-    """A built corpus. folder: its path; facts: its contents."""
+    """A built corpus. folder: its path; facts: its contents; unplayed: games of its runs that have not ended yet."""
 
     folder: Path
     facts: CorpusFacts
+    unplayed: int = 0
 
     @cached_property
     def statements(self) -> pl.DataFrame:
@@ -89,11 +90,13 @@ def build(
         raise UsageError("name at least one run folder to build a corpus from")
     heads: dict[str, Head] = {}
     models: set[str] = set()
-    total = 0
+    total = unplayed = 0
     for run in runs:
         with Journal.open(run) as journal:
             heads[journal.name] = journal.plan, journal.versions
-            total += sum(journal.counts().values())
+            ended = sum(journal.counts().values())
+            total += ended
+            unplayed += max(0, journal.planned() - ended)
             if hold_out:
                 models.update(seat.model for game in journal.records() for seat in game.seats)
     for name in hold_out:
@@ -101,7 +104,8 @@ def build(
             raise UnknownName("model", name, models)
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(total)) if progress else _unwatched
-        return CorpusResult(Path(out), pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads))
+        facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads)
+    return CorpusResult(Path(out), facts, unplayed)
 
 
 def pack(

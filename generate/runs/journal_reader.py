@@ -185,6 +185,11 @@ class JournalReader:
         self.commit()
         return dict(self._read("templates", "name, source", "WHERE digest = ? ORDER BY name", (digest,)))
 
+    def planned(self) -> int:
+        """How many games the run's plan lists; 0 for a plan that lists none, such as that of an import."""
+        cells, games = self.plan.get("cells"), self.plan.get("games")
+        return len(cells) * games if isinstance(cells, list) and isinstance(games, int) else 0
+
     def counts(self) -> dict[str, int]:
         """How many games ended, by status."""
         self.commit()

@@ -88,9 +88,7 @@ def list_games(journal: Journal) -> GameList:
     ]
     begun = [ListedGame(game_id, _BEGUN, replies=count) for game_id, count in sorted(journal.begun_replies().items())]
     games = (*ended, *begun)
-    cells, each = journal.plan.get("cells"), journal.plan.get("games")
-    planned = len(cells) * each if isinstance(cells, list) and isinstance(each, int) else 0
-    return GameList(journal.path, journal.name, games, max(0, planned - len(games)))
+    return GameList(journal.path, journal.name, games, max(0, journal.planned() - len(games)))
 
 
 def _players(cell: str) -> str:

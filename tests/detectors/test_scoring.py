@@ -204,6 +204,8 @@ def test_the_command_scores_its_arguments(folder: Path) -> None:
 
 def test_the_command_reads_standard_input_a_line_at_a_time(folder: Path) -> None:
     found = run("score", str(folder), stdin=f"{CALM}\n\nevil \x1b[31mtext\r\n{CERTAIN}").splitlines()
+    dash = run("score", str(folder), "-", stdin=f"{CALM}\n\nevil \x1b[31mtext\r\n{CERTAIN}").splitlines()
+    assert dash == found
     assert len(found) == 4
     assert found[1].split("\t")[:2] == ["–", NO_TEXT]
     assert "\x1b" not in found[2]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from liescope.common.folders import replacing
-from liescope.generate.corpus import read
+from liescope.generate.corpus import build, read
 
 Play = Callable[..., Any]
 MakeRun = Callable[..., Path]
@@ -96,3 +96,13 @@ def test_a_second_build_into_one_folder_says_so_and_destroys_nothing(
         assert second.stderr.splitlines()[-1].startswith(f"error: {out} is being written by another process")
         assert (folder / "half").read_text("utf-8") == "built"
     assert (out / "half").is_file()
+
+
+def test_games_that_are_still_to_play_are_counted(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
+    run = make_run("one", [play(number) for number in range(3)])
+    head = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    head["plan"] = {**head["plan"], "cells": [["a"] * 3, ["b"] * 3], "games": 4}
+    (run / "run.json").write_text(json.dumps(head), encoding="utf-8")
+    assert build(run, out=tmp_path / "corpus").unplayed == 5
+    done = liescope("build", run, "--out", tmp_path / "corpus")
+    assert "5 games of these runs are not played yet" in done.stderr
