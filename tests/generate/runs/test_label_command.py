@@ -155,7 +155,7 @@ def test_another_judge_or_play_in_the_same_folder_is_refused(played: Path, capsy
     assert say("label", played, "--judge", "fake:other", "--out", folder) == 1
     assert "judge" in capsys.readouterr().err
     assert say("play", "mini-mafia", "--player", "fake:a", "--out", folder) == 1
-    assert "holds no plan of played games" in capsys.readouterr().err
+    assert "does not hold a plan of played games" in capsys.readouterr().err
     copy = shutil.copytree(played, played.with_name("copy"))
     assert say("label", copy, "--judge", "fake:judge", "--out", played) == 1
     assert "played, not judged" in capsys.readouterr().err

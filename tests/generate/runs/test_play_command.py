@@ -226,7 +226,7 @@ def test_a_transcript_shows_roles_night_words_labels_votes_and_outcome(say: Say,
         assert out.count("(fallback: ") == len(shown)
         assert "others, with suspicion" in out
         assert game.outcome is not None
-        assert f"{game.outcome.winner} wins" in out
+        assert f"won by {game.outcome.winner}: " in out
 
 
 UNLISTED = (EventKind.SELF_REPORT, EventKind.RATING)

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -148,6 +149,15 @@ def test_every_question_names_its_options_and_the_statement() -> None:
 
 
 @pytest.fixture
+def usual_recursion_limit() -> Iterator[None]:
+    """Python's own limit; libraries that other tests import raise it."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(HERE / "mafia" / "minimal", tmp_path / "mine"))
 
@@ -213,6 +223,7 @@ def test_a_template_that_cannot_work_is_refused_at_once(folder: Path, source: st
         "{% extends 'vote.jinja' %}",
     ],
 )
+@pytest.mark.usefixtures("usual_recursion_limit")
 def test_a_template_that_loops_grows_or_reaches_out_is_refused_at_once(folder: Path, source: str) -> None:
     (folder / "speak.jinja").write_text(source, encoding="utf-8")
     start_time = time.monotonic()
