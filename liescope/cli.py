@@ -51,7 +51,7 @@ def front(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="The folder for everything that the demo makes.")] = Path("demo"),
-    games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 40,
+    games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 25,
     seed: Annotated[int, typer.Option(help="Seed of the run.")] = 1,
 ) -> None:
     """The whole pipeline, small and offline: play, build, train, evaluate, fit. Ends with a list of the files it made.
