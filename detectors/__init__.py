@@ -1,4 +1,4 @@
-"""Lie detectors: train one, open one that was saved, score statements with it, evaluate it."""
+"""Lie detectors: train, load, score statements, evaluate."""
 
 from liescope.detectors.evaluation.run import EvaluationResult, evaluate
 from liescope.detectors.examples import TARGETS, Example, Labelled

@@ -1,4 +1,4 @@
-"""Results in a terminal of 80 columns: one row a detector; the report has the rest."""
+"""Results for an 80-column terminal, one row per detector; the report has the rest."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show_training(result: TrainResult) -> None:
 
 
 def show_evaluation(result: EvaluationResult) -> None:
-    """Detectors and controls, with what sets the detectors apart from the players."""
+    """Detectors and controls, with how the detectors differ from the players."""
     console = _console()
     _show_rows(console, result.rows)
     notes = [note for note in result.notes if not note.startswith(CONTROL)]
@@ -51,8 +51,8 @@ def show_evaluation(result: EvaluationResult) -> None:
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
-    """One line a statement: its score, the strictest threshold that it is above, its text. Without a width, for a pipe,
-    the columns are separated by tabs and the text is whole.
+    """One line per statement: its score, the strictest threshold it exceeds, its text. Without a width (for a pipe),
+    columns are separated by tabs and the text is not cut.
     """
     for row in table.iter_rows(named=True):
         above = [words for column, words in _FLAGS.items() if row.get(column)]
@@ -67,18 +67,18 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
 
 
 def _console() -> Console:
-    """Standard output; 80 columns where it is no terminal."""
+    """Standard output; 80 columns wide if it is not a terminal."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(width=_WIDTH, highlight=False)
 
 
 def _say(console: Console, words: str) -> None:
-    """Text as it stands: no markup, no wrapping within a word."""
+    """Print text unchanged: no markup, no wrapping within a word."""
     console.print(Text(plain(words)), soft_wrap=not console.is_terminal)
 
 
 def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
-    """A table for each target and split that all statements of a split have."""
+    """A table for each target and split, for the rows that cover all statements of a split."""
     main = [row for row in rows if row.metric in ("auroc", "recall_at_5pct_fpr") and ":rated" not in row.split]
     for target, split in dict.fromkeys((row.target, row.split) for row in main):
         part = [row for row in main if (row.target, row.split) == (target, split)]
@@ -109,7 +109,7 @@ _BESIDE_WORDS = {
 
 
 def _beside(rows: Sequence[MetricRow], target: str, split: str) -> dict[str, MetricRow]:
-    """How each detector differs from the players: in the villager's seat where there is one, else on rated words."""
+    """How each detector differs from the players: in the villager's seat if there is one, else on rated statements."""
     wanted = (split, f"{split}:rated-by-villagers")
     for metric in _BESIDE:
         found = [row for row in rows if (row.target, row.metric) == (target, metric) and row.split in wanted]

@@ -21,7 +21,7 @@ from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 
 LOCAL = "local"
-"""What model.json says of an encoder that came from a folder: its weights lie in the model folder itself."""
+"""What model.json gives for an encoder loaded from a folder: its weights are in the model folder itself."""
 
 _FILE, _PROBE_FILE, _PART = "head.skops", "probe.npy", "encoder"
 _PROBE = "speaker: I checked player1 last night and I trust player2."
@@ -117,7 +117,7 @@ class EmbeddingDetector(Detector):
 
 
 class SentenceEncoder:
-    """A sentence-transformers model with a memory of what it has embedded, so that folds share the work."""
+    """A sentence-transformers model that remembers what it has embedded, so that folds share the work."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -128,7 +128,7 @@ class SentenceEncoder:
     ) -> NDArray[np.float32]:
         """(n, width) float32. An embedding depends on its text alone up to rounding of the last digits (padding).
 
-        remember: keep every embedding; otherwise only as long as there is room, so that a stream of any length can be
+        remember: keep every embedding; otherwise only while there is room, so that a stream of any length can be
         scored.
         """
         new = sorted({text for text in texts if text not in self._seen}, key=len)
@@ -154,7 +154,7 @@ class SentenceEncoder:
 
 
 def sentence_encoder(folder: Path) -> SentenceEncoder:
-    """The encoder of a folder, loaded once as long as its weights stay the same. Raises MissingExtra, UsageError."""
+    """The encoder in a folder, loaded again only if its weights change. Raises MissingExtra, UsageError."""
     weights = folder / "model.safetensors"
     return _loaded(folder, weights.stat().st_mtime_ns if weights.is_file() else 0)
 
@@ -165,7 +165,7 @@ def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
 
 
 def _saved_encoder(folder: Path, name: str) -> SentenceEncoder:
-    """The encoder that a saved detector names: the bundled one, a Hub id, or the one that lies in its own folder."""
+    """The encoder that a saved detector names: the bundled one, a Hub id, or the one in its own folder."""
     if name == LOCAL:
         if not (folder / _PART / "modules.json").is_file():
             raise BadData(f"{folder / _PART} is missing, so the model folder is damaged; train the detector again")

@@ -1,7 +1,7 @@
 """A transformer encoder fine-tuned to classify statements, with the Trainer of transformers; bf16 on a GPU.
 
-The body is by default the bundled all-MiniLM-L6-v2. A tenth of the games is held out inside to keep the best epoch.
-Weights are saved as safetensors, in the model's own folder.
+The default body is the bundled all-MiniLM-L6-v2. A tenth of the training games is held out to choose the best epoch.
+Weights are saved as safetensors in the model's own folder.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class EncoderDetector(Detector):
                 processing_class=self._tokenizer,
                 callbacks=[_report_steps(progress)],
             )
-            trainer.remove_callback(PrinterCallback)  # it prints, and standard output is the command's
+            trainer.remove_callback(PrinterCallback)  # it prints, but standard output belongs to the command
             trainer.train()
         self._model = trainer.model.to(_device()).eval()
         if o.encoder and not is_hub_id(o.encoder):
@@ -92,7 +92,7 @@ class EncoderDetector(Detector):
         import torch
 
         rows = self._tokenize(examples)
-        # Batches of like length waste no padding.
+        # Batches of similar length waste no padding.
         order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
         found = np.empty((len(rows), 2))
         size = self.options.batch_size * 2
@@ -124,7 +124,7 @@ class EncoderDetector(Detector):
         return detector
 
     def _tokenize(self, examples: Sequence[Example]) -> list[dict[str, list[int]]]:
-        """Cut from the left, so that of a long context the statement itself stays."""
+        """Truncate from the left, so that the statement itself survives a long context."""
         if not examples:
             return []
         self._tokenizer.truncation_side = "left"
@@ -135,7 +135,7 @@ class EncoderDetector(Detector):
 
 
 def _report_steps(progress: Progress) -> Any:
-    """A callback of the Trainer that reports each of its steps."""
+    """A Trainer callback that reports each step."""
     from transformers import TrainerCallback
 
     def on_step_end(_args: Any, state: Any, _control: Any, **_more: Any) -> None:
@@ -147,7 +147,7 @@ def _report_steps(progress: Progress) -> Any:
 
 
 def _load(folder: Path, whole: bool = False, **settings: Any) -> tuple[Any, Any]:
-    """Tokenizer and classifier of a folder. whole: every weight must be there; otherwise the head is new."""
+    """Tokenizer and classifier from a folder. whole: every weight must be present; otherwise the head is new."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
@@ -171,7 +171,7 @@ def _device() -> Any:
 
 
 def _split(n: int, groups: NDArray[np.str_], share: float, seed: int) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-    """Rows to learn from and rows of other games to choose the epoch on; nothing to choose on below ten games."""
+    """Rows to learn from, and rows of other games to choose the epoch on (none if there are fewer than ten games)."""
     from sklearn.model_selection import GroupShuffleSplit
 
     rows = np.arange(n)

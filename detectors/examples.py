@@ -19,7 +19,7 @@ from liescope.generate.corpus import collected, read
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = ("role", "claim", "self", "peer")
-_LARGE = ("claims", "transcript")  # no detector reads them
+_LARGE = ("claims", "transcript")  # no detector reads these
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
 _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
@@ -27,7 +27,7 @@ _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One public statement as a detector may see it. names: every player of the game; context: the public statements
+    """One public statement, as a detector may see it. names: every player of the game; context: the public statements
     before it, oldest first, as (speaker, text).
     """
 
@@ -66,10 +66,10 @@ def target_column(target: str) -> str:
 def read_statements(
     corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
 ) -> pl.DataFrame:
-    """The statements of some splits in the order of play, with `names`: all players of their game.
+    """The statements of some splits in order of play, with `names`, all players of their game.
 
-    keep_lost: also those whose text was lost before it was published; by default they are left out, as silences are.
-    Raises BadData when a game lies in more than one split, because then no evaluation on the corpus is honest.
+    keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
+    Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
     """
     folder = Path(corpus)
     where = collected(read(folder, "statements").select("game_id", "split").unique(), corpus)
@@ -97,18 +97,18 @@ def is_lost(text: str, read_notes: Iterable[str] = ()) -> bool:
 
 
 def corpus_id(corpus: str | os.PathLike[str]) -> str:
-    """A short fingerprint of which game lies in which split; equal for two builds with the same split."""
+    """A short fingerprint of which game is in which split; equal for two builds with the same split."""
     where = collected(read(Path(corpus), "games").select("game_id", "split").unique(), corpus).sort("game_id", "split")
     return hashlib.sha256(where.write_csv().encode()).hexdigest()[:16]
 
 
 def corpus_name(corpus: str | os.PathLike[str]) -> str:
-    """What a corpus is called: its folder, or its name on the Hub."""
+    """The name of a corpus: its folder, or its name on the Hub."""
     return Path(corpus).resolve().name if Path(corpus).exists() else os.fspath(corpus).rpartition("/")[2]
 
 
 def make_examples(statements: pl.DataFrame, context: int) -> tuple[Example, ...]:
-    """One example a row of `read_statements`, with up to `context` earlier statements of its game."""
+    """One example per row of `read_statements`, with up to `context` earlier statements of its game."""
     found: list[Example] = []
     game, said = "", list[tuple[str, str]]()
     columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names")
@@ -123,7 +123,7 @@ def make_examples(statements: pl.DataFrame, context: int) -> tuple[Example, ...]
 
 
 def labelled(statements: pl.DataFrame, target: str, context: int) -> Labelled:
-    """The examples that have the target; context is taken from all statements, also those without it."""
+    """The examples that have the target; context is taken from all statements, including those without it."""
     column = statements[target_column(target)]
     keep = column.is_not_null().to_numpy()
     examples = tuple(e for e, kept in zip(make_examples(statements, context), keep, strict=True) if kept)
@@ -133,7 +133,7 @@ def labelled(statements: pl.DataFrame, target: str, context: int) -> Labelled:
 
 
 def check_trainable(data: Labelled, target: str, folds: int) -> None:
-    """Raises UsageError when the training split has one class, or too few games for the folds."""
+    """Raises UsageError if the training split has only one class, or too few games for the folds."""
     where = f"the training split, target {target!r}"
     if not len(data.y):
         raise UsageError(

@@ -11,7 +11,7 @@ Rows = NDArray[np.int64]
 
 
 def fold_of(y: NDArray[np.bool_], groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
-    """(n,): the fold that each statement is held out in; all statements of a game share it."""
+    """(n,): the fold each statement is held out in, the same for all statements of a game."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)

@@ -1,4 +1,4 @@
-"""Statements as callers have them (strings, mappings, frames), made into the examples that a detector reads."""
+"""Turns statements as callers have them (strings, mappings, frames) into the examples that a detector reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Turn = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement to score. example: what a detector reads, None if `null` says why there is nothing to read."""
+    """One statement to score. example: what a detector reads; None if there is nothing to read, and `null` says why."""
 
     key: str | None
     text: str
@@ -30,11 +30,11 @@ class Statement:
 
 @dataclass(slots=True)
 class StatementReader:
-    """Turns statements into examples, in order, and remembers the game that they come from.
+    """Turns statements into examples, in order, and remembers the game they come from.
 
-    context: how many earlier statements the detector reads; names: taken for players' names where a statement comes
-    without its own. A row with a `game_id` and no `context` has the rows of that game before it as its context; names
-    of a game are those of its `names`, or of `alive` and of everyone who has spoken in it so far.
+    context: how many earlier statements the detector reads; names: used as players' names if a statement comes
+    without any. A row with a `game_id` and no `context` has the earlier rows of that game as its context; the
+    names of a game are its `names`, or `alive` and everyone who has spoken in it so far.
     """
 
     context: int
@@ -44,7 +44,7 @@ class StatementReader:
     _speakers: set[str] = field(default_factory=set)
 
     def read(self, number: int, given: object) -> Statement:
-        """Statement `number` (from 0, for messages). Raises UsageError for what is no statement."""
+        """Statement `number` (from 0, for messages). Raises UsageError if it is not a statement."""
         if isinstance(given, str) or given is None:
             return self._statement({"text": given}, number)
         if isinstance(given, Mapping):
@@ -125,7 +125,7 @@ def _text(value: object, number: int) -> str:
 
 
 def _turn(turn: object, number: int) -> Turn:
-    """An earlier statement: a string, a pair (speaker, text), or a mapping with `text` and perhaps `speaker`."""
+    """An earlier statement: a string, a pair (speaker, text), or a mapping with `text` and, optionally, `speaker`."""
     if isinstance(turn, str):
         return PLAYER_TOKEN, turn
     if isinstance(turn, Mapping) and isinstance(turn.get("text"), str):
@@ -139,7 +139,7 @@ def _turn(turn: object, number: int) -> Turn:
 
 
 def _absent(value: object) -> bool:
-    """None, or the NaN that pandas has for it."""
+    """None, or the NaN that pandas uses for it."""
     return value is None or (isinstance(value, float) and value != value)
 
 

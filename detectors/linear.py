@@ -1,7 +1,7 @@
-"""The logistic head that two detectors share, and reading it from a file that may come from a stranger.
+"""The logistic head that two detectors share, and how to read it from an untrusted file.
 
-Only numbers and words are taken from such a file. They are copied into estimators made here from the detector's own
-options, so that no setting of the file (a pattern, a file name to read, a function) takes effect.
+Only numbers and words are read from such a file. They are copied into estimators made here from the detector's own
+options, so that no setting in the file (a pattern, a file name to read, a function) takes effect.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def logistic(strength: float, seed: int = 0) -> LogisticRegression:
 
 
 def fit_quietly(model: Any, features: Any, y: NDArray[np.bool_]) -> None:
-    """Fit; raises UsageError when the solver stops before it has converged."""
+    """Fit; raises UsageError if the solver stops before it has converged."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
@@ -53,9 +53,9 @@ def dump(model: Any, path: Path) -> None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Pipeline]:
-    """The pipeline in a skops file that holds only types that skops trusts by itself.
+    """The pipeline in a skops file that holds only types skops trusts by default.
 
-    Whatever goes wrong while it is read, or used inside the block, is raised as BadData with the path.
+    Any error while it is read, or used inside the block, is raised as BadData with the path.
     """
     if not path.is_file():
         raise BadData(f"{path} is missing, so the model folder is damaged; train the detector again")
@@ -89,7 +89,7 @@ def numbers(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _check_size(path: Path) -> None:
-    """skops stores without compression: a file that says it unpacks to far more than it is was not made by it."""
+    """skops stores without compression: it did not write a file that claims to unpack to far more than its size."""
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(part.file_size for part in archive.infolist())
     size = path.stat().st_size

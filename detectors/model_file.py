@@ -1,4 +1,4 @@
-"""model.json: what a saved detector is, as strict data, since it may come from a stranger."""
+"""model.json: what a saved detector is, validated strictly because it may be untrusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a detector is made with, beside the text that it reads: declared once, as a pydantic model with descriptions."""
+"""A detector's options, apart from the text it reads: declared once, as a pydantic model with descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of a long action, shown on standard error if wanted: one line for each thing that is being done."""
+"""Progress of a long action, shown on standard error if wanted: one line per task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from liescope.detectors.protocol import Progress, silent
 
 @contextmanager
 def shown(wanted: bool) -> Iterator[Progress]:
-    """Yield what to call with news."""
+    """Yield the function to report progress to."""
     if not wanted:
         yield silent
         return

@@ -1,4 +1,4 @@
-"""What a detector is: text in, probability of deception out; and what its class declares of itself."""
+"""What a detector is: text in, probability of deception out; and what its class declares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from liescope.detectors.options import DetectorOptions
 from liescope.detectors.textualize import TextConfig
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, how much is done, how much there is)."""
+"""Called with (what is being done, how much is done, how much there is to do)."""
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -23,7 +23,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 class Detector(ABC):
-    """The base of every detector: the verbs of scikit-learn, and a declaration.
+    """The base of every detector: scikit-learn's verbs, plus a declaration.
 
     A detector is one module with a subclass, and one line in `liescope.detectors.registry`. Its module is imported
     whenever `liescope train --help` runs, so heavy packages (torch, scikit-learn) are imported inside the methods.
@@ -31,9 +31,9 @@ class Detector(ABC):
     Declared by each class:
         kind: its name in the registry
         options_type: its options; their descriptions become the help of `liescope train`
-        folds: folds of the cross-validation by game, unless the user says otherwise
-        packages: the distributions it needs; their versions are kept in model.json
-        extra: the extra of Liescope that installs them; None if the base install does
+        folds: the default number of folds of the cross-validation by game
+        packages: the distributions it needs; their versions are recorded in model.json
+        extra: Liescope's extra that installs them; None if the base install does
     """
 
     kind: ClassVar[str]
@@ -59,19 +59,19 @@ class Detector(ABC):
         progress: Progress = silent,
         /,
     ) -> Self:
-        """Learn. y: (n,) True for deceptive; groups: (n,) game ids, for whatever is held out inside."""
+        """Learn. y: (n,) True for deceptive; groups: (n,) game ids, for holding out games during training."""
 
     @abstractmethod
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
-        """(n, 2): probability of honest, probability of deceptive, as scikit-learn orders classes."""
+        """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write the learned parts into an existing folder; nothing that must be unpickled."""
+        """Write the learned parts into an existing folder; nothing that needs unpickling."""
 
     @classmethod
     @abstractmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        """Read what `save` wrote. The folder may come from a stranger: no code of it may run. Raises BadData for a
+        """Read what `save` wrote. The folder may be untrusted: none of its code may run. Raises BadData for a
         folder that `save` did not write.
         """

@@ -1,4 +1,4 @@
-"""The kinds of detector: a name, and where its class is. Everything else the class declares itself."""
+"""The kinds of detector: a name, and where its class is. The class declares everything else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def declared_options() -> list[DeclaredOption]:
 
 
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
-    """A detector that has learned nothing yet.
+    """An untrained detector.
 
     Raises UnknownName for a kind, UsageError for an option, MissingExtra for a package that is not installed.
     """
@@ -47,9 +47,7 @@ def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
 
 
 def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, Any]) -> Detector:
-    """A detector from the parts that it saved. Raises UnknownName, MissingExtra, and BadData for what `save` never
-    writes.
-    """
+    """A detector from its saved parts. Raises UnknownName, MissingExtra, and BadData for what `save` never writes."""
     chosen = detector_class(kind)
     versions_of(kind)
     try:
@@ -60,7 +58,7 @@ def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, 
 
 
 def versions_of(kind: str) -> dict[str, str]:
-    """The installed versions of Liescope, numpy and what the kind needs. Raises MissingExtra."""
+    """The installed versions of Liescope, numpy and the packages that the kind needs. Raises MissingExtra."""
     chosen = detector_class(kind)
     found = {name: version(name) for name in ("liescope", "numpy")}
     for name in chosen.packages:

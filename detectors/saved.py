@@ -1,4 +1,4 @@
-"""A trained detector as a folder: model.json, the detector's own parts, its scores, the games it has seen, a card.
+"""A trained detector as a folder: model.json, the detector's own parts, its scores, the games it has seen, and a card.
 
 Nothing in it is unpickled and no code in it runs: JSON, Parquet, text, skops (numbers and words only) and safetensors.
 """
@@ -38,8 +38,8 @@ _ADVICE = "train the detector again"
 class LoadedDetector:
     """A detector read from its folder, ready to score.
 
-    name: of the folder; file: what model.json says; scores: its own score table (training out of fold, validation);
-    games: the ids of the games that it was trained on or had its thresholds chosen on.
+    name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
+    validation); games: the ids of the games it was trained on or had its thresholds chosen on.
     """
 
     name: str
@@ -57,11 +57,11 @@ class LoadedDetector:
 
     @property
     def thresholds(self) -> Mapping[str, float | None]:
-        """By the false positive rate that they keep on validation games: "1pct", "5pct"."""
+        """By the false positive rate they keep on validation games: "1pct", "5pct"."""
         return {str(level): at for level, at in self.file.thresholds.items()}
 
     def reader(self) -> StatementReader:
-        """Reads statements for this detector, one after the other, in the order of play."""
+        """Reads statements for this detector, one after another, in order of play."""
         return StatementReader(self.file.text.context, tuple(self.file.training.names))
 
     def score(self, statements: Any, *, progress: bool = False) -> pl.DataFrame:
@@ -78,7 +78,7 @@ class LoadedDetector:
         return found if found["statement_id"].null_count() < found.height else found.drop("statement_id")
 
     def score_batch(self, statements: Sequence[Statement]) -> pl.DataFrame:
-        """Scores of statements that have been read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
+        """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
         score_null.
         """
         examples = [one.example for one in statements if one.example is not None]
@@ -108,8 +108,8 @@ class LoadedDetector:
 def load(path: str | os.PathLike[str]) -> LoadedDetector:
     """Open the model folder that `liescope train` made.
 
-    The folder may come from anybody: no code in it runs, nothing in it is unpickled, and it cannot name files outside
-    itself. Raises BadData for a folder that is no model or a damaged one, MissingExtra for a package that is not
+    The folder need not be trusted: no code in it runs, nothing in it is unpickled, and it cannot name files outside
+    itself. Raises BadData for a folder that is not a model or is damaged, MissingExtra for a package that is not
     installed.
 
     Example:
@@ -134,7 +134,7 @@ def write_model(
     games: frozenset[str],
     rows: Sequence[MetricRow],
 ) -> None:
-    """Write a model into an empty folder. name: what the card calls it."""
+    """Write a model into an empty folder. name: its name on the card."""
     detector.save(folder)
     write_scores(scores, folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Statements from files and streams, and their scores into files, a batch at a time so that memory stays flat."""
+"""Reads statements from files and streams and writes their scores, in batches, so that memory use stays flat."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 2**24  # characters of a line
 
 
 def score_stream(model: LoadedDetector, statements: Iterable[object]) -> Iterator[pl.DataFrame]:
-    """Tables of scores, one for each batch of statements."""
+    """Tables of scores, one per batch of statements."""
     reader, given = model.reader(), enumerate(statements)
     while batch := [reader.read(number, one) for number, one in islice(given, BATCH)]:
         yield model.score_batch(batch)
@@ -44,8 +44,8 @@ def lines(stream: IO[str]) -> Iterator[str]:
 
 
 def read_file(path: Path) -> Iterator[object]:
-    """The statements of a jsonl, Parquet or CSV file. Raises UsageError for another kind of file, BadData for a damaged
-    one.
+    """The statements of a jsonl, Parquet or CSV file. Raises UsageError for another kind of file, BadData for a
+    damaged one.
     """
     reader = {".jsonl": _read_jsonl, ".parquet": _read_parquet, ".csv": _read_csv}.get(path.suffix.lower())
     if reader is None:
@@ -57,9 +57,9 @@ def read_file(path: Path) -> Iterator[object]:
 
 @contextmanager
 def score_writer(path: Path, overwrite: bool) -> Iterator[Callable[[pl.DataFrame], None]]:
-    """Yield what to call with each table of scores. The file appears when the block ends; if it raises, none does.
+    """Yield a function to call with each table of scores. The file appears when the block ends, unless it raises.
 
-    Raises UsageError for another kind of file, one that exists, or one that cannot be written.
+    Raises UsageError for another kind of file, one that already exists, or one that cannot be written.
     """
     writer = {".jsonl": _jsonl_writer, ".parquet": _parquet_writer, ".csv": _csv_writer}.get(path.suffix.lower())
     if writer is None:

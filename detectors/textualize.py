@@ -1,7 +1,7 @@
 """How a statement becomes the text that a detector reads: context, speaker tag, names and role words masked.
 
-A detector that sees names learns who was dealt which role, and one that sees role words learns the game. Both can be
-masked; what was done is a small config that is saved with the model.
+A detector that sees names learns who was dealt which role, and one that sees role words learns the game. Both can
+be masked; the choice is a small config saved with the model.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.detectors.examples import Example
 
-# Lower case, these are words before they are names: "let me be frank", "I will".
+# In lower case, these are more likely words than names: "let me be frank", "I will".
 _ALSO_WORDS = frozenset(
     (
         *("art", "bill", "chase", "dawn", "drew", "faith", "frank", "grace", "grant", "guy", "hope", "hunter", "iris"),
@@ -36,7 +36,7 @@ class TextConfig(BaseModel):
 
     context: how many earlier public statements of the game stand before it. mask_names: the speaker becomes `speaker`,
     everyone else `player1`, `player2`… in the order of appearance in this text, so that neither the name nor its place
-    in the roster tells anything. mask_role_words: roles and teams become `role`. speaker_tag: the statement is
+    in the roster gives anything away. mask_role_words: roles and teams become `role`. speaker_tag: the statement is
     preceded by who says it (it always is when there is context).
     """
 
@@ -49,7 +49,7 @@ class TextConfig(BaseModel):
 
 
 def textualize(example: Example, config: TextConfig) -> str:
-    """The text of one example: earlier statements, oldest first, one a line, then the statement itself."""
+    """The text of one example: earlier statements, oldest first, one per line, then the statement itself."""
     turns = [*example.context[-config.context :], (example.speaker, example.text)]
     if not config.context:
         turns = turns[-1:]
@@ -90,6 +90,6 @@ def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=4096)
 def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the names as a whole word, in any case; longer names first. An underscore beside a name is emphasis."""
+    """Any of the names as a whole word, in any case; longer names first. An underscore next to a name is emphasis."""
     longest = sorted((unicodedata.normalize("NFC", name) for name in names), key=len, reverse=True)
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest))})(?![^\W_])", re.IGNORECASE)

@@ -106,7 +106,7 @@ def _pipeline(o: TfidfOptions) -> Any:
 
 
 def _restore(fresh: Any, learned: Any) -> int:
-    """Copy vocabulary and weights, and nothing else, from a vectorizer that was read; returns how many features."""
+    """Copy only vocabulary and weights from a vectorizer that was read; returns the number of features."""
     from liescope.detectors.linear import numbers
 
     vocabulary: dict[str, int] = {word: int(place) for word, place in learned.vocabulary_.items()}

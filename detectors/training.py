@@ -52,7 +52,7 @@ _COMMON_NAME, _MOST_NAMES = 0.01, 200
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What to train. folds: of the cross-validation, 0 for none; options: of the kind of detector."""
+    """What to train. folds: of the cross-validation, 0 for none; options: those of the detector's kind."""
 
     kind: str
     target: str
@@ -67,8 +67,8 @@ class Recipe:
 class TrainResult:
     """A trained and saved detector.
 
-    model: its folder; file: what its model.json says; rows: its figures, out of fold on train and on validation;
-    scores: statement_id, detector, target, score, fold of both splits; notes: what could not be computed, and why.
+    model: its folder; file: the contents of its model.json; rows: its figures, out of fold on train and on validation;
+    scores: statement_id, detector, target, score, fold, for both splits; notes: what could not be computed, and why.
     """
 
     model: Path
@@ -112,15 +112,15 @@ def train(
     progress: bool = False,
     **options: Any,
 ) -> TrainResult:
-    """Train one detector on the train split of a corpus and save it with its card and its own scores.
+    """Train one detector on the train split of a corpus and save it with its card and scores.
 
     corpus: a corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as
     `build` does.
 
-    kind: "tfidf", "embedding", "encoder" or any other of the registry; target: "role", "claim", "self" or "peer";
+    kind: "tfidf", "embedding", "encoder" or any other in the registry; target: "role", "claim", "self" or "peer";
     context: earlier statements of the game that stand before each; folds: of the cross-validation by game, 0 for none,
-    None for the kind's default; keep_lost: learn from statements whose text was lost before it was published, too;
-    overwrite: replace a model that `out` holds; options: of the kind, as `liescope train --help` lists them.
+    None for the kind's default; keep_lost: also learn from statements whose text was lost before publication;
+    overwrite: replace a model in `out`; options: those of the kind, as `liescope train --help` lists them.
 
     Raises UnknownName for a kind or target, UsageError for an option, a folder that is taken, or a training split that
     cannot train (one class, too few games), BadData for a damaged corpus, MissingExtra.
@@ -142,7 +142,7 @@ def train_recipe(
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> TrainResult:
-    """`train` with its settings gathered in a recipe."""
+    """`train`, with its settings in a recipe."""
     if recipe.folds == 1 or recipe.folds < 0:
         raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
     target_column(recipe.target)
@@ -226,7 +226,7 @@ def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) 
 
 
 def _common_names(statements: pl.DataFrame) -> list[str]:
-    """Players' names in a hundredth of the games or more, the commonest first: what a detector takes for names in a
+    """Players' names that occur in at least a hundredth of the games, most common first: used as the names for a
     text that comes without any.
     """
     games = statements.unique("game_id").select("game_id", "names").explode("names").drop_nulls()

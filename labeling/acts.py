@@ -1,4 +1,4 @@
-"""What was done in a recorded game, as rows: votes, acts of the night, bids for the floor."""
+"""What was done in a recorded game, as rows: votes, night acts, bids for the floor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ACTS = {
 
 
 def vote_rows(record: GameRecord, ratings: Sequence[RatingRow]) -> Iterator[VoteRow]:
-    """One row a vote. ratings: of the same game, for the rank of each target in its voter's suspicion."""
+    """One row per vote. ratings: those of the same game, for the rank of each target in its voter's suspicion."""
     seats = {seat.name: seat for seat in record.seats}
     suspicion = _Suspicion(ratings)
     alive = list(seats)
@@ -51,7 +51,7 @@ def vote_rows(record: GameRecord, ratings: Sequence[RatingRow]) -> Iterator[Vote
 
 
 class _Suspicion:
-    """How each observer's running suspicion of each speaker stood at any moment of a game."""
+    """Each observer's running suspicion of each speaker at any moment of a game."""
 
     def __init__(self, ratings: Iterable[RatingRow]) -> None:
         self._after: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
@@ -60,7 +60,7 @@ class _Suspicion:
             self._after[rating.observer, rating.speaker].append((index, rating.running_suspicion))
 
     def rank(self, observer: str, target: str, alive: Iterable[str], before: int) -> float | None:
-        """The target's rank among the living others, by ratings of statements before an event; None without any."""
+        """The target's rank among the living others, by ratings of statements before an event; None without ratings."""
         if not self._after:
             return None
         rated = {name: self._at(observer, name, before) for name in alive if name != observer}
@@ -77,7 +77,7 @@ class _Suspicion:
 
 
 def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
-    """One row an act of a night, in the order of play."""
+    """One row per night act, in order of play."""
     roles = {seat.name: seat.role for seat in record.seats}
     drawn = not_chosen(record.events)
     ends = [event for event in record.events if event.kind in (EventKind.DEATH, EventKind.QUIET)]
@@ -99,7 +99,7 @@ def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
 
 
 def bid_rows(record: GameRecord) -> Iterator[BidRow]:
-    """One row a bid, in the order of play."""
+    """One row per bid, in order of play."""
     roles = {seat.name: seat.role for seat in record.seats}
     floor = {(e.day, e.phase, e.round): e.actor for e in record.events if e.kind in TURNS}
     for event in record.events:

@@ -1,4 +1,4 @@
-"""What came after a recorded game, as rows: lessons drawn from it, and what its judge said of roles and lessons."""
+"""What came after a recorded game, as rows: lessons drawn from it, and what its judge said about roles and lessons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from liescope.labeling.lesson_tags import tag
 
 
 def lesson_rows(record: GameRecord) -> Iterator[LessonRow]:
-    """One row a lesson that was drawn from the game, with the tags that its words carry."""
+    """One row per lesson drawn from the game, with the tags that the rules give it."""
     drawn_by = {event.actor for event in record.events if event.kind is EventKind.LESSON}
     models = {seat.model for seat in record.seats if seat.name in drawn_by}
     for lesson in record.meta.get("lessons", ()):
@@ -31,7 +31,7 @@ def lesson_rows(record: GameRecord) -> Iterator[LessonRow]:
 
 
 def role_guess_rows(record: GameRecord) -> Iterator[RoleGuessRow]:
-    """One row a role that the record's judge named; none where it has no judge."""
+    """One row per role that the record's judge named; none if it has no judge."""
     roles = {seat.name: seat.role for seat in record.seats}
     for judge, event in _judgements(record, EventKind.ROLES_NAMED):
         for name, guess in event.data["roles"].items():
@@ -47,7 +47,7 @@ def role_guess_rows(record: GameRecord) -> Iterator[RoleGuessRow]:
 
 
 def lesson_tag_rows(record: GameRecord) -> Iterator[LessonTagRow]:
-    """One row a lesson that the record's judge tagged; none where it has no judge."""
+    """One row per lesson that the record's judge tagged; none if it has no judge."""
     for judge, event in _judgements(record, EventKind.LESSON_TAGS):
         lesson, tags = record.events[event.about or 0], event.data["tags"]
         order = next(iter(tags.get("order", ())), "")
@@ -62,7 +62,7 @@ def lesson_tag_rows(record: GameRecord) -> Iterator[LessonTagRow]:
 
 
 def _judgements(record: GameRecord, kind: EventKind) -> Iterator[tuple[str, Event]]:
-    """What the record's judge said that could be read."""
+    """The judge's assessments in the record that could be read."""
     judge = record.meta.get("judge")
     for event in record.events:
         if judge and event.kind is kind and event.data.get("judge") == judge and not event.fallback:

@@ -1,6 +1,6 @@
-"""How far two labels of the same statements agree: counts, raw agreement and Cohen's kappa.
+"""How well two labels of the same statements agree: counts, raw agreement and Cohen's kappa.
 
-A statement that lacks either label (None) takes no part; how many did is in `pairs`.
+A statement that lacks either label (None) is left out; `pairs` is how many were counted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ LABELS = ("label_role", "label_claim", "label_self", "label_peer")
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """counts: how many statements carry each (first label, second label); pairs: their sum; raw: the share that agrees;
-    kappa: agreement beyond chance, 1 for perfect, 0 for chance. raw is None without pairs; kappa too, and where chance
-    alone would agree fully (both labels constant and equal).
+    kappa: agreement beyond chance, 1 for perfect, 0 for chance. raw is None without pairs; so is kappa, and also if
+    chance alone would agree fully (both labels constant and equal).
     """
 
     counts: Mapping[tuple[Hashable, Hashable], int]
@@ -37,8 +37,8 @@ def agreement(first: Sequence[Hashable | None], second: Sequence[Hashable | None
 def from_counts(counts: Mapping[tuple[Hashable, Hashable], int]) -> Agreement:
     """Agreement from how often each pair of labels occurs.
 
-    Cohen (1960): kappa = (raw - chance) / (1 - chance), where chance is what the two columns' own shares give if they
-    were drawn independently.
+    Cohen (1960): kappa = (raw - chance) / (1 - chance), where chance is the agreement expected if the two columns
+    were independent, each with its observed shares.
     """
     pairs = sum(counts.values())
     if not pairs:

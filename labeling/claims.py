@@ -1,19 +1,19 @@
 """Claims in a statement that a game's log can check, found by rules.
 
 What counts as a claim:
-- Something said as a fact. An opinion ("I think", "probably", "must be"), a question, a condition ("if I were"), and
-  what is reported of others ("Bob says he is the detective") or stands in quotation marks is none. Words of certainty
-  ("I know", "I can confirm", "clearly") leave a fact a fact.
-- About oneself it is a role claim, whatever it says: "I am the detective", "I'm innocent", "I'm not the mafioso".
-  Speakers may name themselves ("Alice is innocent", said by Alice). About others it is guilt (mafia), innocence
+- Something stated as a fact. Opinions ("I think", "probably", "must be"), questions, conditions ("if I were"), reports
+  of what others say ("Bob says he is the detective") and quoted words do not count. With words of certainty ("I know",
+  "I can confirm", "clearly"), a fact is still a fact.
+- A claim about oneself is a role claim, whatever it says: "I am the detective", "I'm innocent", "I'm not the mafioso".
+  Speakers may name themselves ("Alice is innocent", said by Alice). A claim about others is guilt (mafia), innocence
   (town, villager) or a role (the detective, or that they lie about being it).
-- "I investigated Bob", and what comes of it, is one investigation claim: the role that the statement gives Bob
-  anywhere is its result and no second claim, even where it is put as an opinion ("based on my investigation, I
-  believe Bob…"). "My investigation", "my findings" and "I found out that" count as well; "the investigation" may be
-  anybody's and does not.
-- In Werewolf "not a werewolf" leaves open whether somebody is the jester: it is "not werewolf", and innocence is
-  "villagers". What is like a werewolf ("wolf-like", "acting like a wolf") is no claim.
-- "I protected Bob" is a protection claim; what will or should be protected is none.
+- "I investigated Bob", with its result, is one investigation claim: any role that the statement gives Bob is the
+  result, not a second claim, even if it is put as an opinion ("based on my investigation, I believe Bob…").
+  "My investigation", "my findings" and "I found out that" count as well; "the investigation" could be anyone's and
+  does not.
+- In Werewolf "not a werewolf" leaves open whether someone is the jester: it is "not werewolf", and innocence is
+  "villagers". A comparison with a werewolf ("wolf-like", "acting like a wolf") is not a claim.
+- "I protected Bob" is a protection claim; a plan or advice to protect is not.
 - A vote promise commits the speaker ("I'm voting for Bob"); a proposal ("let's vote for Bob") does not.
 - A pronoun means the player named last in its sentence, else the subject of the sentence before; "you" is the player
   addressed by name. If that is unclear, there is no claim.
@@ -39,7 +39,7 @@ _REACH = 200
 class FoundClaim:
     """kind: role, investigation, protection, innocence, guilt or vote; subject: the player it is about (the speaker for
     a vote); value: a team ("mafia", "town", "villagers"), a role, "not " and one of these, "" for a protection and for
-    an investigation without a result, or the vote's target. What speakers say of themselves names the role: "mafioso"
+    an investigation without a result, or the vote's target. A claim about oneself gives the role: "mafioso"
     rather than "mafia". quote: the words it was read from.
     """
 
@@ -51,7 +51,7 @@ class FoundClaim:
 
 @dataclass(slots=True)
 class _Said:
-    """What a clause says of a player. fact: not just an opinion; found: the speaker says to have found it out."""
+    """What a clause says about a player. fact: not just an opinion; found: the speaker claims to have found it out."""
 
     sentence: int
     start: int
@@ -63,9 +63,9 @@ class _Said:
 
 
 def find_claims(text: str, speaker: str, names: Sequence[str], game: str) -> tuple[FoundClaim, ...]:
-    """The claims in a statement, in the order of its words, none twice. Any text and any names will do.
+    """The claims in a statement, in the order of its words, without repeats. Any text and any names are accepted.
 
-    game: the name of the rules, whose words for roles are looked for.
+    game: the name of the rules, which decide what words for roles to look for.
     """
     find = _cached if len(text) <= _CACHED_LENGTH else _find
     return find(text, speaker, tuple(names), game)
@@ -108,7 +108,7 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
     if not seer or checks or looks or any(fact.subject == me and fact.value == seer for fact in said):
         investigated = list(_investigated(said, checks, own_results, me, patterns.words))
     else:
-        investigated = []  # who finds something out without looking has drawn a conclusion
+        investigated = []  # finding something out without looking is only a conclusion
     found = [
         *investigated,
         *_plain(said, me, patterns.words),
@@ -139,7 +139,7 @@ def _named(kind: str, subject: str, value: str, speaker: str, names: Sequence[st
 def _investigated(
     said: list[_Said], checks: list[_Said], own_results: set[int], me: str, words: Vocabulary
 ) -> Iterator[_Found]:
-    """Investigation claims. What they use up in `said` is taken out of it."""
+    """Investigation claims. What they use is removed from `said`."""
     targets: dict[str, _Said] = {}
     for check in checks:
         targets.setdefault(check.subject, check)
@@ -187,11 +187,11 @@ def _of_kind(kind: str, facts: list[_Said]) -> Iterator[_Found]:
         yield fact.sentence, fact.start, kind, fact
 
 
-# What governs a clause: a condition, a report, an opinion, a finding of one's own
+# What governs a clause: a condition, a report, an opinion, the speaker's finding
 
 
 def _declared(sentence: Sentence) -> int:
-    """Up to where the sentence states rather than asks."""
+    """The position up to which the sentence states rather than asks."""
     if not sentence.asks:
         return len(sentence.low)
     question = wording.QUESTION.search(sentence.low)
@@ -199,7 +199,7 @@ def _declared(sentence: Sentence) -> int:
 
 
 def _last_end(pattern: re.Pattern[str], text: str) -> int:
-    """Where the last match ends, -1 without one."""
+    """Where the last match ends, or -1 if there is none."""
     end = -1
     for match in pattern.finditer(text):
         end = match.end()
@@ -207,7 +207,7 @@ def _last_end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool] | None:
-    """(fact, found by the speaker) for what begins at `start`; None if the speaker does not say it at all."""
+    """(fact, found by the speaker) for the words that begin at `start`; None if the speaker is not asserting them."""
     before = low[max(0, start - _REACH) : start]
     if wording.BEFORE.search(before):
         return None
@@ -334,7 +334,7 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Ite
 
 
 def _my_investigation(sentence: Sentence, end: int, patterns: RolePatterns) -> int:
-    """Where the speaker speaks of an investigation of its own: the end of these words, 0 without."""
+    """Where the words about the speaker's own investigation end; 0 if there are none."""
     match = wording.MY_INVESTIGATION.search(sentence.low, 0, end)
     return match.end() if match and _governed(sentence.low, match.start(), patterns) is not None else 0
 

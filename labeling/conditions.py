@@ -16,7 +16,7 @@ SETTINGS: Final = "settings"
 PROMPTS = "templates"
 """The setting that holds the version of the prompts."""
 _DEFAULTS = {"prompts": "full", "seating": "balanced"}
-_ELSEWHERE = frozenset({PROMPTS, "imported from"})  # what other columns tell
+_ELSEWHERE = frozenset({PROMPTS, "imported from"})  # found in other columns
 
 
 def settings_of(record: GameRecord) -> dict[str, str]:
@@ -43,7 +43,7 @@ def condition_of(record: GameRecord) -> str:
 
 
 def _defaults(game: str) -> dict[str, str]:
-    """The defaults of a game's options; none for a game that was imported and cannot be played here."""
+    """The defaults of a game's options; none for an imported game that cannot be played here."""
     if game not in GAMES:
         return {}
     spec = GAMES[game].spec

@@ -1,8 +1,8 @@
-"""All labels of one recorded game: what it yields for each statement, rating and vote.
+"""All labels of one recorded game: the rows for its statements, ratings and votes.
 
-The four labels come from four sources and never touch: the role, the claims checked against the log, the speaker's
-own report, the peers' ratings. A missing label is None, with its reason in another field. In a game that a
-judge rated afterwards, report and ratings are the judge's, and the players' own take no part.
+The four labels come from four sources and are never combined: the role, the claims checked against the log, the
+speaker's own report, the peers' ratings. A missing label is None, with its reason in another field. In a game that a
+judge rated afterwards, report and ratings are the judge's, and the players' own are not used.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def label_game(record: GameRecord) -> LabelledGame:
 
 
 def statement_rows(record: GameRecord, transcript: bool = False) -> tuple[StatementRow, ...]:
-    """The statements of a game with their labels. transcript: with what was said before each, in that column."""
+    """The statements of a game with their labels. transcript: fill that column with what was said before each."""
     seats = {seat.name: seat for seat in record.seats}
     by_statement: dict[str, list[RatingRow]] = defaultdict(list)
     for rating in rating_rows(record):
@@ -116,7 +116,7 @@ def _statement(
 
 
 def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementRow]:
-    """The statements, each with those before it, one a line."""
+    """The statements, each with the earlier ones, one per line."""
     lines: list[str] = []
     for row in statements:
         yield replace(row, transcript="\n".join(lines))
@@ -182,7 +182,7 @@ def _most(kinds: Counter[str]) -> list[DeceptionType]:
 
 
 def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
-    """The ratings of a game, with the suspicion of (observer, speaker) running through it."""
+    """The ratings of a game, with the running suspicion of each (observer, speaker)."""
     seats, said = {seat.name: seat for seat in record.seats}, _statements(record)
     running: dict[tuple[str, str], float] = defaultdict(lambda: START)
     rows = []
@@ -218,7 +218,7 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
     return tuple(rows)
 
 
-# Reading an assessment: an event with a fallback has none, and a field of the wrong shape counts as unread.
+# Reading an assessment: an event with a fallback has none, and a field of the wrong type counts as unread.
 
 
 def _assessment(event: Event | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What a Jester's lesson is about: nine strategies (several each) and one theory-of-mind order, by rules.
 
 The two axes are those of the Triadic Werewolf paper (sections 3.2 and 5.6, Appendix N); the definitions and the rules
-are Liescope's own. The rules are lexical: they read English and know nothing but the words of the lesson.
+are Liescope's own. The rules are lexical: they read only the words of the lesson, in English.
 """
 
 from __future__ import annotations

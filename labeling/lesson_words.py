@@ -1,6 +1,6 @@
 """The words that the rules for lessons look for, as patterns over the plain text that `lesson_tags` makes.
 
-Gaps are counted in words and bounded, so that the time a text takes is in proportion to its length.
+Gaps are counted in words and bounded, so that matching time is proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ARTICLE = r"(?:both )?(?:an? |the |another |any )?"
 _GAP = r"(?:[ ,]+(?!(?:not|to|for|and|but|by|while|when|before|after)\b)[\w'-]+){0,4}?[ ,]+"
 _OTHERS = r"(?:others|players|villagers|wolves|everyone|they|them|people)"
 
-# How the one who acts is seen: what it looks like, what it is taken for, what goes on in the others' minds.
+# How the actor is seen: what it looks like, what it is taken for, what goes on in the others' minds.
 _SEEMING = (
     r"(?:appear(?:s|ing|ance)?\b(?! (?:in|on|at)\b)|seem(?:s|ing)?\b|sound(?:s|ing)?\b|resembl(?:e|es|ing)\b|"
     r"look(?:s|ing)?\b(?! (?:for|at|into|up|out|back|ahead)\b)|com(?:e|es|ing) (?:across|off)\b|"
@@ -44,8 +44,8 @@ _MINDS = (
 )
 _ALIGNED = rf"{_ONE}[- ](?:like|ish|aligned|alignment)\b"
 
-# The same in more words: what others come to think of the one who acts, what draws their trust or suspicion, what
-# gives it away, what a manner is read as.
+# The same in longer phrases: what others come to think of the actor, what draws their trust or suspicion, what gives
+# it away, how a manner is read.
 _ANYBODY = (
     r"(?:others?|players?|people|everyone|everybody|anyone|anybody|someone|somebody|nobody|group|table|room|rest|crowd"
     r"|they|them|villagers?|village|town|townies?|wolves|wolf|doctor|seer)"
@@ -81,7 +81,7 @@ _VIEWED = (
 )
 PERCEPTION = re.compile(rf"\b(?:{_SEEMING}|{_TAKEN}|{_MINDS}|{_ALIGNED}|{_VIEWED})")
 
-# How somebody else is made to look, or what somebody else is said to be, says nothing of the one who acts.
+# How someone else is made to look, or what someone else is said to be, says nothing about the actor.
 _SELF = r"(?:me|myself|i|you|yourself|oneself|it|things|my|your)"
 OTHERS_SEEN = re.compile(
     rf"\bmak(?:e|es|ing) (?!{_SELF}\b)(?:the |an? |other )?[\w'-]+ (?:look|seem|appear|sound)\b"
@@ -90,7 +90,7 @@ OTHERS_SEEN = re.compile(
     rf"(?:is|are|was|were|may be|might be|must be) (?:acting |behaving |playing )?(?:like |as )?{_ARTICLE}{_SOME}\b"
 )
 
-# What the one who acts is taken for, and who sees it so; every group is a word of FACTIONS. Matches are empty, so that
+# What the actor is taken for, and who sees it that way; every group is a word of FACTIONS. Matches are empty, so that
 # they may overlap.
 READING = re.compile(
     rf"\b(?={_ALIGNED}"
@@ -106,8 +106,8 @@ AUDIENCE = re.compile(
 )
 
 
-# Two identities, or two audiences, and a word that sets them against each other. In the singular or as an adjective a
-# faction is what somebody is taken for, unless it is what an action is aimed at; in the plural it is who looks.
+# Two identities, or two audiences, and a word that sets them against each other. In the singular or as an adjective, a
+# faction is what someone is taken for, unless an action is aimed at it; in the plural, it is the audience.
 _AIMED = (
     r"(?:accus\w+|defend\w*|attack\w*|press\w*|protect\w*|blam\w+|support\w*|target\w*|kill\w*|nam\w+|ask\w*|clear\w*|sav\w+"
     r"|vot\w+ (?:for|against|out)|against|with|for|confirmed|real|known|actual|beside) "
@@ -137,7 +137,7 @@ LOOKED_AT_AS = {
     "everyone else": "rest",
     "everybody else": "rest",
     "all others": "rest",
-}  # word -> faction, or "rest" for all who are not named
+}  # word -> faction, or "rest" for everyone not named
 CONTRAST = re.compile(
     r"\b(?:but|yet|not|never|instead|rather|while|whereas|though|although|otherwise|only|without|unlike|than|or|nor|avoid\w*"
     r"|hid(?:e|es|ing)|den(?:y|ies|ying)|cannot|nobody|no one|however|even if|because|since|so)\b|n't\b|[;:,.]"

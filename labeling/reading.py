@@ -1,4 +1,4 @@
-"""A statement made ready for the patterns: cleaned, names masked, cut into sentences, pronouns resolved."""
+"""Prepares a statement for the patterns: cleaned, names masked, cut into sentences, pronouns resolved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WHOLE = re.compile(r'\s*"([^"]*)"[\s.]*')
 _QUOTED = re.compile(r'"[^"]{0,400}"')
 _CAPITAL = re.compile("[A-Z]+")
 
-# Names that are also English words, where only the exact spelling is the name.
+# Names that are also English words: only the exact spelling counts as the name.
 _ORDINARY = frozenset(
     re.findall(
         r"\w+",
@@ -47,7 +47,7 @@ def clean(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
-    """What matches any name as a word, and the private character of each spelling."""
+    """A pattern that matches any name as a word, and the private character of each spelling."""
     marks: dict[str, str] = {}
     for number, name in enumerate(names[:_MOST_NAMES]):
         spelled = clean(name).strip()
@@ -63,7 +63,7 @@ def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[
 
 def mask(text: str, names: tuple[str, ...]) -> str:
     """The cleaned text with each name as its private character. Words in quotation marks are left out, because
-    they are somebody else's, unless the whole text stands in them.
+    they are someone else's, unless the whole text is quoted.
     """
     text = clean(text)
     whole = _WHOLE.fullmatch(text)
@@ -73,25 +73,25 @@ def mask(text: str, names: tuple[str, ...]) -> str:
 
 
 def unmask(text: str, names: Sequence[str]) -> str:
-    """The words again, with names as the game spells them."""
+    """The text with its names restored, as the game spells them."""
     return _NAMES.sub(lambda found: names[ord(found[0]) - _FIRST], text)
 
 
 def mark_of(name: str, names: Sequence[str]) -> str:
-    """The private character of a player, "" for a speaker who is none of the players."""
+    """The private character of a player, "" for a speaker who is not a player."""
     return chr(_FIRST + names.index(name)) if name in names else ""
 
 
 def lower(text: str) -> str:
-    """Lower case without a change of length, so that positions stay true."""
+    """Lower case without changing the length, so that positions stay valid."""
     low = text.lower()
     return low if len(low) == len(text) else _CAPITAL.sub(lambda found: found[0].lower(), text)
 
 
 @dataclass(slots=True)
 class Sentence:
-    """One sentence: its words, in lower case, and who its pronouns may mean. me: the speaker's character; you: the
-    player spoken to; focus: whom the sentences before it were about ("" if nobody).
+    """One sentence: its words, in lower case, and who its pronouns may refer to. me: the speaker's character; you: the
+    player spoken to; focus: who the sentences before it were about ("" if no one).
     """
 
     words: str
@@ -106,12 +106,12 @@ class Sentence:
         return "?" in self.low[-4:]
 
     def named(self, start: int, end: int) -> list[str]:
-        """The other players named between two positions, in order; not those of whose death is spoken."""
+        """The other players named between two positions, in order, except those whose death is mentioned."""
         found = _NAMES.finditer(self.low, start, end)
         return [one[0] for one in found if one[0] != self.me and not OWN_DEATH.match(self.low, one.end())]
 
     def resolve(self, word: str, position: int) -> str:
-        """The character of the player that a subject or object means, "" if that is unclear."""
+        """The character of the player that a subject or object refers to, "" if unclear."""
         word = word.strip()
         if _NAMES.match(word):
             return word[0]
@@ -135,7 +135,7 @@ class Sentence:
 
 
 def sentences(masked: str, me: str) -> Iterator[Sentence]:
-    """The sentences in order. The reader sets `focus` of the one it holds, and the next starts from it."""
+    """The sentences in order. The caller sets `focus` on the current sentence, and the next one starts with it."""
     you, focus = "", ""
     own = _OWN_LABEL.match(masked)
     start = own.end() if own and own[1] == me else 0

@@ -1,4 +1,4 @@
-"""Notes on how a statement was read that other rooms act on. They travel from `Reply.notes` to `Event.data["notes"]`
+"""Notes on how a statement was read, for other rooms to act on. They travel from `Reply.notes` to `Event.data["notes"]`
 and from there to the column `read_notes`.
 """
 
@@ -11,5 +11,5 @@ CUT_TEXT = "the text was cut at an escaped quotation mark before it was publishe
 
 
 def text_is_lost(read_notes: Iterable[str]) -> bool:
-    """Whether nothing of what was said is left, so that the statement, like a silence, holds no words to judge."""
+    """Whether none of what was said is left, so that the statement, like a silence, has no words to judge."""
     return LOST_TEXT in read_notes

@@ -1,4 +1,4 @@
-"""The patterns that hold words for roles and teams, made once for each game from its vocabulary."""
+"""The patterns that contain words for roles and teams, built once per game from its vocabulary."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ARTICLE = r"(?:(?:the|a|an|our|your|another|that|this|my) )?"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RolePatterns:
-    """What one game's claims are found with, and the words that it was made from.
+    """The patterns that find one game's claims, and the vocabulary they were built from.
 
     possessive: "Bob's killer", which is not "Bob is killer". others_say: what reports the words of others. trigger: a
-    text that it does not match holds no claim.
+    text that it does not match contains no claim.
     """
 
     words: Vocabulary
@@ -44,7 +44,7 @@ class RolePatterns:
 
 @lru_cache(maxsize=16)
 def role_patterns(game: str) -> RolePatterns:
-    """The patterns for a game by the name of its rules. Raises UndeclaredGame if it has no words."""
+    """The patterns for a game by the name of its rules. Raises UndeclaredGame if it has no vocabulary."""
     words = VOCABULARIES[game]
     role = rf"(?:{words.sides}|{_ARTICLE}(?P<adjectives>(?:(?:{_ADJECTIVE}),? ){{0,3}})(?:{words.roles}))"
     who = (

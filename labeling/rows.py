@@ -14,7 +14,7 @@ __all__ = ["Claim", "LabelledGame", "RatingRow", "StatementRow", "VoteRow"]
 
 @dataclass(frozen=True, slots=True)
 class LabelledGame:
-    """All rows of one game, in the order of play."""
+    """All rows of one game, in order of play."""
 
     statements: tuple[StatementRow, ...]
     ratings: tuple[RatingRow, ...]

@@ -22,10 +22,10 @@ def game_tables(
     record: GameRecord, run: str = "", transcript: bool = False, only: Collection[str] | None = None
 ) -> Iterator[tuple[str, Any]]:
     """The (table, row) pairs of one game: its games row and, for a finished game, the rows of every other table but
-    calls, which only a journal has. A failed game failed somewhere, so its statements are left out.
+    calls, which only a journal has. A failed game is incomplete, so its statements are left out.
 
-    run: the name of the game's run; transcript: fill the statements' column of that name; only: the tables that are
-    wanted, all where None.
+    run: the name of the game's run; transcript: fill the statements' column of that name; only: the tables
+    wanted, None for all.
     """
     if only is None or "games" in only:
         yield "games", game_row(record, run)
@@ -48,7 +48,7 @@ def game_tables(
 
 
 def game_row(record: GameRecord, run: str) -> GameRow:
-    """The row of one game, failed ones included."""
+    """The row of one game, finished or failed."""
     outcome, meta = record.outcome, record.meta
     kinds = [event.kind for event in record.events]
     turns = [event.actor for event in record.events if event.kind in TURNS]
@@ -84,7 +84,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
 
 def model_of(record: GameRecord) -> str:
     """Who plays a game, in one name: the one model in every seat, or else the model of each role, roles in alphabetical
-    order, as in "A | B | A"; several models of one role are joined by +.
+    order, as in "A | B | A"; several models in one role are joined by +.
     """
     models = {seat.model for seat in record.seats}
     if len(models) == 1:

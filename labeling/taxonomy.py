@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class DeceptionType(StrEnum):
-    """How a statement deceives. `definition` says it in a sentence."""
+    """How a statement deceives. `definition` describes it in a sentence."""
 
     NONE = "none"
     OMISSION = "omission"
@@ -64,7 +64,7 @@ _LONGEST = 100
 def parse_type(text: str | None) -> DeceptionType | None:
     """The type that a text names, whatever its case, spaces, hyphens or quotes; None for anything else.
 
-    A text that names no type is never read as "none": what could not be read stays unread.
+    A text that names no type is never read as "none": an unreadable text stays unread.
     """
     if text is None or len(text) > _LONGEST:
         return None

@@ -1,17 +1,18 @@
 """Whether a claim is true, and whether its speaker could know: the event log up to the statement decides both.
 
 A claim is a lie only if it is false and its speaker could know that. What a speaker could know is computed as the
-roles that each player may still have in the speaker's eyes: its own role, its partners, what its investigations showed,
-the public composition of the table, the roles of the dead where they are announced, that nobody is killed at night
-who kills, that a jester's exile would have ended the game, and that the only doctor's protection kept from death whom
-the killers chose. A mafioso or werewolf therefore knows all partners; a detective knows whom it investigated, and so
-does a mafioso who is warned of it; a villager's wrong accusation is false and no lie.
+roles that each player may still have from the speaker's point of view. It follows from the speaker's role, its
+partners, the results of its investigations, the public composition of the table, the roles of the dead if they are
+announced, and three rules: killers are not killed at night; exiling a jester would have ended the game; and if the
+only doctor's protection prevented a death, the protected player is the one the killers chose. A mafioso or werewolf
+therefore knows all partners; a detective knows who it investigated, and so does a mafioso who is warned of it; a
+villager's wrong accusation is false but not a lie.
 
-An investigation or protection claim is about the speaker's own act, so the speaker knows whether it took place; what an
-investigation leaves open about a player, its speaker does not know. A vote promise is compared with the vote that the
-speaker then cast, a vote named in the reason for it with that vote, and the verdict is recorded; but a promise speaks
-of an intention, people change their minds in the course of a discussion, and the log shows acts and no intentions. So
-`known` is False for it, and a broken promise alone never makes a lie.
+An investigation or protection claim is about the speaker's own act, so the speaker knows whether it took place;
+anything an investigation leaves open about a player, its speaker does not know. A vote promise is compared with the
+vote that the speaker then cast, and a vote named in the reason for a vote with that vote; the verdict is recorded. But
+a promise states an intention, people change their minds during a discussion, and the log shows acts, not intentions.
+So `known` is False for it, and a broken promise alone is never a lie.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _acted(kind: EventKind, claim: FoundClaim, statement: Event, record: GameRec
 
 
 def _agreed(claim: FoundClaim, candidates: Iterable[str], teams: dict[str, str], truth: bool) -> bool:
-    """Whether the claim is equally true of all roles that the speaker holds possible."""
+    """Whether the claim has this truth for every role that the speaker considers possible."""
     return all(holds(claim.value, candidate, teams) == truth for candidate in candidates)
 
 
@@ -76,7 +77,7 @@ def holds(value: str, role: str, teams: dict[str, str]) -> bool:
 
 
 def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, frozenset[str]]:
-    """For each player, the roles it may have for all that `observer` saw in the events before index `until`."""
+    """For each player, the roles it may have, given what `observer` saw in the events before index `until`."""
     teams = teams_in_play(record)
     own = record.seat(observer).role
     game = find_game(record.game)
@@ -117,7 +118,7 @@ def possible_roles(observer: str, until: int, record: GameRecord) -> dict[str, f
 
 
 def teams_in_play(record: GameRecord) -> dict[str, str]:
-    """The team of each role that there is a card of, whether a player was dealt it or it stayed in the centre."""
+    """The team of each role that has a card, whether it was dealt to a player or stayed in the centre."""
     teams = {seat.role: seat.team for seat in record.seats}
     for event in record.events:
         if event.kind is EventKind.SETUP:
@@ -127,7 +128,7 @@ def teams_in_play(record: GameRecord) -> dict[str, str]:
 
 
 def _narrow(possible: dict[str, frozenset[str]], composition: dict[str, int]) -> dict[str, frozenset[str]]:
-    """Remove a role from the others once as many players as have it are found out."""
+    """Remove a role from the other players once all players who have it are known."""
     changed = bool(composition)
     while changed:
         changed = False
@@ -143,7 +144,7 @@ def _narrow(possible: dict[str, frozenset[str]], composition: dict[str, int]) ->
 
 
 def _vote(claim: FoundClaim, statement: Event, events: Sequence[Event]) -> str:
-    """Against the vote that the statement is the reason of, else against the speaker's next one of that day."""
+    """Checked against the vote that the statement gives the reason for, else the speaker's next vote that day."""
     explained = statement.phase is Phase.VOTING
     for event in events if explained else events[statement.index :]:
         if event.kind is EventKind.VOTE and event.day == statement.day and event.actor == statement.actor:

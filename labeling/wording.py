@@ -1,8 +1,8 @@
-"""The patterns that claims are found with. They run on lower-case text in which each name is one private character.
+"""The patterns that find claims. They run on lower-case text in which each name is one private character.
 
-So no pattern knows a name, and every gap in them is bounded: a long or hostile text costs time in proportion to its
-length. `liescope.labeling.claims` says what each pattern's match means. Those that hold a game's words for roles are
-made in `liescope.labeling.role_patterns`; these are the same for every game.
+So no pattern contains a name. Every gap is bounded, so that even a long or hostile text takes time proportional to its
+length. `liescope.labeling.claims` defines what each pattern's match means. Patterns with a game's words for roles are
+built in `liescope.labeling.role_patterns`; these are the same for every game.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KILLED = re.compile(
 # Investigations
 
 _FILL = r"(?: (?:have|had|already|also|just|personally|finally|actually|then|secretly|successfully|only|did)){0,3}"
-_I = rf"{NO_NAME_WORD}i(?:'ve|'d(?! have))?"  # "I'd have looked" tells of no act
+_I = rf"{NO_NAME_WORD}i(?:'ve|'d(?! have))?"  # "I'd have looked" reports no act
 I_HAVE = _I + _FILL
 FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncovered|determined|exposed|proved|revealed"
 TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
@@ -73,7 +73,7 @@ PROTECTED = re.compile(
     r"discussion)))"
 )
 
-# What a player has: "Bob's guilty look" says nothing of what Bob is
+# What a player has: "Bob's guilty look" does not say what Bob is
 
 TRAIT_OF = re.compile(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
 NOUN = re.compile(

@@ -1,4 +1,4 @@
-"""Confidence intervals by resampling games: the statements of one game are no independent draws."""
+"""Confidence intervals by resampling games: statements of one game are not independent draws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def game_weights(games: int, draws: int, seed: int) -> Weights:
 
 
 def interval(draws: Floats) -> tuple[float | None, float | None]:
-    """The percentile interval of the draws that are defined; (None, None) where fewer than half of them are."""
+    """The percentile interval of the draws that are defined; (None, None) if fewer than half are."""
     defined = draws[np.isfinite(draws)]
     if len(defined) < max(2, len(draws) / 2):
         return None, None
@@ -35,6 +35,6 @@ def estimate(values: Floats) -> tuple[float | None, float | None, float | None]:
 
 
 def codes(games: NDArray[np.str_]) -> tuple[NDArray[np.int64], int]:
-    """Games as numbers from 0, and how many there are."""
+    """Games numbered from 0, and how many there are."""
     names, numbers = np.unique(games, return_inverse=True)
     return numbers.astype(np.int64), len(names)

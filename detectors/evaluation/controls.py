@@ -1,7 +1,8 @@
-"""Cheap scorers that a lie detector must beat: what can be had from a statement's length, place and author alone.
+"""Cheap scorers that a lie detector must beat: what a statement's length, position and author alone give away.
 
-`role_oracle` knows the speaker's role and shows how far a target is the role; `shuffled` is the TF-IDF detector trained
-on labels dealt to other games, and shows that the protocol gives nothing away; `majority` knows the prevalence.
+`role_oracle` knows the speaker's role and shows how closely a target follows the role; `shuffled` is the TF-IDF
+detector trained on labels moved to other games, and shows that the protocol leaks nothing; `majority` knows the
+prevalence.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def control_scores(
 
 
 def deal_to_other_games(data: Labelled, seed: int) -> Bools:
-    """Labels shuffled by game: the games' bundles of labels are dealt anew, and shuffled inside. The prevalence and its
-    spread over games stay; any tie between a text and its label is gone.
+    """Labels shuffled by game: each game's set of labels is dealt to a random game and shuffled. The prevalence and
+    its spread over games stay; any link between a text and its label is gone.
     """
     rng = np.random.default_rng(seed)
     _, game = np.unique(data.groups, return_inverse=True)

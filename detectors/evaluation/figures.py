@@ -1,4 +1,4 @@
-"""Two pictures side by side: the ROC curve, and how far a probability can be believed."""
+"""Two pictures side by side: the ROC curve and the calibration curve."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _BINS = 10
 
 
 def roc_and_calibration(table: pl.DataFrame) -> Figure:
-    """table: detector, y, score of the evaluated statements. Controls are drawn in grey; a point of the calibration
-    curve is a tenth of the statements, ordered by score.
+    """table: detector, y, score of the evaluated statements. Controls are drawn in grey; each point of the
+    calibration curve is a tenth of the statements, ordered by score.
     """
     figure = Figure(figsize=(11, 5), layout="constrained")
     roc, calibration = figure.subplots(1, 2)

@@ -17,7 +17,7 @@ Weights = NDArray[np.float32]
 
 BINS = 15
 LEVELS = {"1pct": 0.01, "5pct": 0.05}
-"""The false positive rates whose recall is reported, by the name they have in a metric."""
+"""The false positive rates whose recall is reported, by their name within a metric."""
 
 _CELLS = 4_000_000
 
@@ -53,7 +53,7 @@ def rank_metrics(data: Scored, weights: Weights) -> tuple[Floats, Floats]:
         above, above_positive = here.cumsum(axis=1), positive.cumsum(axis=1)
         all_positive = above_positive[:, -1]
         all_negative = above[:, -1] - all_positive
-        # Negatives that score below a block, and half of those that tie with it.
+        # Negatives that score below a block, plus half of those that tie with it.
         below = all_negative[:, None] - (above - above_positive) + (here - positive) / 2
         with np.errstate(invalid="ignore", divide="ignore"):
             auroc[part] = (positive * below).sum(axis=1) / (all_positive * all_negative)
@@ -67,18 +67,18 @@ def rank_metrics(data: Scored, weights: Weights) -> tuple[Floats, Floats]:
 
 def threshold_at(y: NDArray[np.bool_], score: Floats, rate: float) -> float | None:
     """The lowest threshold at which at most `rate` of the honest statements score above it (strictly); None if
-    there is no honest statement to choose on.
+    there is no honest statement to choose it on.
     """
     honest = np.sort(score[~y])
     if not len(honest):
         return None
-    # The small addend keeps 0.95 * 100 from becoming 95.00000000000001 and so a step too many.
+    # The small addend keeps 0.95 * 100 from becoming 95.00000000000001 and so going one step too far.
     return float(honest[int(np.ceil((1 - rate) * len(honest) - 1e-9)) - 1])
 
 
 def flagged(score: Any, at: float) -> Any:
-    """Which scores are flagged at a threshold: those above it. One at the threshold itself is not, so that the false
-    positive rate for which it was chosen holds.
+    """Which scores are flagged at a threshold: those above it. A score equal to the threshold is not, so that
+    the false positive rate it was chosen for holds.
     """
     return score > at
 
@@ -103,7 +103,7 @@ def metrics(data: Scored, thresholds: Mapping[str, float | None], weights: Weigh
 
 
 def calibration_error(data: Scored, weights: Weights, bins: int = BINS) -> Floats:
-    """(draws,): the mean over statements of |share deceptive - mean score| of the bin that a statement falls in."""
+    """(draws,): the mean over statements of |share deceptive - mean score| of the bin each statement falls in."""
     bin_of = np.minimum((data.score * bins).astype(np.int64), bins - 1)
     gap = np.zeros((data.games, bins))
     np.add.at(gap, (data.game, bin_of), data.y - data.score)

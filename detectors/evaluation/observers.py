@@ -2,7 +2,7 @@
 
 Where players rated statements, their mean suspicion and the share that flagged are scores like any other. Where only
 votes exist (Mini-Mafia), the detector takes the surviving villager's seat: it names the living player, other
-than the villager, whose statements it found most suspicious on average, and the villager named somebody by voting.
+than the villager, whose statements it found most suspicious on average; the villager's choice is its vote.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.Da
     """AUROC of detectors and observers on the statements that observers rated, and the paired differences.
 
     Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`. The target
-    `peer` is left out: its label is made from these ratings.
+    `peer` is left out because its label is made from these ratings.
     """
     rows: list[MetricRow] = []
     groups = {"rated-by-villagers": pl.col("observer_role") == VILLAGER, "rated-by-all": pl.lit(True)}
@@ -81,12 +81,12 @@ class Tables:
 
 
 def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> Found:
-    """Share of votes in which detector and villager name the mafioso, and the paired difference, over games.
+    """Share of votes in which the detector and the villager name the mafioso, and the paired difference, over games.
 
-    A vote that the rules drew at random says nothing about the villager: it is left out and counted. Rows: all
-    villagers that are no people, each villager model, people (`test:people`), and games whose mafioso was held out.
-    A tie of the detector counts as the share of mafiosos among the tied; a player who said nothing gets the mean of the
-    others. `prevalence` of a row is the share that naming at random would have.
+    A vote that the rules drew at random says nothing about the villager: it is left out but counted. Rows: all
+    non-human villagers, each villager model, people (`test:people`), and games whose mafioso was held out.
+    If the detector ties, the share of mafiosos among the tied counts; a player who said nothing gets the mean of the
+    others. A row's `prevalence` is the share that naming at random would reach.
     """
     mafiosos = pl.col("seats").list.eval(pl.element().filter(pl.element().struct.field("role") == MAFIOSO))
     mini = tables.games.filter(pl.col("game") == MiniMafia.name).select(
@@ -117,9 +117,9 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
 
 
 def detective_claims(statements: pl.DataFrame, targets: Sequence[str]) -> pl.DataFrame:
-    """A score table of the rule that a speaker who claims no detective's knowledge is the more suspicious one: 0 for a
-    statement in which its speaker claims to be the detective or to have investigated, 1 for any other. statements: of
-    Mini-Mafia, where the rule applies.
+    """A score table of the rule that a speaker who claims no detective's knowledge is more suspicious: 0 for a
+    statement in which its speaker claims to be the detective or to have investigated, 1 for any other. statements:
+    from Mini-Mafia, where the rule applies.
     """
     claim = pl.col("claims").struct
     own = (claim.field("kind") == "investigation") | (
@@ -160,7 +160,7 @@ def _suspicion(votes: pl.DataFrame, scores: pl.DataFrame, statements: pl.DataFra
 
 
 def _units(votes: pl.DataFrame, candidates: pl.DataFrame, suspicion: pl.DataFrame) -> pl.DataFrame:
-    """One row a vote: voted and named, 1.0 where it is the mafioso; chance; statements; who voted."""
+    """One row per vote: voted and named, 1.0 if it is the mafioso; chance; statements; who voted."""
     vote = ["game_id", "day", "voter"]
     table = candidates.join(suspicion, on=[*vote, "name"], how="left").with_columns(
         score=pl.col("score").fill_null(pl.col("score").mean().over(vote)).fill_null(0.0)

@@ -1,4 +1,4 @@
-"""The report of an evaluation as files: rows for programs, scores to recompute them from, words and pictures."""
+"""An evaluation report as files: rows for programs, scores to recompute them from, text and figures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HEADLINE = (
 def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
     """Write report.json, report.csv, report.md, scores.parquet and a figure for each target; returns their paths.
 
-    The folder appears when it is complete, and takes the place of an older report. Raises UsageError if `out` holds
+    The folder appears once it is complete, and replaces an older report. Raises UsageError if `out` holds
     something else or cannot be written.
     """
     check_report_folder(out)
@@ -95,7 +95,7 @@ def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
 
 
 def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
-    """The report in plain words."""
+    """The report as Markdown."""
     plan = evaluation.plan
     lines = [f"# Detectors on {md(evaluation.corpus)}, split {plan.split}", ""]
     if warning := scripted_warning(evaluation.sources):
@@ -162,14 +162,14 @@ def _beside(rows: Sequence[MetricRow]) -> list[str]:
 
 
 def figure(row: MetricRow) -> str:
-    """A figure with its interval, as tables show it."""
+    """A figure with its interval, as shown in tables."""
     if row.value is None:
         return "–"
     return f"{row.value:.3f}" if row.lo is None else f"{row.value:.3f} [{row.lo:.3f}, {row.hi:.3f}]"
 
 
 def is_headline(row: MetricRow) -> bool:
-    """Whether a row is of a score over all statements of a split, and not beside the players."""
+    """Whether a row is for all statements of a split, not a comparison with the players."""
     return row.metric in HEADLINE and ":rated" not in row.split
 
 

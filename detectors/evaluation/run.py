@@ -1,4 +1,4 @@
-"""Evaluating saved detectors on a split of a corpus: scores first, then every figure from the scores."""
+"""Evaluating saved detectors on a split of a corpus: scores first, then every figure computed from them."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ Model = str | os.PathLike[str] | LoadedDetector
 class EvaluationResult:
     """A finished evaluation.
 
-    scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, those beside
-    the players included; models: name to what model.json says; sources: where the evaluated words come from; notes:
-    what could not be computed, and what was left out; files: of the report, if one was written.
+    scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, including
+    the comparison with the players; models: name to the contents of model.json; sources: where the evaluated words
+    come from; notes: what could not be computed, and what was left out; files: those of the report, if one was written.
     """
 
     corpus: str
@@ -85,15 +85,15 @@ def evaluate(
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> EvaluationResult:
-    """Evaluate saved detectors on one split of a corpus, beside cheap controls and, if asked, the players.
+    """Evaluate saved detectors on one split of a corpus, next to cheap controls and, on request, the players.
 
-    models: one or several model folders, or detectors that `load` gave; corpus: a corpus folder, a corpus on the
+    models: one or several model folders, or detectors returned by `load`; corpus: a corpus folder, a corpus on the
     Hub ("USER/NAME"), or a run's folder; split: "train" (out of fold), "validation" or
     "test"; observers: compare with the players' own judgement; draws: resamples of games for the 95% intervals;
-    keep_lost: also statements whose text was lost before it was published; out: a folder for the report.
+    keep_lost: include statements whose text was lost before publication; out: a folder for the report.
 
     Raises UnknownName for a split, BadData for a damaged model or corpus, and UsageError for a split without
-    statements, one whose games a model has seen, or an `out` that holds something else.
+    statements, one whose games a model has seen, or an `out` that contains something else.
 
     Example:
         >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
@@ -206,7 +206,7 @@ def _check_unseen(name: str, model: LoadedDetector, evaluated: pl.DataFrame) -> 
 def _scores_of(
     name: str, model: LoadedDetector, statements: pl.DataFrame, split: str, same: bool, progress: Progress
 ) -> list[pl.DataFrame]:
-    """Scores of the evaluated split by the finished detector (out of fold where it is the one trained on), and the
+    """Scores of the evaluated split by the finished detector (out of fold for the split it was trained on), and the
     model's own scores of the split that chooses thresholds.
     """
     own = model.scores.with_columns(detector=pl.lit(name))
@@ -227,7 +227,7 @@ def _scores_of(
 def _beside_players(
     scores: pl.DataFrame, evaluated: pl.DataFrame, corpus: Path, plan: ScoringPlan, detectors: Sequence[str]
 ) -> tuple[list[MetricRow], list[str]]:
-    """On rated statements detectors alone; in the villager's seat the controls too, which vote as little as they."""
+    """On rated statements, only the detectors; in the villager's seat the controls too, which cast no votes either."""
     mine = scores.filter(pl.col("detector").is_in(list(detectors)))
     ratings = collected(read(corpus, "ratings", plan.split), corpus)
     votes = collected(read(corpus, "votes", plan.split), corpus)

@@ -1,4 +1,4 @@
-"""From scores to figures. A table of scores and the statements' labels are all it takes; nothing is scored here.
+"""From scores to figures. It takes only a table of scores and the statements' labels; nothing is scored here.
 
 A score table has the columns statement_id, detector, target, score, fold: fold is the cross-validation fold that a
 training statement was held out in, -1 for a statement scored by the finished detector.
@@ -36,9 +36,9 @@ METRICS = {
 }
 FINISHED = -1
 CONTROL = "control:"
-"""What the names of cheap scorers begin with."""
+"""The prefix of the names of cheap scorers."""
 THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validation"}
-"""The split whose games choose the thresholds for an evaluated split; always others than those evaluated."""
+"""The split whose games choose the thresholds for an evaluated split; never the games being evaluated."""
 
 METRIC_NAMES = {
     "auroc": "AUROC",
@@ -55,7 +55,7 @@ METRIC_NAMES = {
     "names_mafioso_minus_villager": "names the mafioso, minus the villager's vote",
     "villager_votes_mafioso": "votes for the mafioso",
 }
-"""How tables for people call each metric."""
+"""What each metric is called in tables for people."""
 
 Thresholds = Mapping[str, float | None]
 
@@ -81,8 +81,8 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoringPlan:
-    """What to compute. hold_out: models whose own statements get rows of their own. frozen: thresholds, by detector, of
-    detectors that were trained on another corpus; the others' are chosen on THRESHOLDS_ON[split].
+    """What to compute. hold_out: models whose statements get separate rows. frozen: thresholds, by detector, for
+    detectors trained on another corpus; the others' are chosen on THRESHOLDS_ON[split].
     """
 
     split: str
@@ -106,7 +106,7 @@ class Figures:
 
 
 def metric_table(rows: Sequence[MetricRow]) -> pl.DataFrame:
-    """Rows as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence."""
+    """The rows as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence."""
     return pl.DataFrame([row.to_json() for row in rows], schema=METRICS)
 
 
@@ -117,7 +117,7 @@ def score_table(
     target: str,
     fold: NDArray[np.int64] | None = None,
 ) -> pl.DataFrame:
-    """Scores of one detector as a table. Raises BadData for a score that is no probability."""
+    """Scores of one detector as a table. Raises BadData for a score that is not a probability."""
     if not np.all((score >= 0) & (score <= 1)):
         raise BadData(f"{detector} gave a score that is no probability; the model is damaged, train it again")
     return pl.DataFrame(
@@ -136,8 +136,8 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
     """Every statement-level figure of every detector in a score table.
 
     statements: statement_id, game_id, split, speaker_model and the label columns, of at least the evaluated split and
-    the split that chooses the thresholds. Statements with a null label are left out. The same resamples of games serve
-    all detectors of a target.
+    the split that chooses the thresholds. Statements with a null label are left out. All detectors of a target
+    share the same resamples of games.
     """
     rows: list[MetricRow] = []
     notes: list[str] = []
@@ -173,7 +173,7 @@ def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tup
 
 
 def choose_thresholds(table: pl.DataFrame) -> Thresholds:
-    """Thresholds by the names of LEVELS; None if the table has no honest statement."""
+    """The thresholds by the names of LEVELS; None if the table has no honest statement."""
     y, score = table["y"].to_numpy().astype(bool), table["score"].to_numpy()
     return {name: threshold_at(y, score, rate) for name, rate in LEVELS.items()}
 
@@ -212,7 +212,7 @@ def _figures(
 
 
 def scripted_warning(sources: Collection[str]) -> str:
-    """What must stand beside figures that scripted words went into; "" if none did."""
+    """The warning that must go with figures based on scripted words; "" if there are none."""
     if "scripted" not in sources:
         return ""
     if len(sources) == 1:

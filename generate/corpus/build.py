@@ -37,7 +37,7 @@ _CALL = TABLES["calls"].columns[:-1]
 
 @dataclass(frozen=True, repr=False)
 class CorpusResult:
-    """A built corpus. folder: its path; facts: its contents; unplayed: games of its runs that have not ended yet."""
+    """A built corpus. folder: its path; facts: its contents; unplayed: games of its runs that have not ended."""
 
     folder: Path
     facts: CorpusFacts

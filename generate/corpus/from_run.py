@@ -1,4 +1,4 @@
-"""A run in the place of a corpus: what takes a corpus takes a run too, with equal results."""
+"""Lets a run be used as a corpus: whatever accepts a corpus accepts a run too, with equal results."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from liescope.generate.runs.folder import PLAN_FILE
 
 @contextmanager
 def as_corpus(source: Source) -> Iterator[Path]:
-    """The folder of a corpus. A run is labelled and packaged as `build` does, in a folder that the end of the block
-    deletes; a corpus on the Hub ("USER/NAME") is a copy in the Hub's cache.
+    """The folder of a corpus. A run is labelled and packaged as `build` does, in a folder that is deleted at the end
+    of the block; a corpus on the Hub ("USER/NAME") is a copy in the Hub's cache.
     """
     run = Path(source)
     if not (run / PLAN_FILE).is_file():

@@ -60,7 +60,7 @@ def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str]) -> None:
 
 
 def find_secret(text: str, secrets: Mapping[str, str]) -> str:
-    """The secret in a text, in words, or "" for none."""
+    """A description of the secret in a text, or "" for none."""
     for form in _forms(text):
         for name, value in secrets.items():
             if value in form:
@@ -72,7 +72,7 @@ def find_secret(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """The text, then its decodings, as long as there are escapes to decode."""
+    """The text, then each decoding, while there are escapes left to decode."""
     yield text
     for _ in range(3):
         if not any(sign in text for sign in "\\%&"):

@@ -29,7 +29,7 @@ GAME_TABLES = tuple(name for name in TABLES if name != "calls")
 
 @dataclass(frozen=True, repr=False)
 class OpenedGames:
-    """The games of one source. source: as named by the caller; runs: that they come from, in order; tables: name to
+    """The games of one source. source: as named by the caller; runs: those they come from, in order; tables: name to
     frame with the columns of that table except `split`, the rows of a game together, games ordered by id; from_corpus:
     the source is a corpus, not a run.
     """

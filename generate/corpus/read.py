@@ -45,8 +45,8 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
 
 
 def collected(frame: pl.LazyFrame, source: Source) -> pl.DataFrame:
-    """The rows of a frame that `read` gave. Raises BadData if the file says what Parquet cannot hold, which shows
-    only when its rows are read: whoever damaged it has put its new SHA-256 into corpus.json.
+    """The rows of a frame that `read` returned. Raises BadData if the file has contents invalid in Parquet, which shows
+    only when its rows are read: whoever damaged it also put its new SHA-256 into corpus.json.
     """
     try:
         return frame.collect(engine="streaming")
@@ -102,7 +102,7 @@ def _lacks(facts: Mapping[str, Any]) -> str:
 
 
 def is_corpus(folder: Path) -> bool:
-    """Whether a folder holds a corpus that `build` made, of any version."""
+    """Whether a folder contains a corpus built by any version of `build`."""
     try:
         facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

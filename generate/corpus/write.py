@@ -17,7 +17,7 @@ from liescope.data_cards.tables import SPLITS, TABLES, Field, Table
 from liescope.data_cards.tables.schemas import arrow_schema
 from liescope.generate.corpus.files import data_file
 
-# A row group ends at whichever bound it meets first; texts of 100 kB must not pile up to gigabytes.
+# A row group ends at whichever bound it reaches first; texts of 100 kB must not pile up to gigabytes.
 GROUP_ROWS = 8192
 GROUP_CHARS = 8 * 2**20
 

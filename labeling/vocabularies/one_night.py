@@ -1,4 +1,4 @@
-"""The words of one-night werewolf: Werewolf's for the roles that it has, and looking at cards."""
+"""The words of one-night werewolf: Werewolf's for the roles they share, and words for looking at cards."""
 
 from __future__ import annotations
 

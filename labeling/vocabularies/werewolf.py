@@ -1,4 +1,4 @@
-"""The words of Werewolf, with and without a jester."""
+"""The words of Werewolf, with or without a jester."""
 
 from __future__ import annotations
 
