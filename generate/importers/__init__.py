@@ -1,4 +1,4 @@
-"""Games that others published, as game records."""
+"""Published games from other projects, as game records."""
 
 from liescope.generate.importers.importing import import_games, read_games
 from liescope.generate.importers.protocol import Imported, Importer, Rejected

@@ -1,4 +1,4 @@
-"""What every imported record must keep to, whoever made the importer, so that later rooms can rely on it."""
+"""Rules that every imported record must follow, whichever importer made it, so that later stages can rely on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from liescope.games.record import GameRecord, record_to_json
 
-LARGEST = 16 << 20  # bytes of a record as JSON
+LARGEST = 16 << 20  # bytes of a record in JSON
 LONGEST_ID = 200
 LONGEST_NAME = 100
 

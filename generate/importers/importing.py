@@ -1,4 +1,4 @@
-"""Games that others published, into a run folder that every other part of Liescope reads like one of our own."""
+"""Importing published games into a run folder that the rest of Liescope reads like one of our own."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ StrPath = str | os.PathLike[str]
 
 
 def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = False, **options: Any) -> ImportResult:
-    """Import published games as a run that `build`, `fit` and `show` read like one that was played.
+    """Import published games as a run that `build`, `fit` and `show` read like any other.
 
-    format: a name of `IMPORTERS`; sources: the files; out: the run folder, new or begun by the same import, which then
-    goes on; options: of the importer (for mini-mafia: batches, paper_names). Nothing in a source can end the import:
-    what cannot be read is listed, with its line and reason, in the result and in rejected.jsonl of the run folder.
+    format: a name in `IMPORTERS`; sources: the files; out: the run folder, new or begun by the same import, which then
+    resumes; options: the importer's (for mini-mafia: batches, paper_names). Nothing in a source can stop the import:
+    whatever cannot be read is listed, with its line and reason, in the result and in the run folder's rejected.jsonl.
 
-    Raises UnknownName for a format that is not there, UsageError for options that the format does not take, BadData
-    where no game can be read, PlanChanged if the folder holds another run, OSError where a file cannot be opened.
+    Raises UnknownName for an unknown format, UsageError for options that the format does not take, BadData if no game
+    can be read, PlanChanged if the folder holds a different run, OSError if a file cannot be opened.
     """
     began = perf_counter()
     importer, paths = _importer(format, options), [Path(source) for source in sources]
@@ -58,9 +58,10 @@ def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = 
 
 
 def read_games(format: str, *sources: StrPath, **options: Any) -> Iterator[GameRecord | Rejected]:
-    """The games of published files in their order, without a run folder; what cannot be read comes in its place.
+    """The games of published files in order, without a run folder; whatever cannot be read comes as a rejection in its
+    place.
 
-    Raises what `import_games` raises for its format and options, and OSError where a file cannot be opened.
+    Raises the same errors as `import_games` for the format and options, and OSError if a file cannot be opened.
     """
     importer = _importer(format, options)
     for found in _checked(importer, [Path(source) for source in sources]):
@@ -74,7 +75,7 @@ def _importer(format: str, options: Mapping[str, Any]) -> Importer:
 
 
 def _checked(importer: Importer, paths: Sequence[Path]) -> Iterator[Imported | Rejected]:
-    """What an importer finds, once each, and only what can be kept. Reading ends after too many rejections."""
+    """What an importer finds, without duplicates, and only what can be kept. Reading ends after too many rejections."""
     seen: dict[str, str] = {}
     rejections = 0
     for path in paths:
@@ -100,7 +101,9 @@ def _checked_game(found: Imported, path: Path, seen: dict[str, str]) -> Imported
 
 
 def _with_a_game(found: Iterator[Imported | Rejected], paths: Sequence[Path]) -> Iterator[Imported | Rejected]:
-    """The same, once it is known that a game comes. Raises BadData, before anything is written, where none does."""
+    """The same items, once a game is known to be among them. Raises BadData, before anything is written, if there is
+    none.
+    """
     read: list[Imported | Rejected] = []
     for item in found:
         read.append(item)
@@ -114,7 +117,7 @@ def _with_a_game(found: Iterator[Imported | Rejected], paths: Sequence[Path]) ->
 def _keep(
     found: Iterator[Imported | Rejected], journal: Journal, format: str, progress: bool, began: float
 ) -> ImportResult:
-    """Write the games that are not in the folder yet, and all that could not be read."""
+    """Write the games that are not in the folder yet, and everything that could not be read."""
     there = set(journal.game_ids())
     summary, new, rejections = ImportSummary(), 0, 0
     first: list[Rejected] = []
@@ -151,7 +154,7 @@ def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:
 
 
 def _option_facts(options: OptionsModel) -> dict[str, Any]:
-    """The options as plain data; a file by its content."""
+    """The options as plain data; a file is identified by its content."""
     facts = dict(options)
     return {name: _hash(value) if isinstance(value, Path) else value for name, value in facts.items()}
 

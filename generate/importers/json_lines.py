@@ -1,4 +1,4 @@
-"""The JSON objects of a file of lines; everything else is a rejected line with its reason."""
+"""The JSON objects in a JSON Lines file; any other line is rejected with a reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LARGEST = 1 << 63
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any] | Rejected]]:
-    """Each line that is not blank, with its number. Raises OSError where the file cannot be opened."""
+    """Each line that is not blank, with its number. Raises OSError if the file cannot be opened."""
     for line in read_lines(path):
         if line.problem:
             yield line.number, Rejected(path.name, line.number, "", line.problem)

@@ -1,4 +1,4 @@
-"""The lines of a text file, plain or gzipped, as far as they can be read, in little memory whatever the file holds."""
+"""The readable lines of a text file, plain or gzipped, using little memory whatever the file holds."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LONGEST_LINE = 4 << 20  # bytes; a published game takes some thousand
+LONGEST_LINE = 4 << 20  # bytes; a published game takes a few thousand
 MOST_UNPACKED = 2 << 30  # bytes of one gzipped file
 _CHUNK = 1 << 16
-_ZIPPED_CHUNK = 1 << 12  # of packed and of unpacked bytes: what is lost at most before a place that is damaged
+_ZIPPED_CHUNK = 1 << 12  # packed or unpacked bytes per read: the most that is lost before a damaged place
 _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line that is not blank, numbered from 1. problem: "" or why the text is not there or not whole."""
+    """One line that is not blank, numbered from 1. problem: "" or why the text is missing or incomplete."""
 
     number: int
     text: str
@@ -24,16 +24,17 @@ class Line:
 
 
 def read_lines(path: Path, longest: int = LONGEST_LINE, most_unpacked: int = MOST_UNPACKED) -> Iterator[Line]:
-    """The lines of a UTF-8 file. A gzipped file that is cut off, damaged or too large when unpacked gives all lines
-    before that place, then one with the problem; so does a line that is not UTF-8 or longer than `longest` bytes.
+    """The lines of a UTF-8 file. A gzipped file that is cut off, damaged or too large when unpacked yields all lines
+    before that place, then one with the problem; a line that is not UTF-8 or is longer than `longest` bytes also comes
+    as one with the problem.
 
-    Raises OSError where the file cannot be opened.
+    Raises OSError if the file cannot be opened.
     """
     number, rest, too_long = 1, bytearray(), False
     try:
         for chunk in _chunks(path, most_unpacked):
             start = 0
-            if not rest and not too_long and chunk.isspace():  # a file of blank lines is no work
+            if not rest and not too_long and chunk.isspace():  # a file of blank lines costs nothing
                 start = chunk.rfind(b"\n") + 1
                 number += chunk.count(b"\n")
             while (end := chunk.find(b"\n", start)) >= 0:
@@ -74,7 +75,7 @@ def _line(number: int, raw: bytes) -> Iterator[Line]:
 
 
 def _chunks(path: Path, most_unpacked: int) -> Iterator[bytes]:
-    """The file's content, unpacked. gzip's own reader drops what it has unpacked when it meets the damage."""
+    """The file's content, unpacked. Python's gzip reader would drop what it has unpacked when it meets damage."""
     with path.open("rb") as file:
         zipped = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
@@ -86,7 +87,7 @@ def _chunks(path: Path, most_unpacked: int) -> Iterator[bytes]:
         unpack = zlib.decompressobj(wbits=31)
         while packed := file.read(_ZIPPED_CHUNK):
             while packed:
-                if unpack.eof:  # another gzip member, or zeros that fill a block
+                if unpack.eof:  # another gzip member, or zero padding of a block
                     packed = packed.lstrip(b"\0")
                     if not _GZIP.startswith(packed[:2]):
                         raise EOFError("after the end of the gzipped data comes something else")

@@ -1,4 +1,4 @@
-"""What an importer is: a class that reads the games of one published format."""
+"""The definition of an importer: a class that reads games in one published format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from liescope.games.record import GameRecord
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A game and where it stands: line of its source, from 1; in a database, the game's place."""
+    """A game and its position. line: in its source, from 1; in a database, the game's place."""
 
     line: int
     game: GameRecord
@@ -23,7 +23,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Something that could not be read. line: as in `Imported`, 0 where the whole source is meant."""
+    """Something that could not be read. line: as in `Imported`, 0 for the whole source."""
 
     file: str
     line: int
@@ -32,15 +32,15 @@ class Rejected:
 
 
 class Importer(ABC):
-    """Reads the games of one format. A subclass is an importer once it stands in `registry.IMPORTERS`.
+    """Reads games in one format. A subclass becomes available once it is listed in `registry.IMPORTERS`.
 
-    format: its name on the command line; reads: what kind of file, for the help; origin: who published such games and
-    where; licence: what the publishers say of the use of the words, as a sentence; version: raised by a change that
-    reads the same files differently, so that an older run folder is not mixed with it; Options: what it takes beside
-    the sources. Files among the options are known by their content.
+    format: its name on the command line; reads: the kind of file, for the help; origin: who published such games and
+    where; licence: what the publishers say about using the text, as a sentence; version: increased by a change that
+    reads the same files differently, so that the results are not mixed with an older run folder; Options: what it takes
+    besides the sources. Files among the options are identified by their content.
 
-    The games need not be games that Liescope can play: `GameRecord.game` is any name, and events are of the kinds that
-    there are, in the order in which things happened.
+    The games need not be games that Liescope can play: `GameRecord.game` is any name, and events are of the existing
+    kinds, in the order in which they happened.
     """
 
     format: ClassVar[str]
@@ -55,14 +55,14 @@ class Importer(ABC):
 
     @abstractmethod
     def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        """Every game of a source in its order; what cannot be read comes as a rejection in its place.
+        """Every game of a source in order; whatever cannot be read comes as a rejection in its place.
 
-        Nothing in the source's content may raise. Raises OSError where the source cannot be opened.
+        Nothing in the source's content may raise an error. Raises OSError if the source cannot be opened.
         """
 
 
 def attempt(file: str, line: int, game_id: str, make: Callable[[], GameRecord]) -> Imported | Rejected:
-    """The game that `make` makes, or a rejection with the reason why it cannot be made."""
+    """The game that `make` returns, or a rejection with the reason it failed."""
     try:
         return Imported(line, make())
     except UsageError as error:

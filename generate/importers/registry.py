@@ -1,4 +1,4 @@
-"""The importers, by the name of their format."""
+"""The importers, by format name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMPORTERS: dict[str, type[Importer]] = {
 
 
 def find_importer(format: str) -> type[Importer]:
-    """The importer of a format. Raises UnknownName with the formats there are."""
+    """The importer for a format. Raises UnknownName with the available formats."""
     if format not in IMPORTERS:
         raise UnknownName("format of published games", format, IMPORTERS)
     return IMPORTERS[format]

@@ -1,4 +1,4 @@
-"""What `import_games` returns: how many games came in, and what was counted over them."""
+"""What `import_games` returns: the number of games imported, and counts over them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REJECTED_FILE = "rejected.jsonl"
 @dataclass
 class ImportSummary:
     """Counts over imported games, whatever the game. A game counts once for a role and model, however many players
-    share them; winner "" is a game without a known end.
+    share them; winner "" means a game without a known end.
     """
 
     games: int = 0
@@ -49,9 +49,9 @@ class ImportSummary:
 class ImportResult:
     """A run folder after an import.
 
-    run: the folder; format: of the sources; summary: counts over all games of the sources; new: how many were not in
-    the folder before; first_rejected: the first of what could not be read; rejections: how much that was; seconds: how
-    long it took.
+    run: the folder; format: of the sources; summary: counts over all games of the sources; new: the number not in the
+    folder before; first_rejected: the first item that could not be read; rejections: the number of such items; seconds:
+    how long the import took.
     """
 
     run: Path
@@ -64,7 +64,7 @@ class ImportResult:
 
     @property
     def games(self) -> int:
-        """How many games the sources hold that could be read."""
+        """The number of games in the sources that could be read."""
         return self.summary.games
 
     @cached_property
@@ -78,7 +78,7 @@ class ImportResult:
 
     @cached_property
     def notes(self) -> pl.DataFrame:
-        """What was read with leniency or not at all: note, games; the commonest first."""
+        """What was read leniently or not at all: note, games; the most common first."""
         import polars as pl
 
         return pl.DataFrame(
@@ -87,7 +87,9 @@ class ImportResult:
 
     @cached_property
     def rejected(self) -> pl.DataFrame:
-        """All that could not be read: file, line, game_id, reason. It is kept in rejected.jsonl of the run folder."""
+        """Everything that could not be read: file, line, game_id, reason. It is kept in the run folder's
+        rejected.jsonl.
+        """
         import polars as pl
 
         schema = {"file": pl.String, "line": pl.Int64, "game_id": pl.String, "reason": pl.String}
@@ -117,7 +119,7 @@ class ImportResult:
         }
 
     def _models(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Role to model to its games and how many each team won."""
+        """Role to model to the number of games and each team's wins."""
         models: dict[str, dict[str, dict[str, Any]]] = {}
         for (role, model, winner), count in sorted(self.summary.played.items()):
             entry = models.setdefault(role, {}).setdefault(model, {"games": 0, "winners": {}})

@@ -1,4 +1,4 @@
-"""A stranger's SQLite file, read without trusting its schema, its sizes or its patience."""
+"""Reading an untrusted SQLite file, with limits on its schema, the size of its values and the time of its queries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from liescope.common.errors import BadData
 QUERY_SECONDS = 10.0
 LONGEST_VALUE = 4 << 20  # bytes
 MOST_ROWS = 5_000_000
-_STEPS = 20_000  # of SQLite's machine between two looks at the clock
+_STEPS = 20_000  # SQLite virtual machine steps between two checks of the clock
 
 
 class SafeDatabase:
-    """A database for reading. Use it as a context manager, also more than once; every fault in it raises BadData."""
+    """A read-only database. Use it as a context manager, more than once if needed; any fault in it raises BadData."""
 
     def __init__(self, path: Path, seconds: float = QUERY_SECONDS) -> None:
         self.path = path
@@ -41,11 +41,11 @@ class SafeDatabase:
             self._base = None
 
     def has_table(self, table: str) -> bool:
-        """Whether anything of this name is there, table or not."""
+        """Whether anything with this name exists, table or not."""
         return bool(list(self.rows(f"SELECT 1 FROM sqlite_master WHERE name = '{table}'")))
 
     def check_table(self, table: str, columns: Sequence[str]) -> frozenset[str]:
-        """The columns of a table. Raises BadData unless it is an ordinary one and has at least these."""
+        """The columns of a table. Raises BadData unless it is an ordinary table with at least these columns."""
         found = list(self.rows(f"SELECT type, sql FROM sqlite_master WHERE name = '{table}'"))
         if not found:
             raise BadData(f"{self.path}: there is no table {table}: not the authors' database")
@@ -58,7 +58,7 @@ class SafeDatabase:
         return have
 
     def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, at most as long as the limit of time lasts."""
+        """The rows of a query, within the time limit."""
         if self._base is None:
             raise ValueError("the database is not open")
         self._ends = time.monotonic() + self._seconds
@@ -71,7 +71,7 @@ class SafeDatabase:
             if "interrupted" in str(error):
                 raise BadData(f"{self.path} takes longer than {self._seconds:g} s to answer one query") from error
             raise BadData(f"{self.path} cannot be read as a database: {error}; get the file again") from error
-        except (sqlite3.Error, OverflowError, UnicodeError) as error:  # SQLite's own message may be no text
+        except (sqlite3.Error, OverflowError, UnicodeError) as error:  # SQLite's own message may not be valid text
             raise BadData(f"{self.path} cannot be read as a database: {error}; get the file again") from error
 
 

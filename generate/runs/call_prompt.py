@@ -1,4 +1,4 @@
-"""The prompt of any call: as it was sent where the run kept it, else rendered again from the journal."""
+"""The prompt of any call: as it was sent if the run kept it, otherwise rendered again from the journal."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ SENT, RENDERED = "as it was sent", "rendered again"
 
 @dataclass(frozen=True, slots=True)
 class CallPrompt:
-    """The prompt of one call. origin: SENT or RENDERED; text: the prompt; requests: those kept, with their parameters;
-    templates: the hash of the templates that a rendered prompt was made with.
+    """The prompt of one call. origin: SENT or RENDERED; text: the prompt; requests: those the run kept, with their
+    parameters; templates: the hash of the templates used for a rendered prompt.
     """
 
     game_id: str
@@ -90,7 +90,7 @@ class CallPrompt:
 def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> CallPrompt:
     """The prompt of the call to a seat at a step of a game.
 
-    Raises UsageError for a call that the game has not, BadData if nothing was kept and the templates are gone.
+    Raises UsageError if the game has no such call, BadData if nothing was kept and the templates are gone.
     """
     requests = tuple(journal.requests(game_id, step, seat))
     kept = [request for request in requests if request.body is not None]
@@ -107,7 +107,7 @@ def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> Call
 
 
 def templates_of(journal: Journal, digest: str, game: str) -> Prompts:
-    """The templates of a run: those that it kept, or the set of that hash which comes with Liescope.
+    """The templates of a run: those it kept, or the set with that hash that ships with Liescope.
 
     Raises BadData if they are in neither place.
     """

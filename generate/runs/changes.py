@@ -12,9 +12,9 @@ from liescope.common.errors import PlanChanged
 from liescope.common.text import plain
 
 _SHOWN = 8  # differences
-_LONGEST = 60  # characters of a value that is shown whole
+_LONGEST = 60  # characters of a value that is shown in full
 _AROUND = 20  # characters shown before the first difference of two longer values
-_FOLLOWS = {  # what a setting of the plan is worked out from; a change of these explains a change of that
+_FOLLOWS = {  # the settings that each derived setting depends on; a change in these explains a change in it
     "cells": ("players", "design", "learning", "options"),
     "learning": ("players", "design"),
     "templates": ("prompts",),
@@ -23,9 +23,9 @@ _FOLLOWS = {  # what a setting of the plan is worked out from; a change of these
 
 
 def check_unchanged(old: Mapping[str, Any], new: Mapping[str, Any], where: Path) -> None:
-    """Raises PlanChanged, naming the differences, if a run folder holds another plan. Both are plain JSON data.
+    """Raise PlanChanged, naming the differences, if a run folder holds a different plan. Both are plain JSON data.
 
-    A setting that is worked out from others is left out if one of these differs.
+    A setting derived from others is left out if one of those differs.
     """
     found = list(_differences(old, new))
     changed = {name.partition(".")[0] for name, _, _ in found}
@@ -54,7 +54,7 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "
 
 
 def _shown(before: Any, after: Any) -> tuple[str, str]:
-    """Two values that differ, each short enough to be read, the difference in sight."""
+    """Two values that differ, each shortened for reading, with the difference visible."""
     if isinstance(before, list) and isinstance(after, list) and len(_json(before)) + len(_json(after)) > _LONGEST:
         gone = [item for item in before if item not in after]
         come = [item for item in after if item not in before]
@@ -72,7 +72,7 @@ def _shown(before: Any, after: Any) -> tuple[str, str]:
 
 
 def _some(items: list[Any], total: int) -> str:
-    """What only one of two long lists holds."""
+    """The items that only one of two long lists has."""
     shown = ", ".join(_window(_json(item), 0) for item in items[:2])
     more = f" and {len(items) - 2} more" if len(items) > 2 else ""
     return f"{shown}{more} (of {total})" if items else f"none of it (of {total})"

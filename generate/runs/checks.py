@@ -1,4 +1,4 @@
-"""Games and replies as a journal keeps them, checked when they are read: a journal may come from anyone."""
+"""Games and replies from a journal, checked as they are read, since a journal may come from anyone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from liescope.games.core import Reply
 from liescope.games.record import GameRecord, record_from_json, reply_from_json
 from liescope.labeling.taxonomy import DeceptionType
 
-_LONGEST = 160  # characters shown of what is wrong
+_LONGEST = 160  # characters of an error shown
 _TYPES = frozenset(kind.value for kind in DeceptionType)
-_FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # JSON of another shape
+_FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # raised by JSON of the wrong shape
 
 
 def read_record(text: str, where: str) -> GameRecord:
-    """The game that a journal keeps as JSON. where: the file and the game, for messages.
+    """The game that a journal holds as JSON. where: the file and the game, for messages.
 
-    Raises BadData for what is no game: wrong types, names without a seat, events out of place, missing facts.
+    Raises BadData if it is not a game: wrong types, names without a seat, events out of place, missing facts.
     """
     try:
         game = record_from_json(_whole(_read(text), text))
@@ -31,9 +31,9 @@ def read_record(text: str, where: str) -> GameRecord:
 
 
 def read_kept_reply(text: str, raw: str, where: str) -> Reply:
-    """The reply that a journal keeps as JSON. where: the file, the game and the ask, for messages.
+    """The reply that a journal holds as JSON. where: the file, the game and the ask, for messages.
 
-    Raises BadData for what is no reply.
+    Raises BadData if it is not a reply.
     """
     try:
         reply = reply_from_json(_read(text), raw)
@@ -50,14 +50,14 @@ def _read(text: str) -> Any:
 
 
 def _whole(data: Any, text: str) -> Any:
-    """The data with half surrogate pairs replaced by U+FFFD: no table can hold them."""
+    """The data with lone surrogates replaced by U+FFFD, because no table can hold them."""
     if "\\ud" not in text and "\\uD" not in text:
         return data
     return json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
 
 
 def _no_number(word: str) -> NoReturn:
-    """NaN and Infinity are no JSON, though Python's reader lets them pass."""
+    """Reject NaN and Infinity: they are not valid JSON, although Python's reader accepts them."""
     raise NotARecord(f"{word} is no number")
 
 

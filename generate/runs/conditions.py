@@ -1,7 +1,8 @@
-"""The settings that a game was played with, as far as they can change what its players do.
+"""The settings that a game was played with, limited to those that can change what its players do.
 
-Two games of equal settings belong to one condition. What only measures the game (assessments, judges) is no setting:
-whether a statement is rated changes nothing that is said or voted. Showing voters their own ratings does, and counts.
+Two games with equal settings belong to the same condition. What only measures the game (assessments, judges) is not a
+setting: whether a statement is rated changes nothing that is said or voted. Showing voters their own ratings does, so
+it counts as one.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ _MEASURING = frozenset({"assess", "assess_share"})
 
 
 def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The settings in a run's plan, by name; empty if the plan names none.
+    """The settings in a run's plan, by name; empty if the plan has none.
 
-    A run of judged games made before judged records kept their settings is known by the run that was judged; an
-    imported run by its format.
+    A run of judged games from before judged records kept their settings is identified by the run that was judged, and
+    an imported run by its format.
     """
     if "judged" in plan:
         return {"judged run": str(plan.get("origin", plan["judged"]))}
@@ -37,8 +38,8 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
 
 
 def with_settings(record: GameRecord, plan: Mapping[str, Any]) -> GameRecord:
-    """The record with the settings of its run, or with its own where it has some (a judged game's are those that it
-    was played with; an importer may know more than the plan).
+    """The record with the settings of its run, or with its own if it has any (a judged game's are those it was played
+    with; an importer may know more than the plan).
     """
     found = plan_settings(plan)
     if SETTINGS in record.meta or not found:
@@ -49,8 +50,8 @@ def with_settings(record: GameRecord, plan: Mapping[str, Any]) -> GameRecord:
 
 
 def labels(kinds: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
-    """A name for the condition of each kind of game, as "rounds 8, prompts full": the fewest settings that part all
-    kinds with the same rules; "" for all where there is one of each.
+    """A name for the condition of each kind of game, such as "rounds 8, prompts full": the fewest settings that
+    distinguish all kinds with the same rules; "" for all if there is only one of each.
 
     kinds: (game, settings), each once.
     """

@@ -1,7 +1,7 @@
 """Config files of `play` and `label`: TOML with one section for the command, its keys named as the API names them.
 
-Every run folder gets one, `run.toml`: `liescope play --config runs/first/run.toml` goes on with that run. What is
-given on the command line counts more than the file.
+Every run folder gets one, `run.toml`: `liescope play --config runs/first/run.toml` resumes that run. Command-line
+options override the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
 
 @dataclass(slots=True)
 class RunConfig:
-    """The options that a command was given. options: values that are None are left out."""
+    """The options given to a command. options: values that are None are left out."""
 
     command: str
     options: Mapping[str, Any]
@@ -42,9 +42,9 @@ class RunConfig:
 
 
 def read_config(file: Path, command: str) -> dict[str, Any]:
-    """The options in a config file. A file that lies in a run folder names that folder as `out`.
+    """The options in a config file. For a file in a run folder, `out` is that folder.
 
-    Raises BadData for a file that cannot be read, is no TOML, or has no section for the command.
+    Raises BadData for a file that cannot be read, is not TOML, or has no section for the command.
     """
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ ConfigOption = Annotated[
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML. Strings of JSON are strings of TOML but for the character DEL."""
+    """A value as TOML. JSON strings are valid TOML strings except for the character DEL."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""The folder of a run: its two files, the lock that keeps a second writer out, and what can be wrong with them."""
+"""The folder of a run: its two files, the lock that keeps a second writer out, and the checks on them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pydantic import TypeAdapter, ValidationError
 from liescope.common.errors import BadData, UsageError
 from liescope.generate.players.protocol import EndpointFacts
 
-FORMAT, OLDEST = 2, 1  # of new runs, and the oldest that is read
+FORMAT, OLDEST = 2, 1  # the format of new runs, and the oldest one that can be read
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
 
 
 def versions() -> dict[str, str]:
-    """The versions that a run was made with."""
+    """The software versions that a run was made with."""
     found = {"python": platform.python_version()}
     for package in ("liescope", "aiohttp", "pydantic"):
         with suppress(PackageNotFoundError):
@@ -33,7 +33,7 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def guard(path: Path) -> Iterator[None]:
-    """Turn faults of the disk, the database and its contents into errors that say what to do."""
+    """Turn faults in the disk, the database and its contents into errors that say what to do."""
     try:
         yield
     except sqlite3.Error as error:
@@ -60,7 +60,7 @@ def _plain(path: Path, error: sqlite3.Error) -> UsageError:
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:
-    """The journal's database; made where it is missing and `write` is set."""
+    """The journal's database; created if it is missing and `write` is set."""
     file = path / JOURNAL_FILE
     base = sqlite3.connect(file.resolve().as_uri() + ("?mode=rwc" if write else "?mode=rw"), uri=True, timeout=10)
     if write:
@@ -70,7 +70,7 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     try:
         base.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError:
-        # A folder that this user may not write: readable all the same, unless a killed writer left its log there.
+        # A folder that this user may not write to: still readable, unless a killed writer left its log there.
         base.close()
         leftover = file.with_name(f"{JOURNAL_FILE}-wal")
         if leftover.exists() and leftover.stat().st_size:
@@ -80,8 +80,8 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
 
 
 def check_whole(path: Path, base: sqlite3.Connection, checked: bool = False) -> int:
-    """The journal's format. Raises BadData if the database is damaged (a look at every page, left out if it was
-    `checked` before), shorter than its own header says, or of an unknown format.
+    """The journal's format. Raises BadData if the database is damaged (a check of every page, skipped if it was
+    `checked` before), shorter than its header says, or in an unknown format.
     """
     file = path / JOURNAL_FILE
     (number,) = one(base, "PRAGMA user_version")
@@ -105,7 +105,7 @@ def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """What run.json holds: format, versions, plan. Raises BadData if the folder holds no whole run."""
+    """What run.json holds: format, versions, plan. Raises BadData if the folder does not hold a complete run."""
     file = path / PLAN_FILE
     try:
         head = json.loads(file.read_text(encoding="utf-8"))
@@ -143,7 +143,7 @@ def _read_endpoints(data: Any, file: Path) -> tuple[EndpointFacts, ...]:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file atomically: it is either complete or absent."""
     draft = file.with_suffix(".tmp")
     with draft.open("w", encoding="utf-8") as out:
         out.write(text)

@@ -1,4 +1,4 @@
-"""Ctrl-C during a run: the first time requests under way may come in, the second time the run ends at once."""
+"""Ctrl-C during a run: the first lets requests under way finish, the second ends the run at once."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from typing import Any, TypeVar
 from liescope.common.errors import Interrupted
 from liescope.generate.players.shared import Halt
 
-DRAIN = 10.0  # seconds that requests under way have to come in
+DRAIN = 10.0  # seconds that requests under way have to finish
 
 T = TypeVar("T")
 
 
 def finish(make: Callable[[Halt], Coroutine[Any, Any, T]], say: bool) -> T:
-    """Run to the end what `make` gives, which stops early when its Halt is set. say: tell the user on standard error.
+    """Run the coroutine from `make` to its end; it stops early when its Halt is set. say: inform the user on standard
+    error.
 
-    Works inside a running event loop too, as in a notebook. Raises KeyboardInterrupt where it was cut off.
+    Also works inside a running event loop, as in a notebook. Raises KeyboardInterrupt if it was cut off.
     """
     try:
         asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""What the runner does: games that a plan lists, played by players, with a record of each at its end."""
+"""The work of a runner: the games that a plan lists, played by players, with a record of each when it ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ G = TypeVar("G", bound=JobGame)
 class Job(Protocol[G]):
     """game: the name of the game, for its prompts; players: the specs of all players that the job needs.
 
-    Everything that changes a game is in `plan`; a run folder with another plan is refused.
+    Everything that changes a game is in `plan`; a run folder with a different plan is refused.
     """
 
     game: str
@@ -40,19 +40,19 @@ class Job(Protocol[G]):
         ...
 
     def check(self, plan: Mapping[str, Any], where: Path) -> None:
-        """Raises BadData if a folder's plan is of another kind of run."""
+        """Raise BadData if a folder's plan belongs to a different kind of run."""
         ...
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[G]]:
-        """The games that have not ended; those of a chain one after the other, chains side by side."""
+        """The games that have not ended; games in a chain run one after the other, chains run in parallel."""
         ...
 
     def begin(self, planned: G, players: Mapping[str, Player]) -> Game:
-        """The game itself, not begun. players: by spec."""
+        """The game itself, not yet begun. players: by spec."""
         ...
 
     def seats(self, planned: G, game: Game) -> Mapping[str, str]:
-        """Whose spec answers for each seat."""
+        """The spec of the player in each seat."""
         ...
 
     async def end(

@@ -1,13 +1,13 @@
-"""The journal: one folder per run, in which no paid reply is ever lost.
+"""The journal: one folder per run, which never loses a reply that was paid for.
 
 A run folder holds `run.json` (the resolved plan, the versions it was made with, the format's number) and
 `journal.sqlite` (every request and reply as it arrives, and every game as it ends). SQLite keeps a write-ahead log, so
-that a process killed at any moment loses nothing that was committed, and others may read while the run goes on. One
-process writes; it holds a lock on the folder. Every row carries a checksum, and what a row says is checked when it is
+a process killed at any moment loses nothing that was committed, and others may read while the run goes on. Only one
+process writes; it holds a lock on the folder. Every row carries a checksum, and its contents are checked when it is
 read.
 
-What arrives within one turn of the event loop shares a commit: a reply and its attempt are never apart, a reply from an
-endpoint is safe before anything else happens, and players that answer at once do not pay for a commit each.
+Whatever arrives within one turn of the event loop shares a commit: a reply and its attempt are never separated, a reply
+from an endpoint is safe before anything else happens, and players that answer at once do not cost a commit each.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from liescope.generate.runs.tables import create, insertion, signed, upgrade, vi
 
 
 class Journal(JournalReader):
-    """A run folder, open. Use it as a context manager; leaving it commits and gives the lock back.
+    """A run folder, open. Use it as a context manager; leaving it commits and releases the lock.
 
     Every method raises BadData if the journal is damaged, and UsageError if it cannot be written (no space left,
     no permission, opened for reading).
@@ -67,7 +67,7 @@ class Journal(JournalReader):
     def create(cls, path: Path, plan: Mapping[str, Any]) -> Journal:
         """A new run in an empty or missing folder, open for writing. plan: plain JSON data.
 
-        Raises UsageError if the folder holds a run already, is held by another process or cannot be written.
+        Raises UsageError if the folder already holds a run, is locked by another process or cannot be written to.
         """
         with guard(path), ExitStack() as undo:
             path.mkdir(parents=True, exist_ok=True)
@@ -89,11 +89,11 @@ class Journal(JournalReader):
 
     @classmethod
     def open(cls, path: Path, write: bool = False, checked: bool = False) -> Journal:
-        """An existing run: for reading (also while another process writes it), or to go on with it.
+        """An existing run, opened for reading (also while another process writes to it) or to resume it.
 
-        checked: this process has looked at the whole file before. A run of format 1 is brought to format 2 before it
-        goes on, and left as it is where it is read. Raises BadData if the folder holds no run or a damaged one,
-        UsageError if another process writes it.
+        checked: this process has already checked the whole file. A run in format 1 is upgraded to format 2 before it
+        resumes, and left as it is if only read. Raises BadData if the folder holds no run or a damaged one, UsageError
+        if another process is writing to it.
         """
         head = read_head(path)
         with guard(path), ExitStack() as undo:
@@ -122,21 +122,21 @@ class Journal(JournalReader):
         try:
             if error is None:
                 self.commit()
-            else:  # the error on its way says more than that its last lines could not be kept
+            else:  # the error being raised says more than a failure to keep the last lines
                 with suppress(UsageError):
                     self.commit()
         finally:
             self.close()
 
     def close(self) -> None:
-        """Close without committing what waits; leaving the context manager commits first."""
+        """Close without committing pending rows; leaving the context manager commits first."""
         self._base.close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def log_attempt(self, attempt: Attempt) -> None:
-        """Keep one request, successful or not. The order of arrival numbers them, also over several resumed runs."""
+        """Keep one request, successful or not. They are numbered in order of arrival, even across resumed runs."""
         self._check_writable()
         a = attempt
         sent = (None, None) if a.request is None else self._requests.keep(a.game, a.seat, a.request)
@@ -147,13 +147,15 @@ class Journal(JournalReader):
         self._add("attempts", kept)
 
     def log_reply(self, ask: Ask, model: str, reply: Reply, position: int = 0) -> None:
-        """Keep the reply to an ask. position: the ask's place in its batch, where replies may come in another order."""
+        """Keep the reply to an ask. position: the ask's place in its batch, since replies may arrive in a different
+        order.
+        """
         self._check_writable()
         kept = (_dump(reply_to_json(reply)), escaped(reply.raw))
         self._add("replies", (ask.game, ask.step, ask.seat, position, ask.kind.value, model, *kept))
 
     def log_failure(self, ask: Ask, model: str) -> None:
-        """Note whose the attempts were that led to no reply at all."""
+        """Note which ask and model the attempts without any reply belong to."""
         self._check_writable()
         self._add("unanswered", (ask.game, ask.step, ask.seat, ask.kind.value, model))
 
@@ -164,7 +166,7 @@ class Journal(JournalReader):
         self._add("games", (number, record.game_id, record.status.value, _dump(record_to_json(record))))
 
     def keep_templates(self, digest: str, sources: Mapping[str, str]) -> None:
-        """Keep prompt templates whole, by file name, under the hash that the plan names; once is enough."""
+        """Keep complete prompt templates, by file name, under the hash that the plan names; once is enough."""
         self._check_writable()
         if self.templates(digest):
             return
@@ -173,8 +175,8 @@ class Journal(JournalReader):
             self._base.executemany(insertion("templates"), kept)
 
     def forget_failed(self, game_ids: Iterable[str] | None = None) -> int:
-        """Forget that games failed (all, or those with the ids), so that they resume from their last reply; returns how
-        many.
+        """Forget that games failed (all, or those with the ids), so that they resume from their last reply; returns
+        their number.
         """
         self._check_writable()
         self.commit()
@@ -185,12 +187,12 @@ class Journal(JournalReader):
             return self._base.executemany("DELETE FROM games WHERE (status, game_id) = (?, ?)", which).rowcount
 
     def endpoint_facts(self) -> tuple[EndpointFacts, ...]:
-        """What the run found out about its endpoints so far, one entry for each host and model."""
+        """What the run has found out about its endpoints so far, one entry for each host and model."""
         found: tuple[EndpointFacts, ...] = self._head["endpoints"]
         return found
 
     def record_endpoint(self, facts: EndpointFacts) -> None:
-        """Keep what was found out about an endpoint, in place of what was known of the same host and model."""
+        """Keep what was found out about an endpoint, replacing what was known about the same host and model."""
         self._check_writable()
         known = {(one.host, one.model): one for one in self.endpoint_facts()}
         if known.get((facts.host, facts.model)) != facts:
@@ -200,7 +202,7 @@ class Journal(JournalReader):
                 write_head(self.path, self._head)
 
     def commit(self) -> None:
-        """Make everything so far durable. Raises what an earlier commit in the background ran into."""
+        """Make everything so far durable. Raises the error of an earlier background commit, if any."""
         if self._broken is None and any(self._rows.values()):
             try:
                 with guard(self.path), self._base:
@@ -245,7 +247,7 @@ class Journal(JournalReader):
             raise self._broken
 
     def _changed(self) -> None:
-        """Commit at the end of this turn of the event loop; at once where there is none."""
+        """Commit at the end of this turn of the event loop; at once if there is no event loop."""
         if self._waiting:
             return
         try:
@@ -258,7 +260,7 @@ class Journal(JournalReader):
 
     def _end_of_turn(self) -> None:
         self._waiting = False
-        with suppress(UsageError):  # kept in _broken, for whoever writes or commits next
+        with suppress(UsageError):  # kept in _broken for the next write or commit
             self.commit()
 
 
@@ -274,10 +276,10 @@ _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def _dump(data: dict[str, Any]) -> str:
-    """JSON in plain ASCII, which holds any text that a model may send, half a surrogate pair included."""
+    """JSON in plain ASCII, which can hold any text that a model may send, lone surrogates included."""
     return _encode(data)
 
 
 def _real(value: float | None) -> float | None:
-    """A number as SQLite gives it back from a column of reals."""
+    """A number as SQLite returns it from a REAL column."""
     return None if value is None else float(value)

@@ -1,4 +1,4 @@
-"""What a journal says: its games, replies, calls and requests, each checked as it is read."""
+"""The contents of a journal: its games, replies, calls and requests, each checked as it is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CALL = (
     "step, seat, problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms, response_id, "
     "served_model"
 )
-_NOT_ASKED = (None,) * 7  # no endpoint was asked, so nothing is known but the reply
+_NOT_ASKED = (None,) * 7  # no endpoint was asked, so only the reply is known
 _BY_KIND = """
 SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
     SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
@@ -35,7 +35,7 @@ SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LE
 
 @dataclass(frozen=True, slots=True)
 class KindSpent:
-    """What one kind of ask took: replies, and tokens of all requests for them (None where no endpoint told any)."""
+    """The cost of one kind of ask: replies, and tokens of all requests for them (None if no endpoint reported any)."""
 
     kind: str
     replies: int
@@ -46,7 +46,7 @@ class KindSpent:
 
 @dataclass(frozen=True, slots=True)
 class KeptRequest:
-    """One request for an ask. attempt counts from 1; body: the JSON that was sent, None where it was not kept (runs of
+    """One request for an ask. attempt counts from 1; body: the JSON that was sent, None if it was not kept (runs of
     older versions); problem: "" or why it gave no reply.
     """
 
@@ -59,7 +59,7 @@ class KeptRequest:
 
 
 class JournalReader:
-    """What can be asked of an open journal. Every method raises BadData where the journal is damaged."""
+    """The read methods of an open journal. Every one raises BadData if the journal is damaged."""
 
     def __init__(self, path: Path, plan: dict[str, Any], base: sqlite3.Connection) -> None:
         self.path = path
@@ -71,7 +71,7 @@ class JournalReader:
         return self.path.resolve().name
 
     def commit(self) -> None:
-        """Make everything so far durable, so that what is read is all there is; a reader has nothing of its own."""
+        """Make everything so far durable, so that reads see all of it; a reader has nothing to commit."""
 
     def records(self) -> Iterator[GameRecord]:
         """Every game that ended, done or failed, in the run's order, one at a time."""
@@ -93,23 +93,23 @@ class JournalReader:
         return [game_id for (game_id,) in self._names("SELECT game_id FROM games ORDER BY number")]
 
     def done(self) -> list[tuple[int, str]]:
-        """(place in the run, id) of the games that were played to their end, in the run's order."""
+        """(place in the run, id) of the games that were played to the end, in the run's order."""
         found = f"SELECT game_id, number FROM games WHERE status = '{Status.DONE.value}' ORDER BY number"
         return [(number, game_id) for game_id, number in self._names(found)]
 
     def begun(self) -> set[str]:
-        """Ids of the games that have replies and did not end."""
+        """Ids of the games that have replies but have not ended."""
         return set(self.begun_replies())
 
     def begun_replies(self) -> dict[str, int]:
-        """How many replies each game has that did not end."""
+        """The number of replies of each game that has not ended."""
         found = "FROM replies WHERE game_id NOT IN (SELECT game_id FROM games) GROUP BY game_id"
         return dict(self._names(f"SELECT game_id, count(*) {found}"))
 
     def find(self, name: str) -> str:
-        """The id of the game that a person means: an id, the beginning of one, or a game's number at its end.
+        """The id of the game that a user means: an id, the beginning of one, or the game number at its end.
 
-        Raises UsageError for several that fit, UnknownName for none, with the nearest ids.
+        Raises UsageError if several match; UnknownName, with the nearest ids, if none does.
         """
         known = [*self.game_ids(), *self.begun()]
         fitting = [name] if name in known else [game_id for game_id in known if name and game_id.startswith(name)]
@@ -142,7 +142,7 @@ class JournalReader:
     def calls(self, game_id: str) -> list[dict[str, Any]]:
         """Every request of a game, with the columns of `liescope.data_cards.tables.CallRow`.
 
-        A reply that no endpoint was asked for has no attempt, and stands for itself.
+        A reply that came without asking an endpoint has no attempt, and gets a row anyway.
         """
         self.commit()
         of = ("WHERE game_id = ?", (game_id,))
@@ -181,29 +181,29 @@ class JournalReader:
         return kept
 
     def templates(self, digest: str) -> dict[str, str]:
-        """The prompt templates that were kept under a hash, by file name; none in runs of older versions."""
+        """The prompt templates kept under a hash, by file name; none in runs of older versions."""
         self.commit()
         return dict(self._read("templates", "name, source", "WHERE digest = ? ORDER BY name", (digest,)))
 
     def planned(self) -> int:
-        """How many games the run's plan lists; 0 for a plan that lists none, such as that of an import."""
+        """The number of games in the run's plan; 0 for a plan that lists none, such as that of an import."""
         cells, games = self.plan.get("cells"), self.plan.get("games")
         return len(cells) * games if isinstance(cells, list) and isinstance(games, int) else 0
 
     def counts(self) -> dict[str, int]:
-        """How many games ended, by status."""
+        """The number of games that ended, by status."""
         self.commit()
         with guard(self.path):
             return dict(self._base.execute("SELECT status, count(*) FROM games GROUP BY status ORDER BY status"))
 
     def spent_by_kind(self) -> list[KindSpent]:
-        """What each kind of ask took so far, the most frequent first."""
+        """What each kind of ask has cost so far, the most frequent first."""
         self.commit()
         with guard(self.path):
             return [KindSpent(*row) for row in self._base.execute(_BY_KIND)]
 
     def spent(self) -> tuple[int, float]:
-        """Tokens (prompts and completions) and money of all requests so far."""
+        """Tokens (prompts and completions) and money spent on all requests so far."""
         self.commit()
         tokens, cost = 0, 0.0
         for prompt, completion, money in self._read("attempts", "prompt_tokens, completion_tokens, cost"):

@@ -1,7 +1,7 @@
 """Judging the games of a run after they have ended: the job behind `liescope label`.
 
-The judged games go into a run folder of their own, with the ids, seats and models of the original games; the original
-run is only read. If it gains more games, the same command judges those too: a judged game keeps its place in the run.
+The judged games go into a separate run folder, with the ids, seats and models of the original games; the original run
+is only read. If it gains more games, the same command judges those too: a judged game keeps its place in the run.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.journal import Journal
 
-KEY = "judged"  # what a plan of this kind has and no other
+KEY = "judged"  # the key that only a plan of this kind has
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedGame:
-    """One game to judge. number: its place in the run that it was played in."""
+    """One game to judge. number: its place in the run it was played in."""
 
     number: int
     game_id: str
 
 
 class JudgingJob:
-    """The judging of every game of a run that was played to its end.
+    """The judging of every game of a run that was played to the end.
 
-    Raises UsageError for a run without such games, for one that holds judged games, and for a spec that asks
+    Raises UsageError for a run without such games, for one that holds judged games, and for a spec that asks for
     nothing; BadData for a run that cannot be read.
     """
 

@@ -1,4 +1,4 @@
-"""A run goes on with the prompts that it began with, also after the set of that name has changed."""
+"""A run resumes with the prompts it began with, even after the set of that name has changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from liescope.generate.runs.journal import Journal
 
 
 def kept_prompts(prompts: str, game: str, out: Path) -> str:
-    """The set to use for a run in this folder: the one asked for, or, where the run that lies there began with an
-    earlier version of it, that version ("full@HASH").
+    """The set to use for a run in this folder: the one asked for or, if the run in the folder began with an earlier
+    version of it, that version ("full@HASH").
     """
     if not (out / PLAN_FILE).exists():
         return prompts

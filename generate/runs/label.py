@@ -39,13 +39,13 @@ def label(
 ) -> RunResult:
     """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment.
 
-    The judged games become a run of their own; the run that they come from is only read. judge: a player's spec
-    string. out: the folder of the judged games, by default RUN-by-JUDGE. share: of the statements, the share to rate,
-    0 to 1. roles: name everybody's role, from each seat that lived to the end. lessons: tag the lessons that learners
-    drew. The other options are those of `play`.
+    The judged games become a separate run; the run they come from is only read. judge: a player's spec string. out: the
+    folder of the judged games, by default RUN-by-JUDGE. share: of the statements, the share to rate, 0 to 1. roles:
+    name every player's role, from each seat that survived to the end. lessons: tag the lessons that learners drew. The
+    other options are those of `play`.
 
-    Raises UsageError for a run without finished games and where nothing is asked of the judge, PlanChanged if the
-    folder holds another run.
+    Raises UsageError for a run without finished games and if the judge is asked for nothing, PlanChanged if the folder
+    holds a different run.
     """
     source = Path(run)
     folder = Path(out) if out is not None else default_folder(source, judge)
@@ -88,6 +88,6 @@ def label(
 
 
 def default_folder(run: Path, judge: str) -> Path:
-    """The folder beside the run that is named after the judge, without the address of an endpoint."""
+    """The folder next to the run, named after the judge without the address of an endpoint."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
     return run.with_name(f"{run.resolve().name}-by-{slug}")

@@ -1,8 +1,8 @@
-"""The lesson book of one model in one cell: append-only, one JSON object a line, without near duplicates.
+"""The lesson book of one model in one cell: append-only, one JSON object per line, without near duplicates.
 
-A lesson that says what a kept one of the same kind says is left out: cosine similarity of sentence embeddings of at
-least NEAR, names masked, and neither denies the other (`lesson_matching`). The book also notes how many lessons each
-game began with, so that a game that goes on after a stop, or is tried again, begins with the same ones.
+A lesson is left out if it repeats one of the same kind in the book: the cosine similarity of their sentence embeddings
+is at least NEAR, with names masked, and neither denies the other (`lesson_matching`). The book also notes how many
+lessons each game began with, so that a game that is resumed or retried begins with the same ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # (n,) texts to (n, widt
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A lesson that a game proposed. kept: it is in the book; nearest: the highest similarity to a lesson of its kind
-    that was in the book before it, None for the first.
+    already in the book, None for the first.
     """
 
     lesson: Lesson
@@ -45,10 +45,10 @@ class _Entry:
 
 
 class LessonBook:
-    """A book in a file, which is made with its first line. One process writes it, and one game at a time. names: of
-    the players, which are masked where lessons are compared.
+    """A book in a file, which is created with its first line. Only one process, and one game at a time, writes to it.
+    names: the players' names, which are masked when lessons are compared.
 
-    Raises BadData if the file holds something else. A last line that was cut off in the middle is removed.
+    Raises BadData if the file holds something else. A truncated last line is removed.
     """
 
     def __init__(self, path: Path, embed: Embed, names: Sequence[str] = ()) -> None:
@@ -66,14 +66,14 @@ class LessonBook:
         return tuple(entry.lesson for entry in self._kept)
 
     def begin(self, game_id: str) -> tuple[Lesson, ...]:
-        """The lessons that a game begins with; the same ones each time it is asked."""
+        """The lessons that a game begins with; the same ones on every call."""
         if game_id not in self._begun:
             self._begun[game_id] = len(self._kept)
             self._append([{"game": game_id, "begins_with": len(self._kept)}])
         return self.lessons[: self._begun[game_id]]
 
     def add(self, game_id: str, turn: int, proposed: Sequence[Lesson]) -> list[Proposal]:
-        """Keep what is new in a game's proposals; adding the same again changes nothing."""
+        """Keep what is new in a game's proposals; adding the same ones again changes nothing."""
         place = next((n for n, entry in enumerate(self._kept) if entry.game_id == game_id), len(self._kept))
         known = [entry.lesson for entry in self._kept[:place]]
         judged = self._judge(known, proposed)

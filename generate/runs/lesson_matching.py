@@ -1,5 +1,5 @@
-"""What embeddings of lessons do not see: whether one denies the other, names other roles or the opposite; and lessons
-without the names of players.
+"""What embeddings of lessons miss (whether one denies the other, names different roles or says the opposite), and the
+masking of players' names.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _SEVERAL = re.compile(r"\banother player((?:, another player)*),? (?:and|or) ano
 
 
 def opposed(one: str, other: str) -> bool:
-    """Whether two lessons of one kind cannot say the same however close their words are: one denies what the other
-    advises, they are about different roles, or one holds the opposite of a word of the other ("early", "late").
+    """Whether two lessons of one kind cannot mean the same, however similar their words: one denies what the other
+    advises, they are about different roles, or one contains the opposite of a word in the other ("early", "late").
     """
     first, second = _marks(one), _marks(other)
     if first.denied != second.denied:
@@ -41,7 +41,7 @@ def opposed(one: str, other: str) -> bool:
 
 
 class _Marks:
-    """denied: an odd number of negations; roles: that are named; sides: of each pair of opposites 0 or 1, else None."""
+    """denied: an odd number of negations; roles: those named; sides: 0 or 1 for each pair of opposites, else None."""
 
     def __init__(self, text: str) -> None:
         words = " ".join(text.lower().replace("’", "'").split())
@@ -61,8 +61,8 @@ def _side(words: str, one: re.Pattern[str], other: re.Pattern[str]) -> int | Non
 
 
 def without_names(text: str, names: Iterable[str], own: str | None = None) -> str:
-    """The text with the author's own name as "me" and every other player's as "another player". A name that is a word
-    too ("Will") stays where it begins a sentence.
+    """The text with the author's own name as "me" and every other player's as "another player". A name that is also a
+    word ("Will") stays at the beginning of a sentence.
     """
     for name in sorted(names, key=len, reverse=True):
         said = "me" if name == own else "another player"

@@ -1,4 +1,4 @@
-"""The limits of a run, read from options: budgets with their prices, spans of time."""
+"""The limits of a run, read from options: budgets with their prices, and time spans."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _CURRENCY = re.compile(r"\w{1,8}|[^\w\s]{1,3}")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may differ each time a run is resumed.
+    """The settings that may differ each time a run is resumed.
 
-    concurrency: games, and requests of all players together, under way at once; timeout: seconds for one request;
-    give_up_after: seconds without an answer from an endpoint after which the run pauses; budgets count all that the
-    run ever spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where the plan's
-    templates are, "full", "minimal" or a folder; allowed_keys: keys that may go to hosts that are not known as theirs,
-    as `VARIABLE@HOST`.
+    concurrency: how many games, and how many requests of all players together, may run at once; timeout: seconds for
+    one request; give_up_after: seconds without an answer from an endpoint after which the run pauses; budgets cover
+    everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where
+    the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not known as
+    theirs, as `VARIABLE@HOST`.
     """
 
     concurrency: int = 16
@@ -51,7 +51,7 @@ def limits_of(
     allow_key: Sequence[str],
     prompts: str,
 ) -> Limits:
-    """The limits that the options give. Raises UsageError for what cannot be read, and for a budget of money without
+    """The limits that the options set. Raises UsageError for values that cannot be read and a cost budget without
     prices.
     """
     prices = dict(map(read_price, price))
@@ -80,7 +80,7 @@ def limits_of(
 
 
 def read_span(words: str | float, option: str) -> float:
-    """Seconds of a span such as 90s, 10m, 2h, or of a plain number of seconds. Raises UsageError."""
+    """Seconds in a span such as 90s, 10m or 2h, or in a plain number of seconds. Raises UsageError."""
     found = _SPAN.fullmatch(str(words).strip())
     seconds = float(found[1]) * _SECONDS[found[2] or "s"] if found else 0.0
     if not 0 < seconds <= 1e9:

@@ -18,7 +18,7 @@ _BEGUN = "begun"
 
 @dataclass(frozen=True, slots=True)
 class ListedGame:
-    """One game. status: done, failed or begun (under way, or left where the run stopped)."""
+    """One game. status: done, failed or begun (under way, or unfinished when the run stopped)."""
 
     game_id: str
     status: str
@@ -39,8 +39,8 @@ class ListedGame:
 
 @dataclass(frozen=True, slots=True)
 class GameList:
-    """The games of a run that ended, in its order, and behind them those that have begun. ahead: how many games of its
-    plan have not begun; 0 for a run without a plan, such as imported or judged games.
+    """The games of a run that have ended, in the run's order, followed by those that have begun. ahead: the number of
+    games in its plan that have not begun; 0 for a run without a plan, such as imported or judged games.
     """
 
     path: Path
@@ -55,7 +55,7 @@ class GameList:
         return {"run": self.name, "games": [game.to_json() for game in self.games]}
 
     def lines(self) -> Iterator[Text]:
-        """The list as text: a line for each game, then how many there are."""
+        """The list as text: a line for each game, then the total."""
         wide = max([len(plain(game.game_id)) for game in self.games] + [4])
         yield Text(f"{'game':{wide}}  {'status':6}  {'won by':10}  players, role by role", "bold")
         for game in self.games:
@@ -110,7 +110,7 @@ class CallList:
         return {"game_id": self.game_id, "calls": list(self.calls)}
 
     def lines(self) -> Iterator[Text]:
-        """A line for each request: where it stands in the game, of what kind it was, and whether it could be used."""
+        """A line for each request: its place in the game, its kind, and whether it could be used."""
         yield Text(f"{'step':>4}  {'seat':12}  {'try':>3}  {'kind':15}  {'tokens':>11}  problem", "bold")
         for call in self.calls:
             tokens = "–" if call["prompt_tokens"] is None else f"{call['prompt_tokens']}+{call['completion_tokens']}"

@@ -1,6 +1,7 @@
-"""How a run stands, live on standard error: a bar and two or three lines on a terminal, a line now and then on a pipe.
+"""The progress of a run, live on standard error: a bar and two or three lines on a terminal, an occasional line on a
+pipe.
 
-Everything fits into 80 columns; longer lines are cut.
+Everything fits in 80 columns; longer lines are cut.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ Show = Callable[[RunProgress, float], None]
 
 @contextmanager
 def live_display(doing: str, currency: str, wanted: bool) -> Iterator[Show]:
-    """A function that shows how a run stands after so many seconds; it does nothing where none is wanted.
+    """A function that shows the progress of a run after a number of seconds; it does nothing if no display is wanted.
 
-    Nothing is shown before the first call, so that a mistake found at the start stays one line.
+    Nothing is shown before the first call, so an error found at the start is only one line.
     """
     if not wanted:
         yield lambda _progress, _seconds: None
@@ -99,7 +100,7 @@ class _Pipe:
 
 
 def clock(progress: RunProgress, seconds: float) -> str:
-    """The time that has passed, and an estimate of the time left from the games that ended since the start."""
+    """The elapsed time, and an estimate of the time left from the games that have ended since the start."""
     ended = progress.done + progress.failed
     left = ""
     if ended > progress.before and ended < progress.planned:
@@ -108,7 +109,7 @@ def clock(progress: RunProgress, seconds: float) -> str:
 
 
 def state(progress: RunProgress, seconds: float, currency: str) -> Iterator[str]:
-    """Lines about what is under way, what it cost, and what is being waited for."""
+    """Lines about what is under way, its cost so far, and what the run is waiting for."""
     activity = progress.activity
     parts = [f"{_count(progress.playing, 'game')}, {_count(activity.under_way, 'request')} under way"]
     parts.append(f"{progress.calls / max(seconds, 1e-6):,.1f} replies/s")

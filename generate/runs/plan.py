@@ -1,4 +1,4 @@
-"""The plan of a run: which games, between whom, from which seed. The same plan always means the same games.
+"""The plan of a run: its games, their players and the seed. The same plan always gives the same games.
 
 Everything that changes a game is in the plan. What does not (how many games at once, budgets, timeouts, prices) is
 left out, so that a run can be resumed with other limits. A game's id consists of the plan's hash and its number; its
@@ -36,8 +36,8 @@ SEEDS = range(-(2**63), 2**63)
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
-    """One game of a plan. turn: its number in its cell, from 0; seats: its names in the order of the table; roles:
-    theirs, empty if the game deals; learning: the learner of the cell learns from game to game.
+    """One game of a plan. turn: its number in its cell, from 0; seats: its names in table order; roles: their roles,
+    empty if the game deals them; learning: whether the learner of the cell learns from game to game.
     """
 
     number: int
@@ -51,9 +51,9 @@ class PlannedGame:
 
 
 class Plan(BaseModel):
-    """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: how many
-    in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompts' files;
-    learning: for each cell, whether its learner learns, empty if none does.
+    """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: the number
+    in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompt files; learning:
+    for each cell, whether its learner learns, empty if none does.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,9 +71,7 @@ class Plan(BaseModel):
     learning: tuple[bool, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as plain JSON data. Fields added later are left out at their default, so that older plans keep their
-        hash.
-        """
+        """The plan as plain JSON data. Newer fields are left out at their default, so older plans keep their hash."""
         data = self.model_dump(mode="json")
         if not any(self.learning):
             del data["learning"]
@@ -97,14 +95,14 @@ class Plan(BaseModel):
         return self.games * len(self.cells)
 
     def schedule(self, ended: Set[str] = frozenset()) -> Iterator[PlannedGame]:
-        """The games in the order of play, without those that have ended. Cells take turns, so that a run stopped early
-        has games of every cell.
+        """The games in order of play, without those that have ended. Cells take turns, so that a run stopped early has
+        games from every cell.
         """
         return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
 
     def chains(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
-        """The games that have not ended, in chains whose games must be played one after the other. The games of a
-        learning cell form one chain; every other game is a chain of its own.
+        """The games that have not ended, in chains whose games must be played in sequence. The games of a learning cell
+        form one chain; every other game is a chain by itself.
         """
         for planned in self.schedule(ended):
             if not planned.learning:
@@ -150,7 +148,7 @@ def _block(spec: TableSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str,
 
 
 def _draw(*parts: object) -> int:
-    """A number below 2**48 that depends on nothing but the parts."""
+    """A number below 2**48 that depends only on the parts."""
     return int.from_bytes(sha256(json.dumps([str(part) for part in parts]).encode()).digest()[:6], "big")
 
 
@@ -166,9 +164,9 @@ def make_plan(
     prompts: str = "full",
     learning: Sequence[bool] = (),
 ) -> Plan:
-    """A plan with everything resolved. learning: for each cell, whether its learner learns; empty for none.
+    """A fully resolved plan. learning: for each cell, whether its learner learns; empty if none does.
 
-    Raises UsageError for options that do not give a game, UnknownName for a name that does not exist.
+    Raises UsageError for options that do not make a valid game, UnknownName for a name that does not exist.
     """
     played = find_game(game)
     spec = played.resolve(options)
@@ -205,8 +203,8 @@ def _set_name(prompts: str, game: str) -> str:
 
 
 def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
-    """The plan in a run folder. Raises BadData if it is none, for example that of imported games, or where its
-    options make no table.
+    """The plan in a run folder. Raises BadData if it is not a plan of games to play, for example that of imported
+    games, or if its options make no valid table.
     """
     try:
         plan = Plan.model_validate(data)

@@ -52,19 +52,19 @@ def play(
     """Play games into a run folder, or resume the run in it.
 
     game: a name in `liescope.games.registry.GAMES`. out: the run's folder. players: spec strings such as
-    "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: how many in each cell.
-    design, background, cells (a CSV file in place of a design), roles: who plays what, see
+    "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: the number in each cell.
+    design, background, cells (a CSV file instead of a design), roles: who plays what, see
     `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design,
     otherwise off. prompts: the name of a set, or a folder of templates; a run resumes with the version of the set that
-    it started with. concurrency: games, and requests, under way at once. timeout: seconds for one request.
-    give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the
-    run pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
-    "MODEL=PROMPT,COMPLETION[,CACHED]" for a million tokens, in `currency`. allow_key: "VARIABLE@HOST", where a key
-    may go to a host that is not known as its own. retry_failed: try failed games again. table: the game's own
-    options, for example rounds=8 or assess=True (`PlayableGame.options`).
+    it started with. concurrency: how many games, and how many requests, run at once. timeout: seconds for one request.
+    give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the run
+    pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
+    "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`. allow_key: "VARIABLE@HOST", lets a key go to a
+    host not known as its own. retry_failed: try failed games again. table: the game's own options, for example rounds=8
+    or assess=True (`PlayableGame.options`).
 
-    Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with another plan.
-    Whatever stops a run early (a spent budget, a row of failures) is in the result's `tally.stop`.
+    Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan.
+    Whatever stops a run early (a spent budget, a series of failures) is in the result's `tally.stop`.
     """
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
@@ -150,6 +150,6 @@ def _once(specs: Sequence[str]) -> list[str]:
 
 
 def _listed(table: dict[str, Any]) -> dict[str, Any]:
-    """The table's options as the command takes them: names as one text, no limit as 0."""
+    """The table's options as the command takes them: names as one string, no limit as 0."""
     plain = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in table.items()}
     return {name: 0 if name == "message_limit" and value is None else value for name, value in plain.items()}

@@ -1,4 +1,6 @@
-"""Playing a plan: the players of its cell play each game; in learning cells they know the lessons of earlier games."""
+"""Playing a plan: each game is played by the players of its cell; in learning cells they know the lessons of earlier
+games.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded game as its rules know it: made again from the run's plan and played up to any ask, for free."""
+"""A recorded game as a live game object: rebuilt from the run's plan and replayed up to any ask, at no cost."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
 
 
 def rebuild(journal: Journal, game_id: str) -> Game:
-    """The game, not begun, as the run made it.
+    """The game as the run made it, not yet begun.
 
     Raises BadData for imported games, which have no replies, and for a plan that does not make this game; UsageError
-    for a game that has begun and cannot be made again before it ends.
+    for a game under way that cannot be rebuilt before it ends.
     """
     if KEY in journal.plan:
         return _judging(journal, _ended(journal, game_id))
@@ -37,9 +37,9 @@ def rebuild(journal: Journal, game_id: str) -> Game:
 
 
 def ask_at(journal: Journal, game_id: str, step: int, seat: str) -> tuple[Ask, Sequence[Event], Game]:
-    """The ask to a seat at a step, what the seat had seen, and the game at that moment.
+    """The ask to a seat at a step, the events the seat had seen, and the game at that moment.
 
-    Raises UsageError if nobody of that name is asked at that step, or the replies end before it.
+    Raises UsageError if no seat of that name is asked at that step, or if the replies end before it.
     """
     session = Session(rebuild(journal, game_id))
     answers = journal.answers(game_id)

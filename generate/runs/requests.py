@@ -1,8 +1,9 @@
-"""The requests of a run, kept small: each line of text once, and of a prompt only what its seat's last one lacks.
+"""The requests of a run, stored compactly: each line of text once, and for a prompt only what its seat's last one
+lacks.
 
-A prompt is a list of lines. Lines lie in `texts` under a hash of themselves. A prompt lies in `prompts` under a hash of
-its whole text: the prompt that it begins like, how many lines of that, and its own lines after them. Both names are
-checked when a prompt is read, so that a changed row is found.
+A prompt is a list of lines. Lines are stored in `texts` under their hash. A prompt is stored in `prompts` under a hash
+of its whole text: the prompt whose beginning it shares, how many lines they share, and its own lines after those. Both
+hashes are checked when a prompt is read, so that a changed row is detected.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-_KNOWN = 1 << 16  # texts remembered as written, so that most lines cost no statement
+_KNOWN = 1 << 16  # texts remembered as already written, so that most lines need no SQL statement
 
 
 class RequestStore:
-    """What is to be written for the requests of one process. `texts` and `prompts` are the rows that wait."""
+    """The rows to write for the requests of one process: `texts` and `prompts` hold those still pending."""
 
     def __init__(self) -> None:
         self.texts: list[tuple[int, str]] = []
@@ -28,7 +29,7 @@ class RequestStore:
         self._written: dict[int, None] = {}
 
     def keep(self, game: str, seat: str, request: Mapping[str, Any]) -> tuple[int, bytes]:
-        """Take in the body of a request; returns the names of its parameters and of its messages' texts."""
+        """Take in the body of a request; returns the stored names of its parameters and of its messages' texts."""
         messages = [dict(message) for message in request.get("messages", ())]
         prompts = []
         for message in messages:
@@ -40,7 +41,7 @@ class RequestStore:
         return self._text(parameters, name_of(parameters)), array("q", prompts).tobytes()
 
     def forget(self, game: str) -> None:
-        """A game ended; nothing else begins like its prompts."""
+        """Forget a game that ended, since no later prompt will share the beginning of its prompts."""
         self._last.pop(game, None)
 
     def _text(self, text: str, name: int) -> int:
@@ -65,7 +66,7 @@ class RequestStore:
 
 
 def _shared(one: list[int], other: list[int]) -> int:
-    """How many lines two prompts begin with alike."""
+    """The number of lines that two prompts share at the beginning."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -120,13 +121,13 @@ def _numbers(data: Any) -> array[int]:
 
 
 def name_of(text: str) -> int:
-    """The name that a text is kept under: 64 bits of its BLAKE2b hash, as SQLite's signed integer."""
+    """The name that a text is stored under: 64 bits of its BLAKE2b hash, as a signed SQLite integer."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-_line_name = lru_cache(maxsize=_KNOWN)(name_of)  # for lines alone: whole prompts are long and seldom come twice
+_line_name = lru_cache(maxsize=_KNOWN)(name_of)  # for lines only: whole prompts are long and seldom repeat
 
 
 def escaped(text: str) -> str:
-    """SQLite takes valid UTF-8 only; half a surrogate pair is written out as an escape."""
+    """The text with lone surrogates written as escapes, since SQLite takes only valid UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")

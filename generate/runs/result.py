@@ -1,4 +1,4 @@
-"""What `play` and `label` return: how a run stands, and where it lies."""
+"""What `play` and `label` return: the state of a run, and its location."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class RunResult:
     """A run after `play` or `label`.
 
-    folder: of the run; about: what was asked for, beginning with the run and the game; tally: counts of the whole
-    run, its tokens, cost and failures; seconds: how long this call took; currency: of the cost.
+    folder: the run's folder; about: what was asked for, beginning with the run and the game; tally: counts for the
+    whole run, its tokens, cost and failures; seconds: how long this call took; currency: the currency of the cost.
     """
 
     folder: Path
@@ -31,7 +31,7 @@ class RunResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every planned game was played to its end."""
+        """Whether every planned game was played to the end."""
         return self.tally.done == self.tally.planned
 
     @cached_property
@@ -82,7 +82,7 @@ class RunResult:
 
 
 def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
-    """Calls and tokens a game, by kind of ask, over the games that ended."""
+    """Calls and tokens per game, by kind of ask, over the games that ended."""
     games = max(tally.done + tally.failed, 1)
 
     def each(count: int | None) -> float | None:

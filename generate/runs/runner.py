@@ -1,10 +1,10 @@
 """The runner: plays the games of a job, many at once on one event loop, and keeps every reply the moment it arrives.
 
-A game is a function of its seed and its replies, so resuming after a stop of any kind means playing the recorded
-replies again, for free, and asking only for those that are missing, in a half-answered batch too.
+A game is a function of its seed and its replies, so resuming after any kind of stop means replaying the recorded
+replies at no cost and asking only for the missing ones, even in a half-answered batch.
 
-A game fails only when a player cannot answer one of its asks. Failed games are tried once more before the run ends. A
-measurement that cannot be obtained is no reason for a game to fail: the rating becomes a null that says why.
+A game fails only when a player cannot answer one of its asks. Failed games are retried once before the run ends. A
+measurement that cannot be obtained does not make a game fail: the rating becomes a null with the reason.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
 
-FRUITLESS = 20  # so many failures in a row, and the run stops, so that the cause can be found
-MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON}  # asks whose answers change nothing in the game
-_SHOW_EVERY = 0.1  # seconds between two looks at the progress, where there is news
-_SHOW_ANYWAY = 0.5  # and where there is none
+FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
+MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON}  # asks whose answers do not affect the game
+_SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
+_SHOW_ANYWAY = 0.5  # and if nothing has
 
 Answers = dict[tuple[int, str], Reply]
 
 
 @dataclass(slots=True)
 class RunProgress:
-    """How a run stands. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost are of the
+    """The state of a run. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost cover the
     whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
     began; unrated: measurements that could not be obtained since then; retried: failed games that were tried once more.
-    kinds: what each kind of ask took in the whole run; endpoints: what is known of them; both are there at the end.
-    activity: requests under way, waits, retries. stop: why the run ended too soon.
+    kinds: what each kind of ask cost in the whole run; endpoints: what is known about them; both are set only at the
+    end. activity: requests under way, waits, retries. stop: why the run ended early.
     """
 
     planned: int
@@ -81,14 +81,14 @@ class RunProgress:
         self.fallbacks.update(_replaced(game))
 
     def take_back(self, game: GameRecord) -> None:
-        """Undo the counting of a failed game that is tried once more."""
+        """Undo the counting of a failed game that is being retried."""
         self.failed -= 1
         self.failures = self.failures - Counter([game.failure])
         self.fallbacks = self.fallbacks - _replaced(game)
 
 
 def _replaced(game: GameRecord) -> Counter[str]:
-    """By model, how many replies were unusable: of the players, or of the judge where the game was judged. An explained
+    """The number of unusable replies by model: from the players, or from the judge if the game was judged. An explained
     vote is one reply, though it becomes a vote and a silence.
     """
     models = {seat.name: seat.model for seat in game.seats}
@@ -113,7 +113,7 @@ async def play(
     watch: Callable[[RunProgress], None] | None = None,
     halt: Halt | None = None,
 ) -> RunProgress:
-    """Play a plan into a run folder, or resume the run that is there; as `run`."""
+    """Play a plan into a run folder, or resume the run in it; as `run`."""
     return await run(Playing(plan, out), out, limits, retry_failed, watch, halt)
 
 
@@ -125,12 +125,12 @@ async def run(
     watch: Callable[[RunProgress], None] | None = None,
     halt: Halt | None = None,
 ) -> RunProgress:
-    """Do a job in a run folder, or resume the run that is there. watch: called now and then with the progress; halt:
-    ends the run early when it is set; requests under way still come in and are kept.
+    """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
+    the run early when set; requests under way still finish and are kept.
 
-    Nothing is written before every player is open. Raises PlanChanged if the folder holds another plan, UsageError
-    for a player that cannot be opened or a folder that cannot be written, BadData for a damaged journal. Whatever
-    pauses the run (RunPaused), and an unbroken row of failures, end it early: `RunProgress.stop` says which.
+    Nothing is written before every player is open. Raises PlanChanged if the folder holds a different plan, UsageError
+    for a player that cannot be opened or a folder that cannot be written to, BadData for a damaged journal. Anything
+    that pauses the run (RunPaused), or an unbroken series of failures, ends it early: `RunProgress.stop` says which.
     """
     limits = limits or Limits()
     progress = RunProgress(len(job))
@@ -216,7 +216,7 @@ class _Run(Generic[G]):
         self._watch = watch
         self.begun = journal.begun()
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
-        self.failed_row = 0  # failed games since the last one that was played to its end
+        self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
         self.shown_at = 0.0
 
@@ -238,7 +238,7 @@ class _Run(Generic[G]):
             self._show()
 
     async def _keep_showing(self) -> None:
-        """Show the progress also while nothing comes in."""
+        """Show the progress even while nothing comes in."""
         while True:
             await asyncio.sleep(_SHOW_ANYWAY)
             self._show()
@@ -250,7 +250,7 @@ class _Run(Generic[G]):
                 group.create_task(self._play_chains(chains))
 
     def _take_up_failed(self) -> None:
-        """Let the games that failed go on from their last reply: what they failed of may have passed."""
+        """Resume failed games from their last reply: the cause of the failure may be gone."""
         self.journal.forget_failed(self.failed)
         for game in self.failed.values():
             self.progress.take_back(game)
@@ -279,7 +279,7 @@ class _Run(Generic[G]):
                     return
 
     def _stop(self, error: LiescopeError) -> None:
-        """End the run: requests under way come in, those that wait are not sent."""
+        """End the run: requests under way finish, waiting ones are not sent."""
         if self.progress.stop is None:
             self.progress.stop = error
         self.halt.set(error if isinstance(error, RunPaused) else RunPaused(str(error)))
@@ -316,7 +316,7 @@ class _Run(Generic[G]):
         return await self.job.end(planned, game, session.outcome, seats, failure)
 
     async def _batch(self, session: Session, seats: Mapping[str, Player], answers: Answers) -> tuple[Reply, ...]:
-        """The replies to the waiting asks: recorded ones first, the others asked for together."""
+        """The replies to the waiting asks: recorded ones first, the others requested together."""
         asks = session.asks
         replies: list[Reply | None] = [answers.pop((ask.step, ask.seat), None) for ask in asks]
         missing = [place for place, reply in enumerate(replies) if reply is None]
@@ -337,7 +337,7 @@ class _Run(Generic[G]):
         return tuple(reply for reply in replies if reply is not None)
 
     async def _answer(self, player: Player, ask: Ask, view: Sequence[Event], place: int) -> Reply:
-        """One reply, in the journal before anybody else hears of it."""
+        """One reply, written to the journal before anything else sees it."""
         try:
             reply = await player.answer(ask, view)
         except PlayerFailed as error:
@@ -353,7 +353,7 @@ class _Run(Generic[G]):
         return reply
 
     def _unrated(self, player: Player, error: PlayerFailed) -> Reply:
-        """What stands for a measurement that could not be obtained: a null with its reason."""
+        """The substitute for a measurement that could not be obtained: a null with the reason."""
         self.progress.unrated += 1
         self.unrated_row += 1
         if self.unrated_row >= FRUITLESS:
@@ -383,7 +383,7 @@ class _Run(Generic[G]):
 
 
 def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]:
-    """The replies; or, once all of a batch have ended, the error that weighs most: anything before PlayerFailed."""
+    """The replies of a batch once all have ended, or the most serious error: any other comes before PlayerFailed."""
     errors = [result for result in results if isinstance(result, BaseException)]
     for error in sorted(errors, key=lambda error: isinstance(error, PlayerFailed)):
         raise error

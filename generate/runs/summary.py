@@ -31,9 +31,9 @@ def run_job(
     config: RunConfig,
     progress: bool,
 ) -> RunResult:
-    """Do the job in a run folder, beside which the config is written. progress: show it on standard error.
+    """Do the job in a run folder and write the config there. progress: show it on standard error.
 
-    Works inside a running event loop too, as in a notebook.
+    Also works inside a running event loop, as in a notebook.
     """
     started = time.monotonic()
     with live_display(config.command, limits.currency, progress) as show:
@@ -59,7 +59,7 @@ def _say_how_to_resume(out: Path, wanted: bool) -> None:
 
 
 def summarise(result: RunResult, as_json: bool) -> None:
-    """Print how the run stands; then raise what stopped it."""
+    """Print the state of the run, then raise whatever stopped it."""
     tally = result.tally
     if as_json:
         emit(result.to_json())

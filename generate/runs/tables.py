@@ -1,7 +1,7 @@
-"""The tables of a journal: their columns, the checksum of every row, and journals of format 1, which had none.
+"""The tables of a journal: their columns, the checksum of every row, and journals in format 1, which had no checksums.
 
-Opened for writing, a journal of format 1 is brought to format 2 in one transaction; opened for reading, it is left as
-it is and seen through views that have the columns of format 2.
+A journal in format 1 is upgraded to format 2 in one transaction when opened for writing; when opened for reading, it is
+left as it is and seen through views with the columns of format 2.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], ...]] = {
     )
     for table, columns in _COLUMNS.items()
 }
-# Rows named by a hash of what they hold, which is their checksum.
+# Rows named by a hash of their contents, which serves as their checksum.
 _STORES = """
 CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS prompts (id INTEGER PRIMARY KEY, parent INTEGER, shared INTEGER NOT NULL, tail BLOB NOT NULL)
@@ -75,12 +75,12 @@ def checksum(row: Sequence[Any]) -> int:
 
 
 def signed(row: Sequence[Any]) -> tuple[Any, ...]:
-    """The row with its checksum behind it, as it is stored."""
+    """The row followed by its checksum, as stored."""
     return *row, checksum(row)
 
 
 def create(base: sqlite3.Connection) -> None:
-    """Make the tables that are missing."""
+    """Create the missing tables."""
     with base:
         base.execute("BEGIN IMMEDIATE")
         _create(base)
@@ -97,7 +97,9 @@ def _create(base: sqlite3.Connection) -> None:
 
 
 def upgrade(base: sqlite3.Connection) -> None:
-    """Bring a journal of format 1 to format 2, wholly or not at all. Rows get the checksum of what they hold now."""
+    """Upgrade a journal from format 1 to format 2, completely or not at all. Rows get the checksum of their current
+    values.
+    """
     base.create_function("row_checksum", -1, lambda *row: checksum(row), deterministic=True)
     with base:
         base.execute("BEGIN IMMEDIATE")
@@ -112,12 +114,12 @@ def upgrade(base: sqlite3.Connection) -> None:
             base.execute(f"INSERT INTO {table} SELECT {columns}, row_checksum({columns}) FROM ({source})")
         for table in old:
             base.execute(f"DROP TABLE old_{table}")
-    with suppress(sqlite3.OperationalError):  # a smaller file is welcome, but not where the disk is full
+    with suppress(sqlite3.OperationalError):  # shrinking the file is optional, and fails on a full disk
         base.execute("VACUUM")
 
 
 def view_format_1(base: sqlite3.Connection) -> None:
-    """Give a journal of format 1, open for reading, the columns of format 2."""
+    """Give a journal in format 1, open for reading, the columns of format 2."""
     for table, query in _FORMAT_1.items():
         base.execute(f"CREATE TEMP VIEW {table} AS {query}")
 

@@ -1,9 +1,9 @@
 """Who plays which role against whom, and under which name: designs, lists of cells, balanced seating.
 
 A cell is a choice of a player for every role. The background design measures one player at a time: it plays one role
-while one and the same background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all
-players over all roles (I³ for three roles); self-play fills every role with the same player; the factorial design is
-self-play crossed with the jester's learning, off and on (Triadic Werewolf paper, section 4).
+while a single background player fills the others (Mini-Mafia paper, Appendix B); the full design crosses all players
+with all roles (I³ for three roles); self-play fills every role with the same player; the factorial design is self-play
+crossed with the jester's learning, off and on (Triadic Werewolf paper, section 4).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SEATINGS = ("balanced", "shuffled", "fixed")
 def cells(design: str, roles: Sequence[str], players: Sequence[str], backgrounds: Sequence[str] = ()) -> list[Cell]:
     """The distinct cells of a design, in a fixed order; cells that coincide (self-play in each role) count once.
 
-    backgrounds: for the background design, who fills the other roles; all players where none is given. Raises
-    UnknownName for a design, UsageError for backgrounds that another design could not use.
+    backgrounds: for the background design, who fills the other roles; all players if none is given. Raises UnknownName
+    for an unknown design, UsageError for backgrounds given with a design that does not use them.
     """
     if design not in DESIGNS:
         raise UnknownName("design", design, DESIGNS)
@@ -54,8 +54,8 @@ def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[lis
 def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
     """The distinct cells of a CSV file with one column for each role, in any order.
 
-    Raises BadData for a file that cannot be read, has no cells, lacks a column or leaves a field empty, and
-    UnknownName for a column that is no role of the game.
+    Raises BadData for a file that cannot be read, has no cells, lacks a column or leaves a field empty, and UnknownName
+    for a column that is not a role of the game.
     """
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
@@ -84,10 +84,10 @@ def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
 def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterator[tuple[list[str], list[str]]]:
     """A block of as many games as there are cards, in which every name holds every card of the deck exactly once.
 
-    Yields (names in the order of the table, the cards: one for each name, then those that nobody holds). Within a block
-    the order of the table stays the same, so that roles are balanced over places as well; it and the arrangement of the
-    roles are drawn anew for each block. The games of a block are ordered so that any first part of it is as even as
-    possible. Who speaks when is drawn by the game itself, round by round.
+    Yields (names in table order, the cards: one for each name, then those that no one holds). Within a block the table
+    order stays the same, so that roles are balanced over places as well; it and the arrangement of the roles are
+    redrawn for each block. The games of a block are ordered so that the first few are as balanced as possible, however
+    many are played. The speaking order is drawn by the game itself, round by round.
     """
     table = random.sample(list(names), len(names))
     cards = random.sample(list(deck), len(deck))

@@ -1,4 +1,4 @@
-"""One game as text that a person can read: roles, the night, what was said with its labels, votes, outcome."""
+"""One game as readable text: roles, the night, the statements with their labels, votes, outcome."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from liescope.games.record import GameRecord
 from liescope.labeling.rows import LabelledGame, RatingRow, StatementRow
 
 _LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
-_NAMED = 4  # observers that are shown one by one; more are counted
+_NAMED = 4  # observers shown one by one; beyond that they are counted
 
 
 def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
-    """The lines of a game in the order of play, styled. labels: `label_game` of the same game."""
+    """The lines of a game in order of play, styled. labels: `label_game` of the same game."""
     yield _text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
     if game.cell:
         yield _text(f"cell {game.cell}", _LABEL)
@@ -123,7 +123,7 @@ def _judge(event: Event) -> str:
 
 
 def _form(form: Mapping[str, Sequence[str]]) -> str:
-    """What a judge filled in, on one line."""
+    """A judge's answers, on one line."""
     return ", ".join(f"{key} {'/'.join(values)}" for key, values in form.items())
 
 
@@ -173,5 +173,5 @@ def _ending(game: GameRecord) -> Text:
 
 
 def _text(words: str, style: str = "") -> Text:
-    """A line of a transcript; nothing that a model or a file says reaches a terminal in another way."""
+    """A line of a transcript; all text from a model or a file reaches the terminal through here."""
     return Text(plain(words), style)

@@ -1,4 +1,4 @@
-"""A log that departs from our rules, recorded literally: the events it mentions, in its order."""
+"""A log that departs from our rules, recorded literally: the events it mentions, in the log's order."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ UNFINISHED = "the published log ends before the game does"
 
 
 def write_down(log: LogGame) -> GameRecord:
-    """The record of a log that our rules cannot follow; a failed game where the log does not say how it ended.
+    """The record of a log that our rules cannot follow; a failed game if the log does not say how it ended.
 
-    Raises BadData if there is no such table in Mafia.
+    Raises BadData if Mafia allows no such table.
     """
     rounds = max((_turns(day).most_common(1)[0][1] for day in log.days if day.messages), default=1)
     try:

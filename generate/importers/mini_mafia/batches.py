@@ -15,18 +15,18 @@ from liescope.generate.importers.protocol import Rejected
 
 MOST_BATCHES = 10_000
 _VERSION = re.compile(r"_(v\d+(?:\.\d+)*)$")
-_FILE_KEYS = ("model_name", "model_path")  # of local models, which earlier versions name by their file
+_FILE_KEYS = ("model_name", "model_path")  # of local models, which earlier versions name by file
 
 
 class Batches:
-    """The batches of a log by their id, once they are read."""
+    """The batches of a log by id, once read."""
 
     def __init__(self) -> None:
         self._given = False
         self._batches: dict[str, dict[str, Any]] = {}
 
     def read(self, file: Path) -> Iterator[Rejected]:
-        """Take up the batches of a file; yields what is none."""
+        """Add the batches of a file; yields entries that are not batches as rejections."""
         self._given = True
         for line, entry in read_objects(file):
             if isinstance(entry, Rejected):
@@ -41,9 +41,9 @@ class Batches:
                 yield Rejected(file.name, line, "", "the batch has no batch_id and model_configs")
 
     def of_game(self, game: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any], list[str]]:
-        """A game's models (name to model), what its record keeps besides, and notes on what is not known.
+        """A game's models (name to model), what else its record keeps, and notes on what is not known.
 
-        The game's own word on its models comes first: early versions name them beside the players.
+        What the game itself says about its models comes first: early versions name them with the players.
         """
         name = str(game.get("game_id", "")).partition("_game_")[0]
         batch = self._batches.get(name) or self._batches.get(str(game.get("batch_id", "")), {})
@@ -69,7 +69,7 @@ class Batches:
 
 
 def _model(config: Any) -> str:
-    """What a configuration calls its model; a local file by its name. "" if it names none."""
+    """The model name in a configuration; for a local file, the file's name. "" if there is no name."""
     if isinstance(config, dict):
         if isinstance(config.get("model"), str) and config["model"]:
             return str(config["model"])

@@ -1,5 +1,5 @@
-"""The SQLite form in which the authors ran their benchmark: games of models alone, with each player's model and role in
-tables of their own (`games`, `game_players`, `players`) and what was done in `game_sequence`.
+"""The SQLite form of the authors' benchmark runs: games between models only, with each player's model and role in
+separate tables (`games`, `game_players`, `players`) and the actions in `game_sequence`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def is_benchmark(path: Path) -> bool:
 
 
 def read_benchmark(path: Path) -> Iterator[tuple[int, str | BenchmarkRows]]:
-    """Every game's place and rows; or the reason why they cannot be read. Place 0 is the whole database."""
+    """Every game's place and rows, or the reason they cannot be read. Place 0 means the whole database."""
     with SafeDatabase(path) as base:
         try:
             yield from _read(base)

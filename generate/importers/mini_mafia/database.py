@@ -1,9 +1,9 @@
-"""The authors' SQLite form of a Mini-Mafia game: one row in `games`, one in `game_actions` for each thing done.
+"""The authors' SQLite form of a Mini-Mafia game: one row in `games`, one in `game_actions` for each action.
 
-`villager_name` is the villager who survived the night; whom the mafioso killed stands in the `kill` action alone.
-`winner` is GOOD or EVIL. A message that could not be read has the result "remained silent"; a vote that was drawn ends
-in " (random)". `background_name` is the model of every seat that no person played, and the person sat in the seat of
-`human_role` (the surviving villager's, for a villager).
+`villager_name` is the villager who survived the night; the mafioso's victim is only in the `kill` action. `winner` is
+GOOD or EVIL. A message that could not be read has the result "remained silent"; a vote that was drawn at random ends in
+" (random)". `background_name` is the model of every seat not played by a person, who sat in the seat of `human_role`
+(the surviving villager's, for a villager).
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _GAMES = (
     "background_name",
     "human_role",
 )
-_LATER = frozenset({"human_role"})  # columns that the authors' first databases have not
+_LATER = frozenset({"human_role"})  # columns missing from the authors' first databases
 _GAME_TYPES = {"game_id": int}
 _ACTION_TYPES = {"game_id": int, "step": int}
 _ACTIONS = ("game_id", "step", "action_type", "actor", "raw_response", "parsed_result")
 _DRAWN = " (random)"
-_SILENT = frozenset({"", "None", "remained silent"})  # with a full stop, somebody said so
+_SILENT = frozenset({"", "None", "remained silent"})  # with a full stop, a player said it
 WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
 
 
 def read_database(path: Path) -> Iterator[tuple[int, str | tuple[dict[str, Any], list[dict[str, Any]]]]]:
-    """Every game's place and row, with its actions in their order; or the reason why the row cannot be read.
+    """Every game's place and row, with its actions in order, or the reason the row cannot be read.
 
     Only tables are read, never views, and no query may take longer than its limit.
     """
@@ -142,7 +142,7 @@ def _one(actions: list[dict[str, Any]], kind: str) -> str:
 
 
 def target_of(action: Mapping[str, Any]) -> tuple[str, bool]:
-    """Whom an action is about, and whether the authors' engine drew them."""
+    """The target of an action, and whether the authors' engine drew it at random."""
     result = str(action["parsed_result"])
     return result.removesuffix(_DRAWN), result.endswith(_DRAWN)
 

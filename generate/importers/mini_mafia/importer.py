@@ -1,4 +1,4 @@
-"""The published games of the Mini-Mafia paper's authors, from either of their forms and every version of them."""
+"""The published games of the Mini-Mafia paper's authors, from either form and every version of it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from liescope.generate.importers.protocol import Imported, Importer, Rejected, a
 
 
 class MiniMafiaOptions(OptionsModel):
-    """batches: without them the models are "unknown", where the game itself does not name them."""
+    """batches: without them, models are "unknown" unless the game itself names them."""
 
     batches: Path | None = Field(default=None, description="The log's batch configurations, which name the models.")
     paper_names: bool = Field(default=False, description="Name models as the paper does, not as the log does.")
 
 
 class MiniMafiaImporter(Importer):
-    """Logs of one JSON object a line (`.jsonl`, also gzipped), or a SQLite database."""
+    """Logs with one JSON object per line (`.jsonl`, optionally gzipped), or a SQLite database."""
 
     format: ClassVar[str] = FORMAT
     reads: ClassVar[str] = "a log (.jsonl, .jsonl.gz) or a SQLite database"

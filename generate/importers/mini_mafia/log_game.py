@@ -1,10 +1,10 @@
-"""A published game of Mafia as its log has it, and the game record that is generated from it.
+"""A published game of Mafia as logged, and the game record that is generated from it.
 
-Where the log is of a game that our rules can play, they play it again: the log answers every ask, and every random draw
-(who dies, who speaks first, what a lost vote became, who of a tie is arrested) is fixed by the log. The record then
-holds the very events that our engine logs. Where the log departs from our rules without contradicting itself (a vote is
-missing, somebody spoke twice, there was a second day), the events are written down as the log has them, and the record
-names the departure. A log that contradicts itself is refused.
+If our rules can play the logged game, they replay it: the log answers every ask and fixes every random draw (who dies,
+who speaks first, what a lost vote became, who is arrested in a tie). The record then holds exactly the events that our
+engine logs. If the log departs from our rules without contradicting itself (a vote is missing, a player spoke twice,
+there was a second day), the events are recorded as logged, and the record names the departure. A log that contradicts
+itself is refused.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ HUMAN_MODEL = "human"
 SILENCED = "the published log says that the message could not be read"
 DRAWN = "the published log says that the vote was drawn, as the answer could not be read"
 FORMAT = "mini-mafia"
-_SETTINGS = ("rounds", "reveal_dead", "mutual_discovery")  # what may differ from log to log
+_SETTINGS = ("rounds", "reveal_dead", "mutual_discovery")  # the settings that may differ from log to log
 ROLES = (MAFIOSO, DETECTIVE, VILLAGER)
 
 
 @dataclass(frozen=True, slots=True)
 class LogMessage:
-    """One turn to speak. text: None if the authors' engine put a silence in place of what it could not read."""
+    """One turn to speak. text: None if the authors' engine recorded a silence because it could not read the answer."""
 
     speaker: str
     text: str | None
@@ -40,7 +40,7 @@ class LogMessage:
 
 @dataclass(frozen=True, slots=True)
 class LogVote:
-    """One vote. drawn: the authors' engine drew it because it could not read the answer."""
+    """One vote. drawn: the authors' engine drew it at random because it could not read the answer."""
 
     voter: str
     target: str
@@ -49,9 +49,9 @@ class LogVote:
 
 @dataclass(frozen=True, slots=True)
 class LogDay:
-    """A night and the day after it. killed: "" if nobody died; findings: detective to the player found out; exposed:
-    the detectives who know that their mafioso knows them, and the mafiosos who know the detective; arrested: "" if
-    the log does not say.
+    """A night and the day after it. killed: "" if no one died; findings: detective to the player investigated; exposed:
+    the detectives who know that their mafioso knows them, and the mafiosos who know the detective; arrested: "" if the
+    log does not say.
     """
 
     killed: str = ""
@@ -64,9 +64,9 @@ class LogDay:
 
 @dataclass(frozen=True, slots=True)
 class LogGame:
-    """What a log says of one game. roles: name to role, in the order of the table; models: name to model name; human:
-    the name of the seat that a person played, if any; winner: "" if the log does not say; reveal_dead: the players
-    learned the role of the dead; meta: what the record keeps besides; notes: what was read with leniency.
+    """What a log says about one game. roles: name to role, in table order; models: name to model name; human: the name
+    of the seat that a person played, if any; winner: "" if the log does not say; reveal_dead: the players learned the
+    role of the dead; meta: what else the record keeps; notes: what was read leniently.
     """
 
     game_id: str
@@ -86,7 +86,7 @@ class Departure(Exception):
 
 def record_of(log: LogGame) -> GameRecord:
     """The game's record. seed is None: the draws were not ours. Raises BadData if the log contradicts itself."""
-    # Each of the two ways needs what is here.
+    # Imported here because both modules import this one.
     from liescope.generate.importers.mini_mafia.as_logged import write_down
     from liescope.generate.importers.mini_mafia.replayed import replay_log
 
@@ -98,7 +98,7 @@ def record_of(log: LogGame) -> GameRecord:
 
 
 def _check(log: LogGame) -> None:
-    """Raises BadData if what the log says cannot all be true."""
+    """Raise BadData if the log contradicts itself."""
     for name, role in log.roles.items():
         if role not in ROLES:
             raise BadData(f"{name} is a {role!r}; this format knows {', '.join(ROLES)}")
@@ -135,7 +135,7 @@ def _check_votes(log: LogGame, day: LogDay, gone: set[str]) -> None:
 
 
 def table_of(log: LogGame, rounds: int) -> MafiaSpec:
-    """The table of a log: its names and roles, the options that its players' knowledge shows."""
+    """The table of a log: its names and roles, and the options inferred from its players' knowledge."""
     held = Counter(log.roles.values())
     return replace(
         MINI_MAFIA,
@@ -153,7 +153,7 @@ def table_of(log: LogGame, rounds: int) -> MafiaSpec:
 
 
 def finished(log: LogGame, game: Mafia, outcome: Outcome | None, failure: str = "") -> GameRecord:
-    """The record of a game whose events are written. failure: why a log is of an unfinished game."""
+    """The record of a game whose events are written. failure: why the log's game is unfinished."""
     players = {
         name: (HUMAN_MODEL, Source.HUMAN) if name == log.human else (log.models[name], Source.IMPORTED)
         for name in log.roles
@@ -168,7 +168,7 @@ def finished(log: LogGame, game: Mafia, outcome: Outcome | None, failure: str = 
 
 
 def _cell(log: LogGame, players: Mapping[str, tuple[str, Source]]) -> str:
-    """The models of those who are there by the first day, as a tournament names its cells."""
+    """The models of the players present on the first day, named as a tournament names its cells."""
     killed = log.days[0].killed if log.days else ""
     by_role = {role: players[name][0] for name, role in log.roles.items() if name != killed}
     return " | ".join(by_role.get(role, UNKNOWN_MODEL) for role in ROLES)

@@ -1,9 +1,9 @@
-"""From one game of the authors' log to what it says: the players' memories, read and held against each other.
+"""Reading one game of the authors' log: the players' memories are parsed and checked against each other.
 
 Memories follow Appendix A.2 of the Mini-Mafia paper. Every player remembers the same public events until they leave the
-game: the killed one nothing of the day, the arrested one nothing of the vote. Memories that contradict each other, or
-the flags beside them, make the game unreadable: nobody can say which is right. A line of no known form is kept, and
-the game's notes say that it was not read.
+game: a killed player remembers nothing of the day, an arrested one nothing of the vote. Memories that contradict each
+other, or the flags stored with them, make the game unreadable, since there is no way to know which is right. A line of
+unknown form is kept, and the game's notes say that it was not read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from liescope.generate.importers.mini_mafia.wording import (
 
 MOST_PLAYERS = 50
 LONGEST_NAME = 60
-_IN_SENTENCES = frozenset(':,"()\n.')  # what the log's sentences are built with
+_IN_SENTENCES = frozenset(':,"()\n.')  # characters that the log's sentences are built with
 _WINNERS = {"good": TOWN, "town": TOWN, "evil": MAFIA, "mafia": MAFIA}
 _REMEMBERED = {Death: "who was killed", LogMessage: "what was said", Votes: "the votes", Arrest: "the arrest"}
 _STRANGER = re.compile(r'(?:The \w+ )?(\w[\w -]*?)(?:: "| was found dead| was arrested).*', re.DOTALL)
@@ -42,7 +42,7 @@ _STRANGER = re.compile(r'(?:The \w+ )?(\w[\w -]*?)(?:: "| was found dead| was ar
 
 @dataclass(slots=True)
 class _Player:
-    """One player of the log. alive, jailed: the flags beside the memory, None if the log has none."""
+    """One player of the log. alive, jailed: the flags stored with the memory, None if the log has none."""
 
     name: str
     role: str
@@ -54,9 +54,9 @@ class _Player:
 
 
 def read_log_game(game: Mapping[str, Any], models: Mapping[str, str], meta: Mapping[str, Any]) -> LogGame:
-    """What one game of the log says. models: name to model name, for every player.
+    """The contents of one game of the log. models: name to model name, for every player.
 
-    Raises BadData with the reason why it cannot be read.
+    Raises BadData with the reason it cannot be read.
     """
     game_id = _field(game, "game_id", str, "the game")
     players = _players(game)
@@ -95,7 +95,7 @@ def read_log_game(game: Mapping[str, Any], models: Mapping[str, str], meta: Mapp
 
 
 def player_list(game: Mapping[str, Any]) -> list[Any]:
-    """The players of a log, under the name that its version gives the list."""
+    """The player list of a log, whose key depends on the version."""
     return list(_field(game, "final_state" if "final_state" in game else "players", list, "the game"))
 
 
@@ -146,7 +146,7 @@ def _check_role(name: str, role: str, roles: Mapping[str, str], what: str) -> No
 
 
 def _check_agreement(witness: _Player, players: Sequence[_Player]) -> None:
-    """Every player remembers what the witness does, up to some point."""
+    """Check that every player remembers what the witness does, up to some point."""
     for player in players:
         for mine, other in zip(player.public, witness.public, strict=False):
             if mine != other:
@@ -162,9 +162,9 @@ def _check_agreement(witness: _Player, players: Sequence[_Player]) -> None:
 
 
 def _days(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """A player's memory, parted where a night begins."""
+    """A player's memory, split where a night begins."""
     day: list[Entry] = []
-    started = False  # whether the day of this part has begun, so that the next death is of another night
+    started = False  # whether the day of this part has begun, so that the next death belongs to another night
     for entry in entries:
         if started and (isinstance(entry, Death | Kill) or (isinstance(entry, Begins) and entry.night)):
             yield day
@@ -176,7 +176,7 @@ def _days(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
 
 
 def _day(number: int, entries: Sequence[Entry], players: Sequence[_Player]) -> LogDay:
-    """One night and day: the public part from the witness, the rest from those whom it happened to."""
+    """One night and day: the public part from the witness, the rest from the players concerned."""
     own = {player.name: (list(_days(player.entries)) + [[]] * (number + 1))[number] for player in players}
     killed = _only([entry.name for entry in entries if isinstance(entry, Death)], "deaths in one night")
     victims = {entry.victim for mine in own.values() for entry in mine if isinstance(entry, Kill)}
@@ -199,7 +199,7 @@ def _day(number: int, entries: Sequence[Entry], players: Sequence[_Player]) -> L
 
 
 def _exposed(own: Mapping[str, Sequence[Entry]], players: Sequence[_Player]) -> frozenset[str]:
-    """Who is warned: who knows that another one knows their role, and a mafioso who knows the detective."""
+    """Who is exposed: players who know that another one knows their role, and a mafioso who knows the detective."""
     roles = {player.name: player.role for player in players}
     warned = set()
     for name, entries in own.items():
@@ -218,7 +218,7 @@ def _only(found: Sequence[Any], what: str, default: Any = "") -> Any:
 
 
 def _check_flags(players: Sequence[_Player], notes: list[str]) -> None:
-    """The flags beside the memories say what the lines do, where both speak."""
+    """Check that the flags agree with the memory lines wherever both exist."""
     for kind, what in ((Death, "killed"), (Arrest, "arrested")):
         stated = {entry.name for player in players for entry in player.public if isinstance(entry, kind)} - {""}
         flagged = _flagged(players, what)
@@ -230,7 +230,7 @@ def _check_flags(players: Sequence[_Player], notes: list[str]) -> None:
 
 
 def _with_flags(days: list[LogDay], players: Sequence[_Player], notes: list[str]) -> list[LogDay]:
-    """The days, with what no line says filled in from the flags."""
+    """The days, with facts missing from the lines filled in from the flags."""
     for what in ("killed", "arrested"):
         flagged = _flagged(players, what)
         if not flagged or any(getattr(day, what) for day in days):
@@ -245,7 +245,7 @@ def _with_flags(days: list[LogDay], players: Sequence[_Player], notes: list[str]
 
 
 def _flagged(players: Sequence[_Player], what: str) -> set[str] | None:
-    """Who was killed or arrested by the flags; None if the log has no such flag."""
+    """Who was killed or arrested according to the flags; None if the log has no such flag."""
     flags = {player.name: player.jailed if what == "arrested" else _not(player.alive) for player in players}
     return None if None in flags.values() else {name for name, flag in flags.items() if flag}
 

@@ -1,4 +1,4 @@
-"""What the Mini-Mafia paper calls the models that its logs name by file or endpoint (Tables 2 to 4; Appendix E)."""
+"""The Mini-Mafia paper's names for the models that its logs name by file or endpoint (Tables 2 to 4; Appendix E)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ PAPER_NAMES = {
     "gpt-5-mini": "GPT-5 Mini",
     "grok-3-mini": "Grok 3 Mini",
     "mistral.gguf": "Mistral 7B Instruct",  # in the earliest batches
-    # The backgrounds of the people's games
+    # The backgrounds of the games with people
     "deepseek": "DeepSeek V3.1",
     "mistral": "Mistral 7B Instruct",
 }
 
 
 def paper_name(logged: str) -> str:
-    """The paper's name of a model, or the logged one where the paper has none.
+    """The paper's name for a model, or the logged one if the paper has none.
 
-    The people's database writes the older backgrounds as `detective_villager`, with "_" for "-" inside a name.
+    The database of games with people writes the older backgrounds as `detective_villager`, with "_" for "-" inside a
+    name.
     """
     half, even = divmod(len(logged), 2)
     if even and logged[half] == "_" and logged[:half] == logged[half + 1 :]:

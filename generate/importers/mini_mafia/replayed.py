@@ -1,4 +1,4 @@
-"""A log of one day, played again by our own rules."""
+"""A log of one day, replayed by our own rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 def replay_log(log: LogGame) -> GameRecord:
-    """The record with the events that our rules log. Raises Departure where they cannot follow the log."""
+    """The record with the events that our rules log. Raises Departure if they cannot follow the log."""
     if len(log.days) != 1:
         raise Departure(f"the log holds {len(log.days)} days, not one")
     (day,) = log.days
@@ -50,7 +50,7 @@ def replay_log(log: LogGame) -> GameRecord:
 
 
 def game_of(log: LogGame, rounds: int) -> Mafia:
-    """The game of the log's table, Mini-Mafia where it is one. Raises Departure where our rules have no such table."""
+    """The game for the log's table, Mini-Mafia if it is one. Raises Departure if our rules have no such table."""
     spec = table_of(log, rounds)
     mini = sorted(log.roles.values()) == sorted(MINI_MAFIA.deck()) and len(log.days) == 1
     try:
@@ -60,7 +60,7 @@ def game_of(log: LogGame, rounds: int) -> Mafia:
 
 
 def _check_knowledge(log: LogGame, day: LogDay) -> None:
-    """Our rules let both know or neither; and each detective finds a mafioso."""
+    """Raise Departure unless both sides know or neither does, and each detective finds a mafioso, as in our rules."""
     for name, role in log.roles.items():
         if role == DETECTIVE and name != day.killed and name not in day.findings:
             raise Departure(f"the log does not say whom {name}, the detective, investigated")
@@ -78,7 +78,7 @@ def _rounds(log: LogGame, day: LogDay) -> int:
 
 
 def _draws(log: LogGame, day: LogDay) -> Iterable[tuple[str, Any]]:
-    """Every draw of the game in the order in which the rules make it, each with its name."""
+    """Every draw of the game with its name, in the order the rules make them."""
     speakers = len(log.roles) - 1
     yield "the killer", next((name for name, role in log.roles.items() if role == MAFIOSO), "")
     yield "the killed player", day.killed
@@ -110,7 +110,7 @@ def _reply(ask: Ask, messages: deque[LogMessage], votes: Mapping[str, LogVote]) 
 
 
 class _FixedDraws(Random):
-    """A generator whose draws are known. Raises Departure for a draw that the rules do not allow."""
+    """A random generator with known draws. Raises Departure for a draw that the rules do not allow."""
 
     def __init__(self, draws: Iterable[tuple[str, Any]]) -> None:
         super().__init__(0)

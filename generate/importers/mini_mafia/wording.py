@@ -1,7 +1,7 @@
-"""The sentences of the authors' logs, in every version of their engine, as entries.
+"""The sentences of the authors' logs, from every version of their engine, as entries.
 
 A player's memory is a list of sentences. The versions word them differently: messages with or without quotation marks,
-"found dead" with or without the role, votes with or without the day. A sentence of no known form is None.
+"found dead" with or without the role, votes with or without the day. A sentence of unknown form becomes None.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from liescope.games.mafia import MAFIOSO
 from liescope.generate.importers.mini_mafia.log_game import LogMessage, LogVote
 from liescope.labeling.reading_notes import CUT_TEXT, LOST_TEXT
 
-MAYBE_CUT = "may have been cut off: it ends in dots"  # which the authors' parser puts after an unclosed quote
+MAYBE_CUT = "may have been cut off: it ends in dots"  # the authors' parser adds them after an unclosed quote
 UNCLOSED = "the closing quote is missing"
 BROKEN = "characters that are no text were replaced"
 BLANK = "the published message is blank"
@@ -38,7 +38,7 @@ class Begins:
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """Somebody was found dead; role: "" if it is not announced. name "": nobody died."""
+    """A player was found dead; role: "" if it is not announced. name "": no one died."""
 
     name: str
     role: str = ""
@@ -52,7 +52,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What this player learned of another one's role. stated: the sentence speaks of an investigation."""
+    """What this player learned about another player's role. stated: the sentence mentions an investigation."""
 
     name: str
     role: str
@@ -132,7 +132,7 @@ class Wording:
         )
 
     def read(self, line: str, me: str) -> Entry | None:
-        """The entry that a sentence in the memory of `me` makes; None for a sentence of no known form."""
+        """The entry for a sentence in the memory of `me`; None for a sentence of unknown form."""
         if spoken := self._message.fullmatch(line):
             return _message(_self(spoken[1], me), spoken[2])
         if votes := self._votes.fullmatch(line):
@@ -154,7 +154,7 @@ def _self(name: str, me: str) -> str:
 
 
 def _read_votes(votes: Iterator[re.Match[str]], me: str) -> Votes | None:
-    """None if a vote carries a remark that is not known to mean a drawn vote."""
+    """The votes; None if one carries a remark that is not known to mean a drawn vote."""
     read = []
     for vote in votes:
         drawn = "random" in (vote[3] or "")
@@ -185,6 +185,6 @@ def _message(speaker: str, words: str) -> LogMessage:
 
 
 def _leads_to_a_quote(speaker: str) -> str:
-    """A pattern of what may stand before a quotation and says nothing by itself: "", "[", "Alice: "."""
+    """A pattern for what may precede a quotation without any meaning: "", "[", "Alice: "."""
     name = re.escape(speaker)
     return rf"\s*(?:\[|{name}(?:'s \w+|, as {name})?:)?\s*"
