@@ -1,4 +1,4 @@
-"""Who sits at the table: scripted players, models behind an endpoint."""
+"""The players: scripted ones, and models behind an endpoint."""
 
 from liescope.generate.players.protocol import Attempt, Player, PlayerContext, Price
 from liescope.generate.players.registry import PLAYERS, open_player

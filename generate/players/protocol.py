@@ -1,4 +1,4 @@
-"""What a player is, and what it is given when it is opened."""
+"""The player protocol, and what a player is given when it is opened."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from liescope.generate.players.shared import Activity, Halt, Shared
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request that a player made for an ask, successful or not. attempt counts from 1; cost is in the currency
-    of the prices given; what an endpoint does not report is None. problem: "" or why this attempt gave no reply.
+    """One request that a player made for an ask, successful or not. attempt counts from 1; cost is in the currency of
+    the prices given; anything the endpoint does not report is None. problem: "", or why this attempt gave no reply.
     request: the JSON body that was sent (messages and parameters, no secret); response_id and served_model: what the
-    endpoint says of its answer.
+    endpoint reports about its answer.
     """
 
     game: str
@@ -38,10 +38,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class EndpointFacts:
-    """What a run found out about one model at one endpoint, kept in run.json so that going on does not ask again.
+    """What a run found out about one model at one endpoint, stored in run.json so that a resumed run need not ask
+    again.
 
-    host: host and port, never a whole address; json: the most that it accepts of "schema", "object" and "none", None
-    while unknown; served_models: the names that it gave for the model in its answers.
+    host: host and port, never a whole address; json: the strongest of "schema", "object" and "none" that it accepts,
+    None while unknown; served_models: the names it gave for the model in its answers.
     """
 
     host: str
@@ -57,9 +58,9 @@ class EndpointFacts:
 class Player(Protocol):
     """Answers asks from a seat's own view. One object serves every game and seat that its spec string plays.
 
-    model: the name shown in tables and in the corpus. `answer` raises PlayerFailed when no answer to this ask can be
-    had, and RunPaused when the whole run has to stop for now (budget, endpoint, Ctrl-C); a reply that came but cannot
-    be used is a Reply with `problem`.
+    model: the name shown in tables and in the corpus. `answer` raises PlayerFailed if this ask cannot be answered, and
+    RunPaused if the whole run has to stop for now (budget, endpoint, Ctrl-C); an unusable reply is a Reply with
+    `problem` set.
     """
 
     model: str
@@ -72,7 +73,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money for a million tokens."""
+    """Price per million tokens."""
 
     prompt: float
     completion: float
@@ -80,20 +81,20 @@ class Price:
 
 
 def _ignore(facts: EndpointFacts) -> None:
-    """Learn nothing; for players outside a run."""
+    """Ignore what is learned; for players outside a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
     """What a run gives its players.
 
-    log: called with every attempt as it ends (the journal's). game: the name of the game, which has prompts of its own.
-    prompts: the name of a set of them or a folder of templates. concurrency: the most requests under way at once.
-    timeout: seconds for one request. give_up_after: seconds without an answer after which a player is given up.
-    prices: by model name. max_tokens, max_cost: the run's budget, with what it spent before in spent_tokens and
-    spent_cost. allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to.
-    facts: what the run found out about its endpoints before; learn: called when there is more. halt: ends the run's
-    waiting; activity: what is going on now; shared: what the players have in common.
+    log: called with every attempt as it ends (by the journal). game: the name of the game, which has its own prompts.
+    prompts: the name of a prompt set or a folder of templates. concurrency: the maximum number of requests in flight.
+    timeout: seconds for one request. give_up_after: seconds without an answer after which a player is given up. prices:
+    by model name. max_tokens, max_cost: the run's budget; spent_tokens and spent_cost: what it has already spent.
+    allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to. facts: what the
+    run already knows about its endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity:
+    what is going on now; shared: objects that the players share.
     """
 
     log: Callable[[Attempt], None]

@@ -26,7 +26,7 @@ PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai}
 
 
 def open_player(spec: str, context: PlayerContext) -> Player:
-    """The player that a spec string names. Raises UsageError if the spec, a key or a package is missing."""
+    """The player named by a spec string. Raises UsageError if the spec, a key or a package is missing."""
     kind, _, argument = spec.partition(":")
     if kind not in PLAYERS:
         from liescope.generate.players.scripted import PROFILES

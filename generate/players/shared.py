@@ -1,4 +1,4 @@
-"""What the players of one run have in common: a typed store, the signal to stop, and what is going on right now."""
+"""What the players of one run share: a typed store, the signal to stop, and the current activity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Shared:
         self._made: dict[tuple[type, Hashable], object] = {}
 
     def once(self, kind: type[T], make: Callable[[], T], key: Hashable = None) -> T:
-        """The object of this type and key, made by `make` when it is asked for the first time."""
+        """The object of this type and key, made by `make` on first use."""
         if (kind, key) not in self._made:
             self._made[kind, key] = make()
         found = self._made[kind, key]
@@ -35,7 +35,7 @@ class Shared:
 
 
 class Halt:
-    """Says that the run is ending: requests under way may come in, and no new one is sent."""
+    """Signals that the run is ending: requests in flight may complete, and no new ones are sent."""
 
     def __init__(self) -> None:
         self.error: RunPaused | None = None
@@ -48,7 +48,7 @@ class Halt:
             self._set.set()
 
     def check(self) -> None:
-        """Raises the reason for which the run is ending, if it is."""
+        """Raises the reason why the run is ending, if it is."""
         if self.error is not None:
             raise self.error
 
@@ -67,8 +67,8 @@ class Halt:
 class Activity:
     """What is going on right now, for a progress display.
 
-    under_way: requests that were sent and not answered yet; waits: for each host that is being waited for, the moment
-    (`time.monotonic`) at which it is asked again, and why; retries: by reason, how many requests had to be sent again.
+    under_way: requests sent but not yet answered; waits: for each host that is being waited for, the time
+    (`time.monotonic`) of the next attempt, and why; retries: by reason, how many requests had to be sent again.
     """
 
     under_way: int = 0

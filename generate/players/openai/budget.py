@@ -1,4 +1,4 @@
-"""What a run's requests have cost, and the limits it may not pass."""
+"""What a run's requests have cost, and the limits on that."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from liescope.common.errors import BudgetSpent
 from liescope.generate.players.protocol import PlayerContext, Price
 
-CHARACTERS_A_TOKEN = 4  # where an endpoint does not say what it counted
+CHARACTERS_A_TOKEN = 4  # for an endpoint that reports no counts
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one answer as the endpoint counted them; None if it does not say."""
+    """Tokens of one answer as counted by the endpoint; None if it reports none."""
 
     prompt: int | None = None
     cached: int | None = None
     completion: int | None = None
 
     def cost(self, price: Price | None) -> float | None:
-        """Money for the answer; None without a price or without counts. Cached tokens are part of the prompt's."""
+        """What the answer cost; None without a price or counts. Cached tokens are included in the prompt tokens."""
         if price is None or self.prompt is None or self.completion is None:
             return None
         cached = min(self.cached or 0, self.prompt)
@@ -29,7 +29,7 @@ class Usage:
 
 
 class Budget:
-    """Counts what is spent. Requests under way when a limit is reached still come in, and count."""
+    """Counts what is spent. Requests in flight when a limit is reached still complete, and count."""
 
     def __init__(self, context: PlayerContext) -> None:
         self.tokens = context.spent_tokens
@@ -38,7 +38,7 @@ class Budget:
         self._max_cost = context.max_cost
 
     def check(self) -> None:
-        """Raises BudgetSpent when nothing more may be spent."""
+        """Raises BudgetSpent if nothing more may be spent."""
         for spent, limit, what in ((self.tokens, self._max_tokens, "tokens"), (self.cost, self._max_cost, "money")):
             if limit is not None and spent >= limit:
                 raise BudgetSpent(
@@ -47,7 +47,7 @@ class Budget:
                 )
 
     def spend(self, usage: Usage, price: Price | None, characters: tuple[int, int]) -> None:
-        """Count one answer. characters: lengths of prompt and answer, which stand in for counts that are missing."""
+        """Count one answer. characters: lengths of prompt and answer, used to estimate missing counts."""
         sent, came = characters
         prompt = sent // CHARACTERS_A_TOKEN if usage.prompt is None else usage.prompt
         completion = came // CHARACTERS_A_TOKEN if usage.completion is None else usage.completion

@@ -10,7 +10,7 @@ from typing import Any
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.parsing.clean import storable
 
-_SHOWN = 300  # characters of an endpoint's own message that an error repeats
+_SHOWN = 300  # characters of an endpoint's message quoted in an error
 
 EMPTY = "empty message"
 REFUSED = "refused by the model"
@@ -19,8 +19,9 @@ _FINISH_NOTES = {"length": "cut off at the token limit", "content_filter": "stop
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """content: the message; thinking: reasoning sent apart from it; refusal: the endpoint's refusal field; finish:
-    why the model stopped; response_id and served_model: what the endpoint calls its answer and the model behind it."""
+    """content: the message; thinking: reasoning sent separately; refusal: the endpoint's refusal field; finish: why the
+    model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it.
+    """
 
     content: str
     thinking: str = ""
@@ -32,7 +33,7 @@ class Completion:
 
     @property
     def problem(self) -> str:
-        """Why there is nothing to read, or ""."""
+        """Why the completion cannot be used, or ""."""
         if self.refusal:
             return REFUSED
         if self.content.strip():
@@ -45,7 +46,7 @@ class Completion:
 
 
 def read_completion(body: str) -> Completion:
-    """The first choice of a chat completion. Raises ValueError, with a sentence, for anything else."""
+    """The first choice of a chat completion. Raises ValueError, with an explanation, for anything else."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -67,7 +68,7 @@ def read_completion(body: str) -> Completion:
 
 
 def error_message(body: str) -> str:
-    """An endpoint's own words about an error, on one line and cut."""
+    """An endpoint's error message, on one line and truncated."""
     try:
         data: Any = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
 """One endpoint: pace, patience, budget and accounting around the wire.
 
-Every request is seen here: each waits for its turn, is refused when the budget is spent, and is reported to the run's
-log whether it gave an answer or not. There is no fixed number of attempts. A limit or an outage is waited out, for as
-long as the run is patient; then the run pauses, and no game has failed.
+Every request passes through here: it waits for its turn, is refused once the budget is spent, and is logged whether or
+not it was answered. There is no fixed number of attempts. A rate limit or an outage is waited out for as long as the
+run's patience lasts; then the run pauses, and no game has failed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ from liescope.generate.players.openai.wire import BrokenOff, Response, Wire
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.protocol import Attempt, PlayerContext, Price
 
-ASK_TRIES = 5  # refusals of one request before its game has to do without an answer
-PLAYER_TRIES = 10  # refusals in a row of a player that was answered before; one that never was is refused at once
-_KEPT = 2000  # characters kept of a response that gave no answer
+ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
+PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
+_KEPT = 2000  # characters kept of a response without an answer
 
 
 class FormatRefused(PlayerFailed):
-    """The endpoint turned down a request that asked for structured output; without it, it may go through. made: the
-    attempts so far."""
+    """The endpoint refused a request for structured output, which may succeed without it. made: the attempts so far."""
 
     def __init__(self, problem: str, made: int) -> None:
         super().__init__(problem)
@@ -45,7 +44,7 @@ class FormatRefused(PlayerFailed):
 
 @dataclass(slots=True)
 class Standing:
-    """How one model fares at an endpoint. Moments are `time.monotonic`.
+    """How one model is doing at an endpoint. Times are `time.monotonic`.
 
     answered_at: its last answer; troubled_since: the first failure after it; refusals: in a row.
     """
@@ -96,11 +95,11 @@ class Endpoint:
             await self._wire.close()
 
     async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
-        """The answer to a chat completion request. made: attempts that this ask has seen before.
+        """The answer to a chat completion request. made: earlier attempts at this ask.
 
-        Raises PlayerFailed when this request cannot be answered (FormatRefused when that may be for its
-        response_format), EndpointRefused when no request of this model will be, EndpointSilent when none was for too
-        long, BudgetSpent when nothing may be spent.
+        Raises PlayerFailed if this request cannot be answered (FormatRefused if its response_format may be the cause),
+        EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
+        BudgetSpent if nothing more may be spent.
         """
         standing = self._standings.setdefault(str(body.get("model")), Standing())
         own = _Own()
@@ -121,7 +120,7 @@ class Endpoint:
             self._context.activity.retries[_in_short(verdict.problem)] += 1
 
     async def _refused(self, refusal: Refusal, own: _Own, standing: Standing) -> None:
-        """Wait before the request is sent again, or raise."""
+        """Wait before sending the request again, or raise."""
         own.refusals += 1
         if refusal.scope is Scope.PLAYER:
             standing.refusals += 1
@@ -132,7 +131,7 @@ class Endpoint:
         await self._context.halt.sleep(pause(own.refusals, random.random()))
 
     async def _troubled(self, trouble: Trouble, own: _Own, standing: Standing, sent: Turn) -> None:
-        """Tell the pace, and wait before the request is sent again; raise when patience is at its end."""
+        """Notify the pace and wait before sending the request again; raise if patience has run out."""
         now, patience = time.monotonic(), self._context.give_up_after
         standing.troubled_since = now if standing.troubled_since is None else standing.troubled_since
         if now - standing.troubled_since >= patience:
@@ -154,7 +153,7 @@ class Endpoint:
     async def _attempt(
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
     ) -> tuple[Verdict, Turn]:
-        """One request: what it came to, and its turn."""
+        """Make one request; return its outcome and its turn."""
         activity = self._context.activity
         async with self._pace.turn(self._gate) as sent:
             self.budget.check()
@@ -195,7 +194,7 @@ class Endpoint:
         return verdict, sent
 
     async def _send(self, body: Mapping[str, Any]) -> Response | Trouble:
-        """One request: the response without keys, or why none came."""
+        """Send one request; return the response without keys, or why none came."""
         try:
             response = await self._wire.post(body, self._context.timeout)
         except BrokenOff as error:
@@ -203,7 +202,7 @@ class Endpoint:
         return replace(response, text=self._secrets.hide(storable(response.text)))
 
     def _without_keys(self, completion: Completion) -> Completion:
-        """Decoding may bring out what the escapes of the response hid, and what is read from the content once more."""
+        """Decoding may reveal keys that were hidden by escapes in the response, as may decoding the content again."""
         hide = self._secrets.hide
         return replace(
             completion,
@@ -221,14 +220,14 @@ class Endpoint:
 
 
 def _in_short(problem: str) -> str:
-    """The status of a problem where it has one, so that the same ones can be counted; else its beginning."""
+    """The status code of a problem, or its beginning if it has none, so that equal problems can be counted."""
     status = re.search(r"\b[345]\d\d\b", problem)
     return status[0] if status else problem[:60]
 
 
 @dataclass(slots=True)
 class _Own:
-    """What one request has been through: its refusals, its failures while others were answered, since when."""
+    """The history of one request: its refusals, its failures while others were answered, and since when."""
 
     refusals: int = 0
     troubles: int = 0
@@ -236,7 +235,7 @@ class _Own:
 
 
 def _headers(key: Key, host: str) -> dict[str, str]:
-    """The headers of every request. The ids of an organisation and a project are OpenAI's and go nowhere else."""
+    """The headers of every request. Organisation and project ids are sent to OpenAI only."""
     headers = {"Content-Type": "application/json", "User-Agent": "liescope"}
     if key.secret:
         headers["Authorization"] = f"Bearer {key.secret}"

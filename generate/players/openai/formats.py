@@ -1,8 +1,8 @@
-"""Structured output: the JSON that an endpoint is to keep to, for assessments and forms.
+"""Structured output: the JSON schemas that an endpoint must follow for assessments and forms.
 
-All in the strict form: every field required, no other allowed. The range of a number stands in its description, and as
-`minimum` and `maximum` only where these are accepted: OpenAI takes them (its fine-tuned models do not), Anthropic and
-Azure refuse the whole request for them (400), and several local servers ignore them.
+All schemas are strict: every field is required, no other is allowed. The range of a number is given in its description,
+and as `minimum` and `maximum` only if these are accepted: OpenAI takes them (its fine-tuned models do not), Anthropic
+and Azure refuse the whole request for them (400), and several local servers ignore them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BOUNDED: dict[str, Any] = {**_SHARE, "minimum": 0, "maximum": 1}
 
 
 def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
-    """The `response_format` of a request for an assessment or a form. bounds: whether numbers may carry theirs."""
+    """The `response_format` of a request for an assessment or a form. bounds: whether to include number bounds."""
     if ask.kind is AskKind.REFLECTION:
         return _strict("lessons", {kind.value: {"type": "array", "items": _TEXT} for kind in LessonKind})
     if ask.kind is AskKind.NAME_ROLES:

@@ -1,10 +1,10 @@
-"""Which key may go where. Keys are bound to hosts.
+"""Which key may be sent where. Keys are bound to hosts.
 
-A spec string may come from somebody else (a list of cells, a config file, a command that was copied), and it names both
-the variable that holds the key and the address that the key is sent to. So the variable of a known provider goes to
-that provider only, and any other to no host but this machine. Everything else has to be allowed, one variable and one
-host at a time, with `--allow-key VARIABLE@HOST` or in the environment variable LIESCOPE_ALLOW_KEYS (several, separated
-by commas). What a file says is never enough.
+A spec string may come from someone else (a list of cells, a config file, a copied command), and it names both the
+variable that holds the key and the address that the key is sent to. So a known provider's variable may be sent only to
+that provider, and any other variable only to this machine. Everything else must be allowed, one variable and one host
+at a time, with `--allow-key VARIABLE@HOST` or in the environment variable LIESCOPE_ALLOW_KEYS (several, separated by
+commas). A file can never grant this.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ALLOW_KEYS = "LIESCOPE_ALLOW_KEYS"
 _LOOKS_LIKE_A_KEY = re.compile(r"API_?KEY|_TOKEN$")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
-# Variables that people set for one provider, and its hosts; those of no provider of models have none.
+# Variables that people set for one provider, and its hosts; variables of other services have no hosts.
 _OWN_HOSTS: dict[str, tuple[str, ...]] = {
     DEFAULT_KEY: (OPENAI_HOST, "*.api.openai.com"),
     "ANTHROPIC_API_KEY": ("api.anthropic.com",),
@@ -57,7 +57,7 @@ _OWN_HOSTS: dict[str, tuple[str, ...]] = {
 
 
 def host_of(url: str) -> str:
-    """The host of an address, and its port where one is given; in lower case, without path, user or scheme."""
+    """The host of an address, and its port if given; in lower case, without path, user or scheme."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
@@ -70,8 +70,8 @@ def default_url() -> str:
 
 
 def find_key(player: str, url: str, key_env: str, own: bool, allowed: Sequence[str] = ()) -> Key:
-    """The key of a player at an address, from the environment. key_env: the variable that its spec names, or ""; own:
-    the spec names no address, so that the user's environment decides on it.
+    """The key of a player at an address, from the environment. key_env: the variable named in its spec, or ""; own: the
+    spec names no address, so the user's environment decides it.
 
     Raises UsageError if the key may not go there, MissingKey if the variable is not set.
     """
@@ -84,7 +84,7 @@ def find_key(player: str, url: str, key_env: str, own: bool, allowed: Sequence[s
     secret = os.environ.get(variable, "").strip()
     if not secret:
         if own and not key_env and host != OPENAI_HOST:
-            return NO_KEY  # OPENAI_BASE_URL names a server that needs none, or that will say so itself
+            return NO_KEY  # the server at OPENAI_BASE_URL needs no key, or will say so itself
         raise MissingKey(variable, f"{player} at {url}")
     if not (secret.isascii() and secret.isprintable()):
         raise UsageError(f"the key in {variable} holds characters that no HTTP header takes; copy it again")
@@ -92,7 +92,7 @@ def find_key(player: str, url: str, key_env: str, own: bool, allowed: Sequence[s
 
 
 def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable[str] = ()) -> None:
-    """Raises UsageError if the key in that variable may not be sent to that host (with its port).
+    """Raises UsageError if the key in this variable may not be sent to this host (given with its port).
 
     own: the user's environment names the host, not a spec.
     """

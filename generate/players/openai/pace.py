@@ -1,12 +1,12 @@
-"""How fast one host may be asked: one cool-down and one rate for all players that share it.
+"""How fast requests may be sent to one host: one cool-down and one rate for all players that share it.
 
-There is no rate until the host complains. A complaint (429) stops all requests to the host for as long as it asks, and
-sets the rate below what it took before; from there the rate creeps up again, slowly around the rate that brought the
-last complaint, fast beyond it (additive increase, multiplicative decrease, with a memory of the limit). Complaints
-about requests that were sent before the last one arrived say nothing new and change nothing.
+There is no rate limit until the host complains. A complaint (429) stops all requests to the host for as long as it
+asks, and sets the rate below what the host accepted before. From there the rate rises again, slowly around the rate
+that caused the last complaint, fast beyond it (additive increase, multiplicative decrease, with a memory of the limit).
+Complaints about requests sent before the last complaint arrived carry no new information and are ignored.
 
-A host that fails many times in a row is taken to be down: one request at a time tries it, at growing intervals, until
-one is answered. Then all go on as before. So it is after a cool-down that was too short.
+A host that fails many times in a row is considered down: it is tried with one request at a time, at growing intervals,
+until one is answered. Then all requests resume. The same happens after a cool-down that was too short.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from dataclasses import dataclass
 
 from liescope.generate.players.shared import Activity, Halt
 
-OUTAGE = 8  # so many failures in a row, and a host is taken to be down
-FIRST_PAUSE = 1.0  # seconds of a cool-down that the host gives no length for; doubled each time that it was too short
+OUTAGE = 8  # failures in a row after which a host is considered down
+FIRST_PAUSE = 1.0  # seconds of a cool-down if the host gives no length; doubled each time it was too short
 LONGEST_PAUSE = 60.0
-SHORTEST_ASKED = 0.05  # a host that asks for less is asked again after this, doubled in the same way
-LONGEST_ASKED = 120.0  # a host that asks for more is asked again after this
-FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two tries of a host that is down
-FALL, DEEPEST_FALL = 0.9, 0.5  # of the rate that brought a complaint
-SLOWEST = 2.0  # requests a second; below this, the cool-downs alone keep the pace
+SHORTEST_ASKED = 0.05  # wait for a host that asks for less, doubled in the same way
+LONGEST_ASKED = 120.0  # wait for a host that asks for more
+FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two attempts at a host that is down
+FALL, DEEPEST_FALL = 0.9, 0.5  # of the rate that caused a complaint
+SLOWEST = 2.0  # requests per second; below this, the cool-downs alone set the pace
 _WINDOW = 10.0  # seconds over which requests are counted
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Turn:
-    """One request's turn. at: when it was sent; first: it was the first one after a cool-down."""
+    """One request's turn. at: when it was sent; first: whether it was the first after a cool-down."""
 
     at: float
     first: bool
@@ -44,31 +44,31 @@ class Pace:
 
     def __init__(self, host: str, halt: Halt, activity: Activity, clock: Callable[[], float] = time.monotonic) -> None:
         self.host = host
-        self.rate: float | None = None  # requests a second; None: as fast as they come
+        self.rate: float | None = None  # requests per second; None for no limit
         self._halt = halt
         self._activity = activity
         self._clock = clock
         self._turn = asyncio.Lock()
-        self._next = 0.0  # no request before this moment
+        self._next = 0.0  # no request before this time
         self._cool_until = 0.0
-        self._sent: deque[Turn] = deque()  # the requests of the last seconds that were not complained about
-        self._ceiling = 0.0  # the rate that brought the last complaint
-        self._heard_at = float("-inf")  # when the last complaint came that counted
-        self._falls = False  # the rate is to be set anew when the cool-down ends
+        self._sent: deque[Turn] = deque()  # the requests of the last seconds that drew no complaint
+        self._ceiling = 0.0  # the rate that caused the last complaint
+        self._heard_at = float("-inf")  # when the last complaint that counted arrived
+        self._falls = False  # the rate must be reset when the cool-down ends
         self._fresh = True  # no request was sent since the last cool-down
         self._short = 0  # cool-downs in a row that were too short
         self._row = 0  # failures in a row
-        self._probes = 0  # failed tries of a host that is down
+        self._probes = 0  # failed attempts at a host that is down
         self._probe: asyncio.Event | None = None  # set once the last request sent has ended
 
     @property
     def down(self) -> bool:
-        """Whether the host is taken to be down."""
+        """Whether the host is considered down."""
         return self._row >= OUTAGE
 
     @asynccontextmanager
     async def turn(self, gate: asyncio.Semaphore) -> AsyncIterator[Turn]:
-        """Wait until this request may be sent, and pass the gate; inside, it is under way.
+        """Wait until this request may be sent, then pass the gate; inside the context, it is in flight.
 
         Raises RunPaused as soon as the run is ending.
         """
@@ -99,7 +99,7 @@ class Pace:
             self.rate += 0.03 if nearness < 0.95 else 0.005 if nearness < 1.05 else 0.1
 
     def limited(self, sent: Turn, asked: float | None, reason: str) -> None:
-        """The request of that turn came too early. asked: seconds that the host wants waited; reason: its words."""
+        """The request of this turn came too early. asked: seconds that the host asks to wait; reason: its message."""
         now = self._clock()
         self._row = self._probes = 0
         if sent in self._sent:
@@ -118,7 +118,7 @@ class Pace:
         self._cool(now + min(asked, LONGEST_ASKED), reason)
 
     def failed(self, sent: Turn, asked: float | None, reason: str) -> None:
-        """The request of that turn got no answer that can be used."""
+        """The request of this turn got no usable answer."""
         now = self._clock()
         self._row += 1
         if self.down and sent.at >= self._cool_until:
@@ -128,7 +128,7 @@ class Pace:
             self._cool(now + min(asked, LONGEST_ASKED), reason)
 
     async def _wait(self, gate: asyncio.Semaphore) -> None:
-        """Until a request may be sent; the gate is passed then."""
+        """Wait until a request may be sent; the gate is passed then."""
         while True:
             while (wait := max(self._next, self._cool_until) - self._clock()) > 0:
                 await self._halt.sleep(wait)
@@ -147,7 +147,7 @@ class Pace:
             self._activity.waits[self.host] = (until, reason)
 
     def _fall(self) -> None:
-        """Set the rate below what the host took before it complained."""
+        """Set the rate below what the host accepted before it complained."""
         self._falls = False
         span = 1.0 if self.rate is None else _WINDOW
         took = sum(self._heard_at - span < sent.at <= self._heard_at for sent in self._sent) / span

@@ -4,9 +4,9 @@
     openai:NAME@http://localhost:8000/v1                      vLLM, llama.cpp, Ollama, transformers serve…; no key
     openai:NAME@https://host/v1?key_env=MY_API_KEY&temperature=0.7
 
-Options: temperature, reasoning_effort, max_tokens, key_env (the variable that holds the key) and json, how assessments
-and forms are asked for: schema (structured output, the default), object (any JSON) or none. Which key may go to which
-host, `key_rules` says.
+Options: temperature, reasoning_effort, max_tokens, key_env (the variable that holds the key) and json (how assessments
+and forms are requested: schema (structured output, the default), object (any JSON) or none). See `key_rules` for which
+key may be sent to which host.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ FORMATS = ("schema", "object", "none")
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A spec string, read. base_url: "" if it names none, and the environment decides; sampling: fields of the
-    request that change what the model says.
+    """A parsed spec string. base_url: "" if it names none and the environment decides; sampling: request fields that
+    affect the model's output.
     """
 
     name: str
@@ -47,7 +47,7 @@ class ModelSpec:
 
     @property
     def label(self) -> str:
-        """The name in tables: the model's, and its sampling where it is not the endpoint's default."""
+        """The name in tables: the model's, with its sampling if that is not the endpoint's default."""
         shown = ", ".join(f"{name}={value}" for name, value in self.sampling)
         return f"{self.name} ({shown})" if shown else self.name
 
@@ -71,7 +71,7 @@ class OpenAIPlayer:
         return f"OpenAIPlayer({self.model!r}, {self._endpoint!r})"
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        """Raises PlayerFailed when this ask cannot be answered, RunPaused when the run has to stop for now."""
+        """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
         body = self._body(self._prompts.render(ask, view).text)
         if ask.kind not in ASSESSMENTS | FORMS or self._spec.json == NO:
             completion = await self._endpoint.complete(ask, body, self._price)
@@ -84,7 +84,7 @@ class OpenAIPlayer:
         await self._endpoint.close()
 
     async def _formatted(self, ask: Ask, body: dict[str, Any]) -> Completion:
-        """The answer to an ask for JSON, in the format that the endpoint takes."""
+        """The answer to an ask for JSON, in a format that the endpoint accepts."""
         if self._support.known is None:
             async with self._support.finding_out:
                 if self._support.known is None:
@@ -94,7 +94,7 @@ class OpenAIPlayer:
         return await self._with_format(ask, body)
 
     async def _with_format(self, ask: Ask, body: dict[str, Any]) -> Completion:
-        """Ask with the format; where that is refused, once more without it."""
+        """Ask with the format; if that is refused, ask once more without it."""
         bounds = takes_bounds(self._endpoint.host, self._spec.name)
         form = response_format(ask, bounds) if self._spec.json == "schema" else {"type": "json_object"}
         try:
@@ -110,22 +110,22 @@ class OpenAIPlayer:
         body: dict[str, Any] = {"model": self._spec.name, "messages": [{"role": "user", "content": prompt}]}
         body.update(self._spec.sampling)
         if self._spec.max_tokens is not None:
-            # OpenAI's newer models know only the second name, most other servers only the first.
+            # OpenAI's newer models accept only the second name, most other servers only the first.
             limit = "max_completion_tokens" if self._endpoint.host == OPENAI_HOST else "max_tokens"
             body[limit] = self._spec.max_tokens
         return body
 
 
 def takes_bounds(host: str, model: str) -> bool:
-    """Whether a JSON schema for this model may hold the bounds of a number."""
+    """Whether a JSON schema for this model may contain the bounds of a number."""
     return host == OPENAI_HOST and not model.startswith("ft:")
 
 
 def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     """The player of a spec string without its "openai:".
 
-    Raises UsageError for a spec that cannot be read, a key that may not go to its host or templates that do not work,
-    UnknownName for an unknown option, MissingKey if the key's variable is not set.
+    Raises UsageError for a spec that cannot be parsed, a key that may not be sent to its host or templates that do not
+    work, UnknownName for an unknown option, MissingKey if the key's variable is not set.
     """
     spec = read_spec(argument)
     url = spec.base_url or default_url()
@@ -145,7 +145,7 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
 
 
 def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> None:
-    """Raises UsageError if a run would ask the same model at another host, because the environment changed."""
+    """Raises UsageError if the run would use the same model at another host because the environment changed."""
     host, model = place
     before = [known.host for known in facts if known.model == model]
     if before and host not in before:
@@ -184,7 +184,7 @@ def read_spec(argument: str) -> ModelSpec:
 
 
 def check_url(url: str) -> None:
-    """Raises UsageError for an address that cannot be one, or that holds a password."""
+    """Raises UsageError for an invalid address, or one that contains a password."""
     try:
         parts = urlsplit(url)
         secret, host, port = parts.username or parts.password, parts.hostname, parts.port

@@ -14,24 +14,24 @@ LONGEST_WAIT = 60.0
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|h|m|s)")
 _WORDS = re.compile(r"(?:try again|retry)\s+(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+\s*)+)", re.I)
-_READ = 1000  # characters of a message in which a span is looked for
-_EPOCH = 1e9  # a reset above this is a moment, in seconds; above 1000 times this, in milliseconds
+_READ = 1000  # characters of a message that are searched for a time span
+_EPOCH = 1e9  # a reset above this is a timestamp in seconds; above 1000 times this, in milliseconds
 
 
 def pause(attempt: int, draw: float) -> float:
-    """Seconds to wait after the given failure (from 1) of one request, while others go through: doubled each time up to
-    LONGEST_WAIT. draw: uniform in [0, 1), spreads requests that failed at the same moment.
+    """Seconds to wait after the given failure (counted from 1) of one request while others succeed: doubled each time
+    up to LONGEST_WAIT. draw: uniform in [0, 1), spreads requests that failed at the same moment.
     """
     return min(FIRST_WAIT * 2.0 ** min(attempt - 1, 30), LONGEST_WAIT) * (0.5 + 0.5 * draw)
 
 
 def retry_after(headers: Mapping[str, str], body: Any = None, now: datetime | None = None) -> float | None:
-    """Seconds that a refusal asks to wait; None if it asks for nothing or cannot be read; never negative.
+    """Seconds that a refusal asks to wait; None if it gives none or cannot be parsed; never negative.
 
     Read, in this order: `retry-after-ms`, `Retry-After` in seconds or as an HTTP date (OpenAI, Azure, most others);
-    `X-RateLimit-Reset` as a moment or in seconds, in the headers (Together) or in the error's metadata (OpenRouter);
-    `retryDelay` (Gemini); "try again in 6m0s", "retry after 20 seconds" in the message (OpenAI, Azure).
-    headers: looked up by lower-case name. body: the decoded JSON of the answer.
+    `X-RateLimit-Reset` as a timestamp or in seconds, in the headers (Together) or in the error's metadata (OpenRouter);
+    `retryDelay` (Gemini); "try again in 6m0s", "retry after 20 seconds" in the message (OpenAI, Azure). headers: looked
+    up by lower-case name. body: the decoded JSON of the answer.
     """
     now = now or datetime.now(UTC)
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
@@ -76,7 +76,7 @@ def _reset(body: Any) -> str:
 
 
 def _said(body: Any) -> float | None:
-    """Seconds that the error's own words or details name."""
+    """Seconds given in the error's message or details."""
     error = _error(body)
     details = error.get("details")
     for detail in details if isinstance(details, list) else ():

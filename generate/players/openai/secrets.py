@@ -1,4 +1,4 @@
-"""Keys in use, and how they are taken out of everything that an endpoint sends back."""
+"""The keys in use, and how they are removed from everything that an endpoint sends back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 HIDDEN = "[key]"
-_SHORTEST = 6  # a shorter key is no secret, and taking it out would garble the text
+_SHORTEST = 6  # a shorter key is no secret, and removing it would garble the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Key:
 
 
 class Secrets:
-    """Every key that a run uses. An endpoint may repeat any of them, not only its own."""
+    """Every key that a run uses. An endpoint may echo any of them, not only its own."""
 
     def __init__(self) -> None:
         self._patterns: dict[str, re.Pattern[str]] = {}
@@ -34,14 +34,14 @@ class Secrets:
             self._patterns[secret] = re.compile("".join(map(_disguises, secret)))
 
     def hide(self, text: str) -> str:
-        """The text without the keys, also where they are written with the escapes of JSON, URLs or HTML."""
+        """The text without the keys, including keys written with JSON, URL or HTML escapes."""
         for pattern in self._patterns.values():
             text = pattern.sub(HIDDEN, text)
         return text
 
 
 def _disguises(letter: str) -> str:
-    """The ways to write one ASCII character; JSON in JSON doubles the backslashes of its escapes."""
+    """The ways to write one ASCII character; nested JSON doubles the backslashes of its escapes."""
     code = f"{ord(letter):02x}"
     digits = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in code)
     return rf"(?:\\{{0,8}}(?:u00{digits}|{re.escape(letter)})|%{digits}|&\#(?:0*{ord(letter)}|[xX]0*{digits});)"

@@ -1,5 +1,5 @@
-"""Whether a model at an endpoint keeps to a JSON schema: found out with the first requests that want it, kept in the
-run, never changed by one failure later on.
+"""Whether a model at an endpoint supports JSON schemas: determined by the first requests that need one, stored in the
+run, and never changed by a single later failure.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import replace
 from liescope.generate.players.protocol import EndpointFacts
 
 NO = "none"
-_STRIKES = 2  # refusals in a row, each of a request that goes through without the format
+_STRIKES = 2  # refusals in a row, each of a request that succeeds without the format
 _MOST_NAMES = 8
 
 
 class FormatSupport:
-    """What is known of one model at one endpoint, and how it becomes known.
+    """What is known about one model at one endpoint, and how it is found out.
 
-    While nothing is known, requests that want a format go one at a time (`finding_out`): the first that is answered
+    While nothing is known, requests with a format are sent one at a time (`finding_out`): the first that is answered
     settles it. learn: called with the facts whenever there are more.
     """
 

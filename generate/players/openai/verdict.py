@@ -1,8 +1,8 @@
-"""What a response means: an answer, trouble that may pass, or a refusal, and whom it concerns.
+"""What a response means: an answer, trouble that may pass, or a refusal and its scope.
 
-Status codes alone do not say. A 429 may be a limit (wait), an empty account (do not) or a request that is larger than
-any limit; Together calls its limit on unpaid accounts `credit_limit`, Gemini says "quota" for both, OpenRouter sends
-errors inside a response with status 200, and a 402 with Retry-After is a matter of seconds there.
+Status codes alone are not enough. A 429 may be a rate limit (wait), an empty account (do not wait) or a request larger
+than any limit; Together calls its limit on unpaid accounts `credit_limit`, Gemini says "quota" for both, OpenRouter
+sends errors inside a response with status 200, and its 402 with Retry-After passes within seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_CREDIT = frozenset(
 
 
 class Scope(Enum):
-    """Whom a refusal concerns: every request of the player, this request alone, or its `response_format`."""
+    """What a refusal applies to: every request of the player, this request alone, or its `response_format`."""
 
     PLAYER = "player"
     ASK = "ask"
@@ -40,7 +40,7 @@ class Scope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A request to be sent again. limited: it came too early; asked: seconds that the endpoint wants waited."""
+    """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait."""
 
     problem: str
     limited: bool = False

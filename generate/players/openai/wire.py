@@ -1,9 +1,9 @@
-"""The wire to one endpoint: the SDK of openai over a transport of ours that bounds what a stranger's server decides.
+"""The wire to one endpoint: the openai SDK over our own transport, which limits what an untrusted server can do.
 
-The SDK builds the requests; its own retries, timeouts and redirects are off. The transport bounds size, headers and
+The SDK builds the requests; its own retries, timeouts and redirects are off. The transport limits the size, headers and
 time of a response and reads nothing from the environment but the proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). It sends
-the headers that it was given and none of the SDK's, which takes some from the environment (OPENAI_CUSTOM_HEADERS), and
-follows no redirect: neither the key nor the prompt goes to an address that the user has not named.
+only the headers it was given, none of the SDK's (which takes some from the environment, OPENAI_CUSTOM_HEADERS), and
+follows no redirects: neither the key nor the prompt goes to an address that the user has not named.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import aiohttp
 import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
-LARGEST = 4 * 1024 * 1024  # bytes of a response, unpacked; a chat completion has some kilobytes
+LARGEST = 4 * 1024 * 1024  # bytes of a decompressed response; a chat completion has a few kilobytes
 _UNPACKED = frozenset({"content-encoding", "content-length", "content-type", "transfer-encoding"})
 _LONGEST_HEADER = 8190  # bytes of a header line, and as many lines as aiohttp allows (128)
 
 
 class BrokenOff(Exception):
-    """No response came, or none that can be used; the message says why."""
+    """No usable response came; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class Wire:
 
 
 class _BoundedTransport(httpx2.AsyncBaseTransport):
-    """Sends the SDK's requests with aiohttp. Raises BrokenOff where no usable response comes."""
+    """Sends the SDK's requests with aiohttp. Raises BrokenOff if no usable response comes."""
 
     def __init__(self, base_url: str, headers: Mapping[str, str], connections: int) -> None:
         self._connections = connections
         self._proxy, self._proxy_headers = _proxy_for(base_url)
-        # Without a tunnel there is no CONNECT that could carry the proxy's login.
+        # Without a tunnel there is no CONNECT request to carry the proxy's login.
         plain_proxy = self._proxy_headers if self._proxy and base_url.startswith("http://") else {}
         self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", **headers, **plain_proxy}
         self._session: aiohttp.ClientSession | None = None
@@ -126,7 +126,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
 
 
 def _cause(error: BaseException) -> BrokenOff:
-    """What the transport said, from beneath the SDK's error."""
+    """The transport's error underneath the SDK's error."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, BrokenOff):
         cause = cause.__cause__ or cause.__context__
@@ -134,7 +134,7 @@ def _cause(error: BaseException) -> BrokenOff:
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """The body in UTF-8, unpacked piece by piece, so that a small one that unpacks to gigabytes is dropped in time."""
+    """The body in UTF-8, decompressed in pieces, so that a small body that expands to gigabytes is dropped in time."""
     pieces, size = [], 0
     async for piece in response.content.iter_any():
         size += len(piece)
@@ -146,7 +146,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _proxy_for(url: str) -> tuple[str | None, dict[str, str]]:
-    """The proxy of the environment for an address, and the header with its password where it has one."""
+    """The proxy that the environment sets for an address, and the header with its password if it has one."""
     parts = urlsplit(url)
     address = getproxies().get(parts.scheme)
     if not address or proxy_bypass(parts.netloc.rpartition("@")[2]):

@@ -1,4 +1,4 @@
-"""From a model's raw text to a reply: strict first, then leniencies that are each recorded in `Reply.notes`."""
+"""From a model's raw text to a reply: strict first, then lenient, with each leniency recorded in `Reply.notes`."""
 
 from liescope.generate.players.parsing.read import read_reply
 

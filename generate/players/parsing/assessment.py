@@ -1,8 +1,8 @@
-"""A speaker's report on its own statement, or a peer's rating of it, from JSON anywhere in the text.
+"""Reads a speaker's report on its own statement, or a peer's rating of it, from JSON anywhere in the text.
 
-A field that cannot be read is None with a note that says why, never a default; when none of the fields can be read
-there is no assessment. Numbers count from 0 to 1; another scale is read only where it is written beside the number. A
-flag and a type that contradict each other are both kept, with a note.
+A field that cannot be read is None with a note that says why, never a default; if no field can be read there is no
+assessment. Numbers range from 0 to 1; another scale is read only if it is written next to the number. If a flag and a
+type contradict each other, both are kept, with a note.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _HUGE = 1e300  # NaN and infinity are not below it
-_SCALES = (1, 5, 10, 100)  # what people rate out of
+_SCALES = (1, 5, 10, 100)  # common rating scales
 _LOOSE = re.compile(
     rf"(?<!\w)[\"'*_]{{0,4}}({'|'.join(sorted(_FIELDS, key=len, reverse=True)).replace('_', '[ _-]?')})[\"'*_]{{0,4}}"
     r"[ \t]{0,9}[:=][ \t*]{0,9}(\"[^\"\n]{0,2000}\"|'[^'\n]{0,2000}'|(?:[^,;}\n]|(?<=\d),(?=\d)){1,2000})",
@@ -47,7 +47,7 @@ _LOOSE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """assessment: None if nothing could be read, with the problem named; reasoning: what stood beside it."""
+    """assessment: None if nothing could be read, with the problem given; reasoning: the text around it."""
 
     assessment: Assessment | None
     reasoning: str = ""
@@ -56,7 +56,7 @@ class Report:
 
 
 def read_assessment(text: str, peer: bool) -> Report:
-    """The assessment in a cleaned text. peer: whether a suspicion belongs to it."""
+    """The assessment in a cleaned text. peer: whether it includes a suspicion."""
     notes: list[str] = []
     data = find_object(text, notes, _known)
     if data is None and (data := _loose(text)) is not None:
@@ -82,7 +82,7 @@ def read_assessment(text: str, peer: bool) -> Report:
 
 
 def _loose(text: str) -> dict[str, Any] | None:
-    """Fields written as `name: value`, where the JSON is broken or there is none; the first of each counts."""
+    """Fields written as `name: value`, for broken or missing JSON; the first of each counts."""
     data: dict[str, Any] = {}
     for found in _LOOSE.finditer(text):
         data.setdefault(_field(found.group(1)), found.group(2).strip(" \t\"'*_."))
@@ -91,7 +91,7 @@ def _loose(text: str) -> dict[str, Any] | None:
 
 
 def _known(value: Any) -> dict[str, Any] | None:
-    """The known fields of a JSON object under their own names."""
+    """The known fields of a JSON object, under their standard names."""
     if not isinstance(value, Mapping):
         return None
     named = [(_field(key), item) for key, item in value.items() if isinstance(key, str)]
@@ -122,8 +122,8 @@ def _type(value: Any, notes: list[str]) -> DeceptionType | None:
 
 
 def _shares(values: Mapping[str, Any], notes: list[str]) -> dict[str, float | None]:
-    """The numbers of one reply, by name. Where one is above 1, the reply counts on another scale, and a bare 1 beside
-    it may mean a tenth as well as all.
+    """The numbers of one reply, by name. If one is above 1, the reply uses another scale, and a bare 1 next to it may
+    mean a tenth as well as the maximum.
     """
     shares = {name: _share(value, name, notes) for name, value in values.items()}
     if any((_bare(value) or 0) > 1 for value in values.values()):
@@ -135,7 +135,7 @@ def _shares(values: Mapping[str, Any], notes: list[str]) -> dict[str, float | No
 
 
 def _bare(value: Any) -> float | None:
-    """A number that stands without a scale."""
+    """A number without a scale."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if abs(value) < _HUGE else None
     found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
@@ -143,7 +143,7 @@ def _bare(value: Any) -> float | None:
 
 
 def _share(value: Any, name: str, notes: list[str]) -> float | None:
-    """A number in [0, 1]. Anything else is None with a note, except where the scale stands beside it: "70%", "7/10"."""
+    """A number in [0, 1]. Anything else is None with a note, unless its scale is given: "70%", "7/10"."""
     if value is None:
         notes.append(f"no {name}")
         return None
@@ -157,7 +157,7 @@ def _share(value: Any, name: str, notes: list[str]) -> float | None:
 
 
 def _number(value: Any, name: str, notes: list[str]) -> float | None:
-    """The number that a value stands for, on the scale of 0 to 1 where its own scale is beyond doubt."""
+    """The number that a value represents, converted to the scale of 0 to 1 if its own scale is unambiguous."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if abs(value) < _HUGE else None
     found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
@@ -166,7 +166,7 @@ def _number(value: Any, name: str, notes: list[str]) -> float | None:
     number = float(found.group(1).replace(",", "."))
     scale = 100 if found.group(2) else int(found.group(3) or 1)
     notes.append(f"{name} not written as a number from 0 to 1")
-    # "0.7/10" and "0.7%" may be shares already, and nobody rates out of 7.
+    # "0.7/10" and "0.7%" may be shares already, and no one rates out of 7.
     in_doubt = scale not in _SCALES or (scale > 1 and 0 < number < 1)
     return None if in_doubt else number / scale
 

@@ -20,7 +20,7 @@ _SCALE = re.compile(r"/\s*10\b|\bout of 10\b|\b(?:from )?0\s*(?:to|-|–)\s*10\b
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """bid: None if there is no single number, with the problem named."""
+    """bid: None if there is no single number, with the problem given."""
 
     bid: int | None
     rest: str = ""

@@ -2,8 +2,8 @@
 
 Strict: the first line is exactly an option. Then, each with a note: other case, markdown or punctuation; a name in a
 sentence, as a whole word and not in a negated mention ("not Alice", "instead of Alice", "nicht Alice"), when it is the
-only one or the only one behind a verb of choosing. Two names that stand equal are unusable: no reader decides for the
-player.
+only one or the only one after a verb of choosing. Two equally likely names are unusable: the reader does not decide for
+the player.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _CHOOSING = re.compile(
     r"[\s:：\"“„«「'‘=]*$",
     re.IGNORECASE,
 )
-# Chinese, Japanese and Korean put no space between a name and the words around it.
+# Chinese, Japanese and Korean use no spaces between a name and the words around it.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_NEAR = 120  # how far before a name a negation or a verb of choosing is looked for
+_NEAR = 120  # characters before a name that are searched for a negation or a verb of choosing
 _MENTIONS = 200  # a text that mentions names more often than this is not an answer
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """option: None if no single option could be read, with the problem named; rest: what followed the name."""
+    """option: None if no single option could be read, with the problem given; rest: what followed the name."""
 
     option: str | None
     rest: str = ""
@@ -85,7 +85,7 @@ def read_choice(text: str, options: Sequence[str]) -> Choice:
 
 
 def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
-    """The one option that the text stands for; or None, and whether that is because it names several."""
+    """The one option that the text chooses; or None, and whether that is because it names several."""
     text = _MARKDOWN.sub("", text)
     for flags in (0, re.IGNORECASE):
         named: set[str] = set()
@@ -101,7 +101,7 @@ def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
             named.add(option)
             if _CHOOSING.search(before):
                 chosen.add(option)
-        if flags:  # "will" and "may" are words too: in other case a name counts only behind a verb of choosing
+        if flags:  # "will" and "may" are words too: in another case, a name counts only after a verb of choosing
             named = chosen
         for names in (chosen, named):
             if len(names) == 1:
@@ -113,7 +113,7 @@ def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
 
 @lru_cache(maxsize=4096)
 def _pattern(options: tuple[str, ...], flags: int) -> re.Pattern[str]:
-    """Any option as a whole word, the longest first; a possessive ("Alice's claim") is no mention."""
+    """Any option as a whole word, the longest first; a possessive ("Alice's claim") does not count."""
     names = "|".join(re.escape(option) for option in sorted(options, key=len, reverse=True))
     letter = rf"(?:[^\W{_UNSPACED}]|-)"
     return re.compile(rf"(?<!{letter})(?:{names})(?!{letter}|[’']s\b)", flags)

@@ -1,6 +1,6 @@
-"""What happens to a raw text before it is read: made safe to keep, and its reasoning taken off.
+"""Cleaning of a raw text before it is read: it is made safe to store, and its reasoning is removed.
 
-Everything here is one pass over the text, so that a hostile answer costs no more than its length.
+Each step takes one pass over the text, so a hostile answer costs time in proportion to its length only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from liescope.generate.players.parsing.reasoning import split_reasoning
 
 LONGEST = 100_000
 
-# Characters that no reader sees: controls, zero-width and bidirectional marks, tags, halves of surrogate pairs. The
+# Invisible characters: controls, zero-width and bidirectional marks, tags, halves of surrogate pairs. The
 # zero-width joiners stay, which emoji and several scripts need.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
@@ -24,7 +24,7 @@ _FENCE = re.compile(r"\s*```[^\n`]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """text: what is to be read; reasoning: what was taken off; notes: what was done; problem: "" or why not."""
+    """text: what to read; reasoning: what was removed; notes: what was done; problem: "", or why there is no text."""
 
     text: str
     reasoning: str = ""
@@ -33,12 +33,12 @@ class Cleaned:
 
 
 def storable(text: str) -> str:
-    """The text as UTF-8 can hold it: halves of surrogate pairs, which JSON can smuggle in, become "?"."""
+    """The text in a form that UTF-8 can encode: lone surrogates, which JSON can introduce, become "?"."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def visible(raw: str) -> tuple[str, tuple[str, ...]]:
-    """The text without unseen characters, cut at LONGEST, its lines ended by "\\n"; and notes of what was done."""
+    """The text without invisible characters, cut at LONGEST, with lines ending in "\\n"; and notes of what was done."""
     notes: list[str] = []
     if len(raw) > LONGEST:
         raw = raw[:LONGEST]
@@ -50,14 +50,14 @@ def visible(raw: str) -> tuple[str, tuple[str, ...]]:
 
 
 def clean(raw: str) -> Cleaned:
-    """Remove unseen characters, and take the model's reasoning off (`reasoning.split_reasoning`)."""
+    """Remove invisible characters and the model's reasoning (`reasoning.split_reasoning`)."""
     text, notes = visible(raw)
     split = split_reasoning(text)
     return Cleaned(split.answer, split.reasoning, notes + split.notes, split.problem)
 
 
 def unfence(text: str) -> str | None:
-    """What stands inside a code fence that opens the text, or None if none does."""
+    """The contents of a code fence that opens the text, or None if there is no such fence."""
     opened = _FENCE.match(text)
     if not opened:
         return None

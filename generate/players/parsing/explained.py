@@ -1,9 +1,9 @@
-"""A vote with its reason: the name first, then what everybody is to hear.
+"""A vote with its reason: the name first, then what all players will hear.
 
-The reason is what stands in double quotation marks on its own, not a quotation within a sentence; the field of a JSON
-object; or, with a note, what stands in the reason's place without quotation marks (`unquoted`). Words that were written
-and stay private leave no reason: text None, which the rules make a silence with a fallback. A reason that can be read
-is kept where the name cannot: then the vote alone has no choice, with a note that says why.
+The reason is a standalone text in double quotation marks, not a quotation within a sentence; the field of a JSON
+object; or, with a note, the text in the reason's place without quotation marks (`unquoted`). If words were written but
+must stay private, there is no reason: its text is None, which the rules turn into a silence with a fallback. A readable
+reason is kept even if the name cannot be read: then only the vote has no choice, with a note that says why.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _VOTES = ("vote", "name", "choice", "target", "player")
 _REASONS = ("reason", "public_reason", "message", "explanation", "statement", "justification", "rationale")
 _THOUGHTS = ("reasoning", "thoughts", "thought", "thinking", "analysis", "private_reasoning")
 _QUOTE = re.compile(r'(?<!\\)["“„«「『]')
-_QUOTES = 20  # how many opening quotes are tried
+_QUOTES = 20  # the maximum number of opening quotes tried
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedVote:
-    """option: None if no single option could be read; reason: "" if none was given, None if there were words
-    that stay private; problem: why there is nothing at all.
+    """option: None if no single option could be read; reason: "" if none was given, None if there were words that stay
+    private; problem: why nothing could be read.
     """
 
     option: str | None
@@ -38,7 +38,7 @@ class ExplainedVote:
 
 
 def read_explained_vote(text: str, options: Sequence[str], seat: str) -> ExplainedVote:
-    """The vote and the reason in a cleaned text by the player of that name."""
+    """The vote and the reason in a cleaned text by the player with this name."""
     if data := find_object(text, []):
         vote = first_text(data, _VOTES)
         choice = read_choice(text if vote is None else vote, options)
@@ -64,9 +64,7 @@ def _vote(choice: Choice, reason: str | None, rest: str, notes: tuple[str, ...])
 
 
 def _opening(text: str, option: str) -> int | None:
-    """Where a quotation opens that stands on its own: at the start of a line, or behind the name, a sentence or a
-    label.
-    """
+    """Where a standalone quotation opens: at the start of a line, or after the name, a sentence or a label."""
     for number, found in enumerate(_QUOTE.finditer(text)):
         if number == _QUOTES:
             break

@@ -1,7 +1,7 @@
 """Forms filled in as JSON: lessons after a game, the roles of the players, the tags of a lesson.
 
-What cannot be read is left out; a form in which nothing could be read is no form, except that an empty list of lessons
-is an answer.
+Anything that cannot be read is left out; a form in which nothing could be read counts as no form, except that an empty
+list of lessons is an answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NEGATIONS = frozenset({"not", "no", "never", "isn"})
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """fields: None if nothing could be read, with the problem named."""
+    """fields: None if nothing could be read, with the problem given."""
 
     fields: Mapping[str, tuple[str, ...]] | None
     notes: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Form:
 
 
 def read_form(ask: Ask, text: str) -> Form:
-    """The form that an ask wants, in a cleaned text."""
+    """The form requested by an ask, in a cleaned text."""
     notes: list[str] = []
     data = _unwrapped(find_object(text, notes))
     if ask.kind is AskKind.NAME_ROLES:
@@ -66,7 +66,7 @@ def read_form(ask: Ask, text: str) -> Form:
 
 
 def _unwrapped(data: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What stands inside an object whose only field is an object, such as {"roles": {...}}."""
+    """The inner object, if an object's only field is an object, such as {"roles": {...}}."""
     inner = next(iter(data.values())) if data and len(data) == 1 else None
     return inner if isinstance(inner, dict) else data
 
@@ -97,14 +97,14 @@ def _roles(pairs: Iterable[tuple[str, Any]], names: Sequence[str]) -> dict[str, 
 
 
 def _role(value: Any) -> str:
-    """The one role that a value names, "" if it names none or several, or says what somebody is not."""
+    """The one role that a value names; "" if it names none or several, or says what someone is not."""
     words = {word for text in _texts(value) for word in _WORD.findall(text[:LONGEST_LESSON].casefold())}
     roles = {_ROLE_ALIASES.get(word, word) for word in words} & set(ROLES)
     return roles.pop() if len(roles) == 1 and not words & _NEGATIONS else ""
 
 
 def _lines(text: str, notes: list[str]) -> list[tuple[str, str]]:
-    """ "Name: role", a line each."""
+    """ "Name: role", one per line."""
     found = []
     for line in text.splitlines()[:200]:
         parts = _LINE.match(line[:200])

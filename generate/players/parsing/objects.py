@@ -1,4 +1,4 @@
-"""The JSON object that an answer is, or holds."""
+"""The JSON object that an answer consists of, or contains."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from liescope.generate.players.parsing.clean import unfence, visible
 
-_TRIED = 50  # how many opening braces are tried
+_TRIED = 50  # the maximum number of opening braces tried
 
 Fields = dict[str, Any]
 
 
 def any_object(value: Any) -> Fields | None:
-    """The value where it is a JSON object."""
+    """The value if it is a JSON object."""
     return value if isinstance(value, dict) else None
 
 
 def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | None] = any_object) -> Fields | None:
-    """The whole text, or what its code fence holds, or the last JSON object in it; None if there is none. Adds to
-    notes what was in the way. wanted: the fields that count in a JSON value, None to pass it over.
+    """The object in the whole text, in its code fence, or the last JSON object in it; None if there is none. Adds to
+    notes what was in the way. wanted: gives the fields of a JSON value that count, None to skip it.
     """
     for part, note in ((text, ""), (unfence(text), "code fence")):
         try:
@@ -47,7 +47,7 @@ def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | No
 
 
 def whole_object(text: str) -> Fields | None:
-    """The JSON object that a text, or its code fence, is and not only holds."""
+    """The JSON object that makes up the whole text or the whole of its code fence."""
     inside = unfence(text)
     text = text if inside is None else inside
     if not text.startswith("{"):
@@ -59,6 +59,6 @@ def whole_object(text: str) -> Fields | None:
 
 
 def first_text(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """The first of these fields that is a text, in any case of letters."""
+    """The first of these fields that holds a text; field names are matched case-insensitively."""
     known = {str(key).casefold(): visible(value)[0] for key, value in data.items() if isinstance(value, str)}
     return next((known[name] for name in names if name in known), None)

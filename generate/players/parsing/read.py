@@ -1,4 +1,4 @@
-"""One door for every kind of ask: raw text in, reply out. Nothing that a model writes raises an error here."""
+"""A single entry point for every kind of ask: raw text in, reply out. Nothing that a model writes raises an error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from liescope.generate.players.parsing.speech import NO_MESSAGE, read_message
 
 
 def read_reply(ask: Ask, raw: str, thinking: str = "") -> Reply:
-    """The reply in a model's text. thinking: reasoning that came apart from the text.
+    """The reply in a model's text. thinking: reasoning that came separately from the text.
 
-    What cannot be read is a reply with `problem` set; the raw text is kept in any case. Reasoning before or after the
+    If the text cannot be read, the reply has `problem` set; the raw text is always kept. Reasoning before or after the
     answer goes to `private["reasoning"]`, which no seat sees.
     """
     cleaned = clean(raw)
@@ -31,7 +31,7 @@ def read_reply(ask: Ask, raw: str, thinking: str = "") -> Reply:
 
 
 def _read(ask: Ask, text: str) -> tuple[Reply, str]:
-    """The reply in a cleaned text, and what stood beside the answer."""
+    """The reply in a cleaned text, and the text around the answer."""
     if ask.kind is AskKind.SPEAK:
         message = read_message(text, ask.seat)
         problem = "" if message.text is not None else NO_MESSAGE

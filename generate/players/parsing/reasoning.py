@@ -3,8 +3,8 @@
 Paired tags: <think> (DeepSeek, Qwen, GLM), <seed:think>, <mm:think> (MiniMax), [THINK] (Mistral), ◁think▷ (Kimi),
 <|channel>thought … <channel|> and <unused94>thought … <unused95> (Gemma), <|START_THINKING|> (Cohere),
 <|begin_of_thought|> and <REASONING_SCRATCHPAD>. Channels: gpt-oss writes `<|channel|>analysis<|message|>…` and then
-`<|channel|>final<|message|>…`; a server that drops the special tokens leaves `analysis…assistantfinal…`.
-An opening tag is often missing, because the chat template has put it into the prompt.
+`<|channel|>final<|message|>…`; a server that drops the special tokens leaves `analysis…assistantfinal…`. An opening tag
+is often missing, because the chat template puts it into the prompt.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ENDLESS = "the reasoning block never ends"
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """answer: the text without its reasoning; reasoning: what was taken off; notes: what was done; problem: "" or why
+    """answer: the text without its reasoning; reasoning: what was removed; notes: what was done; problem: "", or why
     there is no answer.
     """
 
@@ -58,7 +58,7 @@ class Split:
 
 
 def split_reasoning(text: str) -> Split:
-    """The answer in a text, apart from its reasoning. Takes time in proportion to the text's length."""
+    """Split a text into its answer and its reasoning. Takes time proportional to the text's length."""
     text, stops = _STOPS.subn("", text) if text.endswith((">", "|")) else (text, 0)
     if text.startswith('"'):
         found = Split(text)
@@ -91,7 +91,7 @@ def _channels(text: str, begin: int) -> Split:
 
 
 def _tags(text: str) -> Split:
-    """A block before the answer, also without its opening tag; or one that begins after the answer."""
+    """A block before the answer, even without its opening tag; or one that begins after the answer."""
     opened = _OPEN.search(text)
     last = max(_CLOSE.finditer(text), key=lambda found: found.end(), default=None)
     before = text[: opened.start()].strip() if opened else ""
@@ -111,7 +111,7 @@ def _tags(text: str) -> Split:
 
 
 def _tags_after(text: str) -> Split:
-    """What follows the last closing tag: an answer, and perhaps a block that never ends."""
+    """What follows the last closing tag: an answer, and possibly a block that never ends."""
     opened = _OPEN.search(text)
     if opened is None:
         return Split(text.strip())

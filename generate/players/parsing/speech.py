@@ -1,7 +1,7 @@
 """The message of a discussion turn: quoted at the start of the answer (Mini-Mafia paper, Appendix A.1).
 
-Strict: the first line begins with a straight double quote, and the message runs to the next one. A text without any
-quoted message is unusable, which the rules turn into a silence. Everything more lenient leaves a note.
+Strict: the first line begins with a straight double quote, and the message runs to the next one. A text without a
+quoted message is unusable, and the rules turn it into a silence. Every leniency leaves a note.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Message:
 
 
 def read_message(text: str, seat: str) -> Message:
-    """The message in a cleaned text by the player of that name."""
+    """The message in a cleaned text by the player with this name."""
     notes: list[str] = []
     if not text.startswith('"'):
         if data := whole_object(text):
@@ -66,13 +66,14 @@ def read_message(text: str, seat: str) -> Message:
 @lru_cache(maxsize=1024)
 def _label(seat: str) -> re.Pattern[str]:
     """A label before the quote: a few words that announce a message, or the speaker's own name ("Message: …",
-    "**Alice:** …"). Another player's name is none: that would be a line of somebody else's."""
+    "**Alice:** …"). Another player's name does not count: that would be someone else's line.
+    """
     words = rf"(?:(?:{_LABEL_WORDS}|{re.escape(seat)})\b[!,.\]]?\s*){{1,10}}"
     return re.compile(rf"[\s*_>#`~\[-]*{words}(?:\([^()\n]{{1,40}}\))?[*_]*[:：][\s*_>`]*(?=\")", re.I)
 
 
 def _quote_at(text: str, seat: str, notes: list[str]) -> int | None:
-    """Where the opening quote stands, past markdown and a label."""
+    """The position of the opening quote, after any markdown and label."""
     if text.startswith('"'):
         return 0
     if found := _DECORATION.match(text):
@@ -88,7 +89,7 @@ def _quote_at(text: str, seat: str, notes: list[str]) -> int | None:
 
 
 def _in_json(data: Mapping[str, Any]) -> Message:
-    """The message of a JSON object, a text with or without quotation marks of its own."""
+    """The message in a JSON object, a text with or without its own quotation marks."""
     said = first_text(data, _MESSAGES)
     if said is None:
         return Message(None)
@@ -115,9 +116,9 @@ def _quoted(text: str, notes: list[str]) -> Message:
 
 
 def _closing(text: str, notes: list[str]) -> int | None:
-    """Index of the quote that ends the message. A quote escaped by a backslash does not end it, nor one that opens a
-    quotation inside it (a space before, a letter after) and its partner. Where these do not pair up the first one does,
-    and where every quote is escaped one at the very end.
+    """Index of the quote that ends the message. A quote escaped by a backslash does not end it, nor does one that opens
+    a quotation inside it (a space before, a letter after), nor its partner. If these do not pair up, the first one ends
+    it; if every quote is escaped, one at the very end does.
     """
     depth, first, escaped, nested = 0, None, 0, False
     for found in _QUOTE.finditer(text, 1):

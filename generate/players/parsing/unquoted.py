@@ -1,15 +1,15 @@
-"""A vote's public reason that stands without double quotation marks.
+"""A vote's public reason without double quotation marks.
 
-The question asks for the name on the first line and the reason to everybody on the next. So what stands in that place
-is the reason although its quotation marks are missing: the words on the name's own line behind a separator
-("Bob - he dodged"), or the first paragraph below it. Kept private are
+The question asks for the name on the first line and the reason, addressed to all, on the next. So the text in that
+place is the reason even if its quotation marks are missing: the words on the name's line after a separator ("Bob - he
+dodged"), or the first paragraph below it. The following is kept private:
 
-- words that do not stand behind the name (a sentence that names somebody on the way is thinking, or may be),
-- all paragraphs after the first, and a paragraph in brackets or behind a word like "Reasoning:" or "Private:",
+- words that do not follow the name (a sentence that names someone in passing is thinking, or may be),
+- all paragraphs after the first, and a paragraph in brackets or after a word like "Reasoning:" or "Private:",
 - words that give away what a seat hides: its role as werewolf, mafioso or jester, its partners, its cover, its plan, or
-  that it knows the one it votes for to be innocent.
+  its knowledge that its target is innocent.
 
-A private reason read aloud would lose the game for its author; a public reason kept back is a silence that is flagged.
+A private reason read aloud would lose its author the game; a public reason held back becomes a flagged silence.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SECRET = re.compile(
             r"\bmy (?:goal|aim|plan|objective|strategy)(?: as \w+ \w+)? (?:is|here)\b",
             r"\bi(?:'m)? (?:\w+ )?(?:secretly|privately)\b",
             r"\bprivately,|(?:but|and) (?:nobody|no one)(?: else)? (?:knows|sees)\b",
-            # how it wants to look, and what it wants to happen to itself
+            # how it wants to appear, and what it wants to happen to itself
             r"(?:^|[.,;:] |i (?:need|want|have|try|am trying) )to (?:blend in|(?:appear|look|seem) (?!into|at|for))",
             r"\bi (?:need|want|have|hope|like) to (?:hide|conceal|deceive|mislead|deflect)\b",
             r"\bi (?:need|want|have|hope|like) to be (?:\w+(?:ed|en)|voted out)\b",
@@ -88,23 +88,23 @@ _INNOCENT = (
 _BULLET = re.compile(r"^[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _MARKS = " \t\n*_`'‘’>~"
 _BEHIND_NAME = re.compile(r"[*_`\"'“”]{0,6}\s{0,3}(?:[:：,;–—]|[.] |- | - |\()\s{0,3}")
-_NAME_WORDS = 4  # a first line of more words is no attempt at a name
+_NAME_WORDS = 4  # a longer first line (in words) is no attempt at a name
 _VOTE_WORDS = frozenset(
     {"", "vote", "my", "final", "answer", "name", "stimme", "voto", "投票", "1.", "i", "for", "first"}
 )
-_VOTING_WORDS = 8  # "I vote for Bob." is; a longer line is a sentence with thoughts of its own
+_VOTING_WORDS = 8  # "I vote for Bob." is one; a longer line is a sentence with other thoughts
 
 
 @dataclass(frozen=True, slots=True)
 class Unquoted:
-    """reason: "" if none was given, None if the words were kept back; rest: what stays private."""
+    """reason: "" if none was given, None if the words were held back; rest: what stays private."""
 
     reason: str | None
     rest: str = ""
 
 
 def read_unquoted(text: str, option: str | None) -> Unquoted:
-    """The reason in a cleaned text without quoted words. option: the name that was read, None if none could be."""
+    """The reason in a cleaned text without quoted words. option: the name that was read, None if there is none."""
     if label := _LABEL.search(text):
         return _paragraph(text[label.end() :], option)
     line, _, below = text.partition("\n")
@@ -118,7 +118,7 @@ def read_unquoted(text: str, option: str | None) -> Unquoted:
 
 
 def _behind_name(line: str, option: str | None) -> str | None:
-    """What follows the name on its own line, "" if it stands alone, None if the line is something else."""
+    """What follows the name on its line, "" if it is alone there, None if the line is something else."""
     words = line.split()
     bare = line.strip(_MARKS + '"“”.:!,#-')
     if option is None:
@@ -135,7 +135,7 @@ def _behind_name(line: str, option: str | None) -> str | None:
 
 
 def _paragraph(text: str, option: str | None) -> Unquoted:
-    """The first paragraph as the reason, unless it is one to keep back."""
+    """The first paragraph as the reason, unless it must be held back."""
     first, _, rest = text.strip().partition("\n\n")
     reason = " ".join(_BULLET.sub("", first).split()).strip(_MARKS)
     if not reason:
@@ -147,7 +147,7 @@ def _paragraph(text: str, option: str | None) -> Unquoted:
 
 
 def gives_away(reason: str, option: str | None) -> bool:
-    """Whether a reason for a vote says what its author hides: itself, or that the one it votes for is innocent."""
+    """Whether a reason for a vote reveals what its author hides: its identity, or that its target is innocent."""
     words = reason.replace("’", "'")
     target = rf"(?<!if ){re.escape(option)} is {_INNOCENT}" if option else "(?!)"
     return bool(_SECRET.search(words) or re.search(target, words, re.IGNORECASE))

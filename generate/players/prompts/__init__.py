@@ -1,4 +1,4 @@
-"""What a model reads: rules, what happened, what it alone knows and the question, from template files."""
+"""What a model reads, from template files: the rules, what happened, what only it knows, and the question."""
 
 from liescope.generate.players.prompts.render import Prompt, Prompts, load_prompts, template_folder
 

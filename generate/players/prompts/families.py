@@ -1,4 +1,4 @@
-"""Which prompts a game has."""
+"""The prompts of each game."""
 
 from __future__ import annotations
 

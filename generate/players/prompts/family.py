@@ -1,4 +1,4 @@
-"""What the prompts of a game are made of: which files a set has, and what these may say."""
+"""What a game's prompts consist of: the files of a set, and the variables they may use."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 from liescope.labeling.taxonomy import DeceptionType
 
 RULES = "rules"
-STRATEGY = "strategy"  # advice for a role; it stands in the private part, where only its seat reads it
+STRATEGY = "strategy"  # advice for a role; part of the private text, which only its seat reads
 TYPES = tuple((kind.value, kind.definition) for kind in DeceptionType)
 FIXED: dict[str, Any] = {
     "types": TYPES,
     "categories": tuple(CATEGORIES.items()),
     "orders": tuple(ORDERS.items()),
-}  # variables that are the same for every question
+}  # variables common to all questions
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The prompts that one game or several share.
+    """The prompts of one or more games.
 
-    name: of their folder; sets: the sets there; variables: of each template, which is the file of that name with
-    ".jinja"; judges: templates that only judging needs; facts: the rules' variables from the SETUP event and the seat;
-    narrate: turns a seat's view into text; example: a value for each of the rules' variables, to try templates with;
+    name: their folder's name; sets: the sets in it; variables: those of each template, by file name without ".jinja";
+    judges: templates needed only for judging; facts: the rules' variables from the SETUP event and the seat; narrate:
+    turns a seat's view into text; example: a value for each of the rules' variables, for trying out templates;
     optional: templates that a set may lack.
     """
 
@@ -57,4 +57,4 @@ EXAMPLE: dict[str, Any] = {
     "statement": "I am a villager.",
     **FIXED,
 }
-"""A value for each variable of the questions, to try templates with."""
+"""A value for each variable of the questions, for trying out templates."""

@@ -1,8 +1,7 @@
-"""Mafia's narration: a seat's memory, the events that it saw, one line each, as things happened.
+"""Mafia's narration: a seat's memory, that is, the events that it saw, one line each, in order.
 
-Mini-Mafia paper, Appendix A.2. Assessments are left out, the seat's own too: asking for them must not change what is
-said and voted afterwards. A statement stays on its own line and inside its own quotation marks, whatever its author
-wrote.
+Mini-Mafia paper, Appendix A.2. Assessments are left out, including the seat's own: asking for them must not affect
+later statements and votes. A statement stays on one line and inside its quotation marks, whatever its author wrote.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def memory(view: Sequence[Event], seat: str) -> list[str]:
 
 
 def remember(event: Event, seat: str) -> str | None:
-    """One event as the seat remembers it, None for events that are no memory."""
+    """One event as the seat remembers it; None for events that it does not remember."""
     mine = event.actor == seat
     who, target = "You" if mine else event.actor, event.target
     match event.kind:

@@ -1,4 +1,4 @@
-"""What a seat reads of the events that it saw: the parts that every narration shares."""
+"""How a seat's events are narrated to it: the parts that all narrations share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from liescope.games.core import Event
 
 @dataclass(frozen=True, slots=True)
 class Narration:
-    """growing: lines that only ever get more at their end; private: lines behind them, before the question."""
+    """growing: lines that are only ever appended to; private: lines after them, before the question."""
 
     growing: tuple[str, ...]
     private: tuple[str, ...] = ()
 
 
 def quoted(text: str) -> str:
-    """A statement as it stands between double quotation marks: on one line, its own double quotes made single."""
+    """A statement to put in double quotation marks: on one line, with its double quotes turned into single ones."""
     return " ".join(text.split()).replace('"', "'")
 
 
@@ -28,12 +28,12 @@ def listing(names: Iterable[str], last: str = "and") -> str:
 
 
 def counted(composition: Iterable[tuple[str, int]]) -> str:
-    """ "1 mafioso and 2 villagers"; roles that nobody holds are left out."""
+    """ "1 mafioso and 2 villagers"; roles that no one holds are left out."""
     return listing(f"{count} {_plural(role, count)}" for role, count in composition if count)
 
 
 def drawn(event: Event, what: str) -> str:
-    """What to add where the rules had to choose in a seat's place."""
+    """The text to add if the rules had to choose for a seat."""
     return f" (drawn at random: unreadable {what})" if event.fallback else ""
 
 

@@ -1,9 +1,9 @@
-"""Werewolf's narration: the public log in the third person, the same for every seat, and apart from it what only
-this seat knows.
+"""Werewolf's narration: the public log in the third person, the same for every seat; separately, what only this seat
+knows.
 
-Since nothing of a seat's own stands within the log, the prompts of all seats about one statement have one beginning,
-and an endpoint that keeps prefixes reads the log once for all of them. Only a jester with lessons has these before the
-log: they are long, and stay the same through the game.
+Since the log contains nothing private, the prompts of all seats about one statement begin alike, and an endpoint that
+caches prefixes reads the log once for all of them. Only a jester's lessons come before the log: they are long, and stay
+the same throughout the game.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _line(event: Event) -> str | None:
 
 
 def _private(view: Sequence[Event], seat: str) -> Iterator[str]:
-    """What only this seat knows, a line each; of its suspicions those that it is shown now, before a vote."""
+    """What only this seat knows, one item per line; of its suspicions, only those shown to it now, before a vote."""
     yield "# What only you know"
     for event in view:
         if event.audience is None:

@@ -1,9 +1,9 @@
-"""Prompts from template files: what stays the same first, then what grows at its end, then the question.
+"""Prompts from template files: first what stays the same, then what is appended to, then the question.
 
-Everything before the question is the beginning of the same seat's next prompt, so that an endpoint that keeps prefixes
+Everything before the question is the beginning of the same seat's next prompt, so that an endpoint that caches prefixes
 reads each line of a game once. Templates are jinja2 in a sandbox. Each family of games has its own sets, and any folder
-with the same file names replaces them. Earlier versions of the sets lie in the archive, so that a run that began with
-one goes on with it.
+with the same file names can replace them. Earlier versions of the sets are kept in the archive, so that a run continues
+with the version it began with.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from liescope.generate.players.prompts.sample import sample_asks
 from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
 
 HERE = Path(__file__).parent
-ARCHIVE = "archive"  # in a family's folder: earlier versions of its sets, by name and hash
+ARCHIVE = "archive"  # in a family's folder: its earlier sets, by name and hash
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """stem: the beginning of the seat's next stem; question: what is private or asked only now."""
+    """stem: the beginning of the seat's next stem; question: what is private, or part of this ask only."""
 
     stem: str
     question: str
@@ -50,10 +50,10 @@ class Prompts:
         self._rules = lru_cache(maxsize=4096)(self._render_rules)
 
     def render(self, ask: Ask, view: Sequence[Event]) -> Prompt:
-        """The prompt for an ask from what its seat has seen.
+        """The prompt for an ask, built from what its seat has seen.
 
-        Raises BadData for a view without a SETUP event, and for a kind of ask that this family of games has not;
-        PlayerFailed if a template fails on this ask.
+        Raises BadData for a view without a SETUP event, or a kind of ask that this family of games lacks; PlayerFailed
+        if a template fails on this ask.
         """
         setup = next((event for event in view if event.kind is EventKind.SETUP), None)
         if setup is None:
@@ -70,7 +70,7 @@ class Prompts:
         return self._render(RULES, dict(facts))
 
     def _strategy(self, ask: Ask, view: Sequence[Event], facts: Mapping[str, Any]) -> Sequence[str]:
-        """A role's advice while the game is on, in its seat's private part."""
+        """A role's advice during the game, in its seat's private part."""
         role = next((event.data["role"] for event in view if event.kind is EventKind.ROLE), None)
         if STRATEGY not in self._templates or role is None or ask.kind in FORMS:
             return ()
@@ -103,8 +103,8 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
 
 
 def template_folder(where: str | Path, game: str) -> Path:
-    """The folder of a set: of the name "full" (or what else the game has), of an earlier version of it as "full@HASH",
-    or the folder given. Raises UsageError if there is none.
+    """The folder of a set, given as "full" (or another set of the game), as "full@HASH" for an earlier version, or as a
+    folder. Raises UsageError if it does not exist.
     """
     family = FAMILIES[game]
     name, _, version = str(where).partition("@")
@@ -118,16 +118,14 @@ def template_folder(where: str | Path, game: str) -> Path:
 
 
 def template_sources(where: str | Path, game: str) -> dict[str, str]:
-    """A set's templates whole, by file name. Raises UsageError for a folder that is missing or has templates that
-    cannot be read.
-    """
+    """A set's templates in full, by file name. Raises UsageError for a missing folder or unreadable templates."""
     folder = template_folder(where, game)
     return {name: read_template(folder, name) or "" for name in template_files(folder)}
 
 
 def hash_templates(where: str | Path, game: str) -> str:
-    """A hash over the names and bytes of a set's templates, 16 hexadecimal digits. Raises UsageError for a folder that
-    is missing or has templates that cannot be read.
+    """A hash over the names and bytes of a set's templates, 16 hexadecimal digits. Raises UsageError for a missing
+    folder or unreadable templates.
     """
     folder = template_folder(where, game)
     digest = sha256()
@@ -138,8 +136,8 @@ def hash_templates(where: str | Path, game: str) -> str:
 
 
 def version_of(where: str, game: str, hashed: str) -> str:
-    """The version of a set that has this hash, for `template_folder`: the set itself, or an earlier version of it that
-    is kept here; the set itself too where neither has the hash.
+    """The version of a set with this hash, for `template_folder`: the set itself, or an archived earlier version; also
+    the set itself if neither has this hash.
     """
     family = FAMILIES[game]
     earlier = where in family.sets and (HERE / family.name / ARCHIVE / where / hashed).is_dir()
@@ -147,11 +145,11 @@ def version_of(where: str, game: str, hashed: str) -> str:
 
 
 def load_prompts(where: str | Path, game: str) -> Prompts:
-    """The set of that name for a game (see `template_folder`), or the templates in that folder; a judge's questions
-    that a folder lacks are the game's own. A folder of one's own is tried on whole games first.
+    """The set of that name for a game (see `template_folder`), or the templates in that folder; if a folder lacks a
+    judge's questions, the game's are used. A custom folder is first tried on whole games.
 
-    Raises UsageError for a missing folder or template file, a syntax error, a variable that a template has not, and a
-    template that fails on a question of the game.
+    Raises UsageError for a missing folder or template file, a syntax error, an unknown variable in a template, and a
+    template that fails on one of the game's questions.
     """
     folder = template_folder(where, game)
     prompts = _compiled(lambda name: read_template(folder, name), folder, game)
@@ -161,7 +159,9 @@ def load_prompts(where: str | Path, game: str) -> Prompts:
 
 
 def prompts_of_sources(sources: Mapping[str, str], game: str, where: Path) -> Prompts:
-    """The set that `template_sources` gave and a run kept. where: for errors. Raises UsageError as `load_prompts`."""
+    """The set whose sources a run stored (see `template_sources`). where: for errors. Raises UsageError like
+    `load_prompts`.
+    """
     return _compiled(sources.get, where, game)
 
 

@@ -1,4 +1,4 @@
-"""Whole games with every question that they ask, on which templates are tried before a run."""
+"""Whole games with all their questions, for trying out templates before a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LESSON = "Stay vague."
 
 
 def sample_asks(game: str, seeds: Sequence[int] = (1, 2)) -> Iterator[tuple[Ask, Sequence[Event]]]:
-    """Every ask of some games with random choices, and of a judge afterwards, each with its seat's view."""
+    """Every ask of some games played at random, and of a judge afterwards, each with its seat's view."""
     played = find_game(game)
     for seed in seeds:
         rng, found = Random(seed), list[tuple[Ask, Sequence[Event]]]()

@@ -1,9 +1,9 @@
-"""Templates that strangers may have written: what they may use, and how much of it.
+"""A sandbox for untrusted templates: what they may use, and how much of it.
 
 On top of jinja2's immutable sandbox, which keeps a template from touching Python's insides: no macros, no inheritance,
-no namespaces; no filters, methods or operators that make much of little; at most ITERATIONS passes through all loops
-and LONGEST characters in one rendering. Files are read from the set's own folder alone, through no link that leads
-out of it. What breaks a rule raises jinja2's SecurityError.
+no namespaces; no filters, methods or operators that turn a little input into a lot of output; at most ITERATIONS passes
+through all loops and LONGEST characters in one rendering. Files are read only from the set's folder, and never through
+a link that leads out of it. Breaking a rule raises jinja2's SecurityError.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from liescope.common.errors import UsageError
 
 ITERATIONS = 10_000
-LONGEST = 100_000  # characters of a rendering, and of any text or list that is put together on the way
+LONGEST = 100_000  # characters of a rendering, and of any text or list built along the way
 LARGEST_FILE = 65_536  # bytes
 MOST_FILES = 200
 SECONDS = 2.0
@@ -36,7 +36,7 @@ FAILURES = (
     SyntaxError,
     TypeError,
     ValueError,
-)  # whatever a template can raise, when it is compiled or rendered
+)  # anything a template can raise when it is compiled or rendered
 
 _REFUSED = (nodes.Macro, nodes.CallBlock, nodes.Extends, nodes.Block, nodes.Import, nodes.FromImport, nodes.Pow)
 _FILTERS = frozenset(
@@ -54,8 +54,8 @@ _METHODS: Mapping[type, frozenset[str]] = {
 
 
 class GuardedTemplates(ImmutableSandboxedEnvironment):
-    """The templates of one set. `render_guarded` renders one within the limits. read: the source of the template with
-    this file name, None if there is none.
+    """The templates of one set. `render_guarded` renders one within the limits. read: returns the source of a template
+    by file name, None if there is none.
     """
 
     intercepted_binops = frozenset({"+", "*", "%"})
@@ -75,7 +75,7 @@ class GuardedTemplates(ImmutableSandboxedEnvironment):
         self._deadline = 0.0
 
     def compile(self, source: Any, *args: Any, **options: Any) -> Any:
-        """Compile after the syntax has been checked, with every loop counted and every joined text measured."""
+        """Check the syntax, then compile with every loop counted and every joined text measured."""
         if isinstance(source, str):
             source = self.parse(source, *args[:2])
         for refused in source.find_all(_REFUSED):
@@ -88,7 +88,7 @@ class GuardedTemplates(ImmutableSandboxedEnvironment):
         return super().compile(source, *args, **options)
 
     def get_template(self, name: str | Template, *args: Any, **options: Any) -> Template:
-        """Any template of the set; each inclusion counts like a pass through a loop."""
+        """Any template of the set; each inclusion counts as a pass through a loop."""
         self._tick()
         return super().get_template(name, *args, **options)
 
@@ -115,7 +115,7 @@ class GuardedTemplates(ImmutableSandboxedEnvironment):
         return attr in allowed and super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: Any) -> None:
-        """No wrapper for `str.format`: it is no allowed method here, since one width can make a text of any length."""
+        """No wrapper for `str.format`: the method is not allowed here, as a width can make a text of any length."""
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "+":
@@ -144,7 +144,7 @@ class GuardedTemplates(ImmutableSandboxedEnvironment):
 def read_template(folder: Path, name: str) -> str | None:
     """The text of a template file in a folder, None if there is none.
 
-    Raises UsageError for a file that is too large, no text, or a link to somewhere else.
+    Raises UsageError for a file that is too large, is not text, or is a link to somewhere else.
     """
     path = folder / name
     if not path.exists():
@@ -177,7 +177,7 @@ def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
 
 
 def _measure_joined(node: nodes.Node) -> None:
-    """Put the measuring filter in the place of every `~`."""
+    """Replace every `~` with the measuring filter."""
     for field, value in node.iter_fields():
         if isinstance(value, nodes.Node):
             _measure_joined(value)

@@ -1,4 +1,4 @@
-"""Rule-based players with planted skills, no network: `scripted:novice`, `scripted:bold?m=1.5`."""
+"""Rule-based players with planted skills and no network access: `scripted:novice`, `scripted:bold?m=1.5`."""
 
 from liescope.generate.players.scripted.player import ScriptedPlayer, open_scripted
 from liescope.generate.players.scripted.skills import PROFILES, Skills

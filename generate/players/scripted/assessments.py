@@ -1,4 +1,4 @@
-"""What a scripted player reports of its own statement, and how it rates another's."""
+"""What a scripted player reports about its own statement, and how it rates another's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from liescope.generate.players.scripted.reading import MessageContent
 from liescope.generate.players.scripted.skills import Skills
 from liescope.labeling.taxonomy import DeceptionType as Kind
 
-# What speakers mistake a kind of deception for, in themselves and in others.
+# What speakers mistake each kind of deception for, in themselves and in others.
 NEAR: dict[Kind, tuple[Kind, ...]] = {
     Kind.NONE: (Kind.OMISSION, Kind.DISTORTION),
     Kind.OMISSION: (Kind.NONE, Kind.MISDIRECTION),
@@ -23,12 +23,12 @@ NEAR: dict[Kind, tuple[Kind, ...]] = {
     Kind.STRATEGIC_DECEPTION: (Kind.FABRICATION, Kind.OMISSION),
     Kind.PERSUASIVE_MANIPULATION: (Kind.NONE, Kind.SYCOPHANCY, Kind.MISDIRECTION),
 }
-_KNOWN = 3.0  # log-odds that a statement of somebody known to be a mafioso deceives, before its words are weighed
-_BASE = -0.9  # and of somebody of whom nothing is known
+_KNOWN = 3.0  # log-odds that a statement by a known mafioso deceives, before its words are weighed
+_BASE = -0.9  # the same for a speaker about whom nothing is known
 
 
 def report_self(planted: Kind, skills: Skills, random: Random) -> Assessment:
-    """The type that the speaker meant, mistaken the more often the less it is versed in lying."""
+    """The type that the speaker meant; the less skilled it is at lying, the more often it is mistaken."""
     slip = 0.04 + 0.2 * chance(-skills.m)
     kind = random.choice(NEAR[planted]) if random.random() < slip else planted
     confidence = round(min(0.99, max(0.5, random.gauss(0.85, 0.08))), 2)
@@ -37,7 +37,7 @@ def report_self(planted: Kind, skills: Skills, random: Random) -> Assessment:
 
 
 def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
-    """A peer's view of a statement, from what it believes of the speaker and heard in the words."""
+    """A peer's view of a statement, from what it believes about the speaker and what it heard in the words."""
     belief = believe(seen).get(said.actor, 0.0)
     known = seen.results.get(said.actor) == MAFIOSO or seen.evil
     if known:
@@ -61,7 +61,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
 
 
 def suspected_kind(reading: MessageContent) -> Kind:
-    """The deception that a statement would be, were it one."""
+    """The type of deception that a statement would be if it were one."""
     if reading.report:
         return Kind.FABRICATION
     if reading.role:

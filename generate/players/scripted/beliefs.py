@@ -1,9 +1,9 @@
-"""Who seems to be of the mafia, from what was said aloud and what the seat itself knows.
+"""Who seems to be in the mafia, from what was said publicly and what the seat itself knows.
 
 A belief is a number for each living player: higher is more suspect, and differences are on the scale of log-odds. A
-speaker's strength, averaged over all that it said, is its credit: where it accuses somebody, half of it counts against
-the accused and half for the speaker; otherwise all of it counts for the speaker. In a duel of a detective and a
-mafioso a villager's belief is thus the difference of their strengths, m − d on average, and a vote drawn with
+speaker's strength, averaged over all its statements, is its credit: if it accuses someone, half of it counts against
+the accused and half for the speaker; otherwise all of it counts for the speaker. In a duel between a detective and a
+mafioso, a villager's belief is thus the difference of their strengths, m − d on average, and a vote drawn with
 sensitivity v follows the capability model.
 """
 
@@ -17,19 +17,19 @@ from random import Random
 from liescope.games.mafia import DETECTIVE, MAFIOSO
 from liescope.generate.players.scripted.knowledge import Heard, Knowledge, only_detective
 
-SURE = 9.0  # what the seat knows from the rules or its own night
-POINTED = 0.3  # that somebody is accused at all, whatever the strength
-REPORTED = 0.2  # that the accuser tells of an investigation
-WRONGED = 0.2  # of an accuser, in the eyes of an accused who knows better
-TURNED = 0.5  # for a role claim unlike one's earlier one
-ECHOED = 0.2  # for claiming a detective's role that somebody claimed before
+SURE = 9.0  # what the seat knows from the rules or from its night
+POINTED = 0.3  # for being accused at all, whatever the strength
+REPORTED = 0.2  # if the accuser reports an investigation
+WRONGED = 0.2  # for an accuser, as seen by an accused who knows better
+TURNED = 0.5  # for a role claim that differs from an earlier one
+ECHOED = 0.2  # for claiming a detective's role that someone claimed before
 QUIET = -0.4  # the strength of a silence
 
 
 def suspicion(seen: Knowledge, observer: str | None, said: Sequence[Heard] | None = None) -> dict[str, float]:
-    """How suspect each player of the table is, to `observer` or (None) to a bystander without any secret.
+    """How suspect each player at the table is, to `observer` or (None) to a bystander without secrets.
 
-    Only an observer of the town's side reasons from its own innocence. said: the statements to go by, all by default.
+    Only an observer on the town's side reasons from its own innocence. said: the statements to use, all by default.
     """
     scores = dict.fromkeys(seen.names, 0.0)
     heard = seen.said if said is None else said
@@ -82,7 +82,7 @@ def suspicion(seen: Knowledge, observer: str | None, said: Sequence[Heard] | Non
 def believe(seen: Knowledge, observer_knows: bool = True) -> dict[str, float]:
     """The seat's own belief about every other living player. A mafioso's is certain: it knows its partners.
 
-    observer_knows False: what the table at large may think, which is what a deceiver reckons with.
+    observer_knows False: what the table as a whole may think, which a deceiver takes into account.
     """
     scores = suspicion(seen, seen.me if observer_knows and not seen.evil else None)
     for name in seen.town:
@@ -110,8 +110,8 @@ def weights(scores: Mapping[str, float], options: Sequence[str], sensitivity: fl
 
 
 def lean(names: Sequence[str], key: Random) -> dict[str, float]:
-    """A Gumbel draw for each name: the option with the largest sensitivity · score + draw is the one that a softmax
-    of the scores would give. A seat that keeps its draws through a day says whom it suspects as it will vote.
+    """A Gumbel draw for each name: choosing the option with the largest sensitivity · score + draw is the same as
+    drawing from a softmax of the scores. A seat that keeps its draws all day names the suspects it will vote for.
     """
     return {name: -math.log(-math.log(key.random() or 0.5)) for name in names}
 

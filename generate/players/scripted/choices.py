@@ -1,4 +1,4 @@
-"""Whom to vote for, to kill and to investigate."""
+"""The choices of a vote, a kill and an investigation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from liescope.generate.players.scripted.intents import accusers
 from liescope.generate.players.scripted.knowledge import Knowledge
 from liescope.generate.players.scripted.skills import Skills
 
-LIKELY = 0.8  # that somebody votes for the one it last spoke against
+LIKELY = 0.8  # that a player votes for the one it last spoke against
 
 
 def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
-    """The town votes by belief with sensitivity v, and for whom it has found out; the mafia where others will vote."""
+    """The town votes by belief with sensitivity v, and for anyone it has found out; the mafia votes with the others."""
     if seen.evil:
         return _with_the_crowd(seen, ask, random)
     found = [name for name in ask.options if name in seen.culprits()]
@@ -28,7 +28,7 @@ def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Map
 
 
 def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
-    """A mafioso gets rid of those who seem to be detectives and of those who speak against the mafia."""
+    """A mafioso kills those who seem to be detectives or who speak against the mafia."""
     danger = {name: 3.0 if name in seen.exposed else 0.0 for name in ask.options}
     for said in seen.said:
         if said.actor in danger:
@@ -41,13 +41,13 @@ def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
 
 
 def investigate(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
-    """A detective looks into the most suspect of those it does not know yet."""
+    """A detective investigates the most suspect of the players it does not know yet."""
     unknown = [name for name in ask.options if name not in seen.results and name not in seen.town]
     return pick(believe(seen), unknown or ask.options, max(skills.v, 0.0), random)
 
 
 def _with_the_crowd(seen: Knowledge, ask: Ask, random: Random) -> str:
-    """Votes that each option can expect from the others, given whom they spoke against; partners are spared."""
+    """The option that can expect the most votes, given who the others spoke against; partners are spared."""
     public = believe(seen, observer_knows=False)
     prey = [name for name in ask.options if name not in seen.partners] or list(ask.options)
     expected = dict.fromkeys(prey, 0.0)

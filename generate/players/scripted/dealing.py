@@ -1,4 +1,4 @@
-"""Whom a player would name as what, when it has to name everybody's role: no more of a role than the table holds."""
+"""The roles a player names when asked for every player's role: no more of each than the table holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Dealing:
         self._given: dict[str, str] = {}
 
     def give(self, role: str, names: Iterable[str]) -> None:
-        """Give the role to the first of the names that have none, as long as there is one left."""
+        """Give the role to the first names without one, as long as any of the role are left."""
         for name in names:
             if name in self._names and name not in self._given and self._left.get(role, 0) > 0:
                 self._given[name] = role

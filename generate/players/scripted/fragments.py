@@ -1,4 +1,4 @@
-"""The fragments that can stand around what a statement does: how firm each sounds is read from its own words."""
+"""The fragments that can surround the core of a statement; how firm each sounds is read from its words."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ OPENERS = (
     "Fine.",
 )
 
-# Reasons about {x}, for a statement that is about somebody.
+# Reasons about {x}, for a statement about another player.
 REASONS = (
     "I say {x} because the story has no other end.",
     "With {x} it is the only explanation.",

@@ -1,8 +1,8 @@
-"""From what a speaker wants to do and how firm it can sound to words.
+"""Turns what a speaker wants to do, and how firm it can sound, into words.
 
-The cores of a statement say what it does; an opener, a frame, reasons and a closer around them carry firmness. The
-speaker hears its own words as a listener would (`reading.tone`) and adds what is missing to the firmness it is
-capable of, fragment by fragment.
+The cores of a statement say what it does; an opener, a frame, reasons and a closer around them add firmness. The
+speaker hears its words as a listener would (`reading.tone`) and adds fragments until it reaches the firmness it is
+capable of.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from liescope.generate.players.scripted.phrases import ABOUT_OTHERS, FRAMED, MOV
 from liescope.generate.players.scripted.reading import CUE, tone
 
 ROOM = 200  # characters that a statement aims to keep within
-PLAIN = 0.6  # how often a place stays empty that firmness does not need
+PLAIN = 0.6  # how often a place not needed for firmness stays empty
 
 _SYMBOL = re.compile(r"<(\w+)>")
 _NAME = re.compile(r"\{(\w+)\}")
@@ -27,8 +27,8 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Phrasebook:
-    """The words of one game. moves: templates by move; parts: templates by symbol; framed: moves that a frame can stand
-    before; about_others: moves that a reason about {x} can follow.
+    """The words of one game. moves: templates by move; parts: templates by symbol; framed: moves that a frame can
+    precede; about_others: moves that a reason about {x} can follow.
     """
 
     moves: Mapping[str, tuple[str, ...]]
@@ -58,9 +58,9 @@ def compose(
 ) -> str:
     """A statement that makes these moves and sounds about as strong as asked.
 
-    moves: keys of the phrasebook; names: for each move who {x}, {y} and {dead} are; strength: as in
-    `reading.MessageContent`, between whose steps of one cue the statement is drawn;
-    limit: of the message, None for none.
+    moves: keys of the phrasebook; names: who {x}, {y} and {dead} are in each move; strength: as in
+    `reading.MessageContent`, rounded at random to one of the two nearest multiples of a cue; limit: of the message,
+    None for no limit.
     """
     cores = [_core(move, who, random, words) for move, who in zip(moves, names, strict=True)]
     missing = floor(strength / CUE + random.random()) - sum(map(tone, cores))

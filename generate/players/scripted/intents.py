@@ -1,4 +1,4 @@
-"""What a speaker means to do with its next statement, and which kind of deception that is in its own eyes.
+"""What a speaker intends with its next statement, and what kind of deception it considers that to be.
 
 Every role draws from the same moves. A detective decides when to come forward (the sooner the larger d), a mafioso
 whether to blend in, strike back or counter-claim, a villager follows its beliefs.
@@ -17,7 +17,7 @@ from liescope.generate.players.scripted.knowledge import Knowledge
 from liescope.generate.players.scripted.skills import Skills
 from liescope.labeling.taxonomy import DeceptionType as Kind
 
-SPREAD = 0.2  # how far the strength of one statement strays from the skill
+SPREAD = 0.2  # how far the strength of one statement varies around the skill
 SECOND = 0.4  # how often a statement makes a second move
 
 Weights = dict[str, float]
@@ -26,7 +26,7 @@ Weights = dict[str, float]
 @dataclass(frozen=True, slots=True)
 class Intent:
     """moves: keys of `phrases.MOVES`, the main one first; names: {x}, {y}, {dead} of each; planted: the deception that
-    the speaker means, NONE for an honest statement; strength: how firm it will try to sound.
+    the speaker intends, NONE for an honest statement; strength: how firm it tries to sound.
     """
 
     moves: tuple[str, ...]
@@ -36,7 +36,7 @@ class Intent:
 
     @property
     def private(self) -> dict[str, str]:
-        """What the speaker keeps from the others, for `Reply.private`."""
+        """What the speaker hides from the others, for `Reply.private`."""
         return {"planted_type": self.planted.value, "intent": "+".join(self.moves)}
 
 
@@ -55,7 +55,7 @@ _LIES: dict[str, dict[Kind, float]] = {
     "appeal": {Kind.PERSUASIVE_MANIPULATION: 1},
     "small_talk": {Kind.OMISSION: 6, Kind.NONE: 4},
 }
-# What it can be for those on the town's side, and how often; otherwise they mean what they say.
+# What it can be when the town's side makes it, and how often; otherwise it is meant honestly.
 _BLUFFS: dict[str, tuple[Kind, float]] = {
     "claim_detective": (Kind.STRATEGIC_DECEPTION, 1.0),
     "agree": (Kind.SYCOPHANCY, 0.12),
@@ -63,7 +63,7 @@ _BLUFFS: dict[str, tuple[Kind, float]] = {
     "accuse": (Kind.DISTORTION, 0.04),
 }
 
-# A mafioso would rather cast doubt, agree and hide among the villagers than stand up for a charge.
+# A mafioso would rather cast doubt, agree and hide among the villagers than commit to an accusation.
 _GUARDED = {
     "claim_villager": 1.7,
     "doubt": 1.7,
@@ -108,7 +108,7 @@ def _detective(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leanin
     last = ask.round >= ask.rounds
     if culprits:
         suspect = culprits[-1]
-        openly = 1.0 if seen.exposed else 0.0  # a secret that the mafia knows protects nobody
+        openly = 1.0 if seen.exposed else 0.0  # a secret that the mafia knows protects no one
         tells = chance((2.2 if last else 0.8) + 1.2 * skills.d + openly)
     else:
         suspect = favourite(believe(seen), seen.others(), skills.v, leaning)
@@ -152,7 +152,7 @@ def _mafioso(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> Inten
 
 
 def accusers(seen: Knowledge, name: str) -> list[str]:
-    """Who has accused a player today or before, each once, the latest last."""
+    """Players who have accused `name`, today or before, each once, the latest last."""
     found: dict[str, None] = {}
     for said in seen.said:
         if said.actor != name and any(accused == name for accused, _ in said.reading.accused):
@@ -162,7 +162,7 @@ def accusers(seen: Knowledge, name: str) -> list[str]:
 
 
 def _table(seen: Knowledge, ask: Ask) -> Weights:
-    """How likely anybody at the table is to make each move at this point."""
+    """How likely any player at the table is to make each move at this point."""
     begun = 1.0 if seen.said else 0.25
     last = ask.round >= ask.rounds
     return {
@@ -180,7 +180,7 @@ def _table(seen: Knowledge, ask: Ask) -> Weights:
 
 
 def _friend(seen: Knowledge, beliefs: dict[str, float], suspect: str) -> str:
-    """Somebody to defend or agree with: who accused the suspect, else the least suspect."""
+    """A player to defend or agree with: one who accused the suspect, else the least suspect."""
     allies = [name for name in accusers(seen, suspect) if name != seen.me and name in seen.alive]
     others = [name for name in beliefs if name != suspect]
     return allies[-1] if allies else min(others or [suspect], key=lambda name: beliefs[name])
@@ -198,7 +198,7 @@ def _compound(
     random: Random,
     hides: bool = False,
 ) -> Intent:
-    """Draw one or two moves. hides: the speaker holds back a finding that the others would want."""
+    """Draw one or two moves. hides: whether the speaker holds back a finding that the others would want."""
     if friend == suspect:
         options = options | {"defend": 0.0}
     if friend == suspect or seen.last_by(friend) is None:
@@ -272,7 +272,7 @@ def _meaning(seen: Knowledge, move: str, random: Random) -> Kind:
 
 
 def _observe(seen: Knowledge, suspect: str, random: Random) -> tuple[str, str, str, Kind]:
-    """Something to point out: for most speakers what happened; a mafioso, and now and then another, bends it."""
+    """Something to point out: usually what happened; a mafioso, and now and then another player, distorts it."""
     true = _facts(seen)
     about = [fact for fact in true if fact[1] == suspect]
     bends = random.random() < (0.7 if seen.evil else 0.08)
@@ -285,7 +285,7 @@ def _observe(seen: Knowledge, suspect: str, random: Random) -> tuple[str, str, s
 
 
 def _facts(seen: Knowledge) -> list[tuple[str, str, str]]:
-    """What was plain to see in the discussion so far, as (move, {x}, {y})."""
+    """Obvious facts of the discussion so far, as (move, {x}, {y})."""
     found: list[tuple[str, str, str]] = []
     roles: dict[str, str] = {}
     spoke: set[str] = set()

@@ -1,4 +1,4 @@
-"""What a seat knows from its own view of the events: the table, its secrets, and what was said aloud."""
+"""What a seat knows from its view of the events: the table, its secrets, and what was said publicly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from liescope.generate.players.scripted.reading import MessageContent, read
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One public statement as everybody reads it. about: the index of its event."""
+    """One public statement as every player reads it. about: the index of its event."""
 
     actor: str
     day: int
@@ -23,11 +23,10 @@ class Heard:
 
 @dataclass(slots=True)
 class Knowledge:
-    """alive: still in the game, in the order of the table. town: names that are surely not of the mafia to anybody who
-    follows the rules: those killed at night, and those arrested where there is only one mafioso and the game went on.
-    partners, results: the seat's own secrets (fellow mafiosos; roles learned by investigation). exposed: the detectives
-    who know that this seat is a mafioso, or the mafiosos who know that it is a detective. revealed: announced roles of
-    the dead.
+    """alive: still in the game, in the order of the table. town: names that, by the rules, cannot be in the mafia:
+    those killed at night, and those arrested if there is only one mafioso and the game went on. partners, results: the
+    seat's own secrets (fellow mafiosos; roles learned by investigation). exposed: the detectives who know that this
+    seat is a mafioso, or the mafiosos who know that it is a detective. revealed: announced roles of the dead.
     """
 
     me: str
@@ -52,7 +51,7 @@ class Knowledge:
 
     @property
     def detectives(self) -> int:
-        """How many detectives may still be alive for all that was announced."""
+        """How many detectives may still be alive, given what was announced."""
         return self.counts.get(DETECTIVE, 0) - list(self.revealed.values()).count(DETECTIVE)
 
     @property
@@ -71,7 +70,7 @@ class Knowledge:
 
 
 def look(me: str, view: Sequence[Event]) -> Knowledge:
-    """Gather what the events that `me` saw tell."""
+    """Gather what `me` learns from the events it saw."""
     seen = Knowledge(me)
     for event in view:
         kind = event.kind
@@ -116,5 +115,5 @@ def _leave(seen: Knowledge, event: Event) -> None:
 
 
 def only_detective(seen: Knowledge) -> bool:
-    """Whether the seat is the one detective, so that anybody else who claims to be is lying."""
+    """Whether the seat is the only detective, so that anyone else who claims to be one is lying."""
     return seen.role == DETECTIVE and seen.counts.get(DETECTIVE) == 1

@@ -1,4 +1,4 @@
-"""A scripted player's answers at Mafia, from the seat's view and the planted skills alone."""
+"""A scripted player's answers in Mafia, from nothing but the seat's view and the planted skills."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from liescope.labeling.taxonomy import DeceptionType
 
 
 def answer_mafia(model: str, skills: Skills, ask: Ask, view: Sequence[Event]) -> Reply:
-    """The reply of the player of that name and skills."""
+    """The reply of the player with this name and these skills."""
     return _Player(model, skills).answer(ask, view)
 
 
@@ -57,7 +57,7 @@ class _Player:
         return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, MAFIA_WORDS)
 
     def _report(self, seen: Knowledge, ask: Ask, view: Sequence[Event]) -> Assessment | None:
-        """Think the statement's intent through again: the view as it was before it gives the same one."""
+        """Derive the statement's intent again: the view from before the statement gives the same one."""
         said = _about(seen, ask)
         if said is None:
             return None
@@ -68,7 +68,7 @@ class _Player:
     def _meant(self, before: Knowledge, ask: Ask, said: Heard) -> DeceptionType:
         intent, text = self._speak(before, ask)
         words = set(said.text.rstrip("…").split())
-        if 2 * len(words.intersection(text.split())) > len(words):  # fewer: somebody else spoke for this seat
+        if 2 * len(words.intersection(text.split())) > len(words):  # fewer: someone else spoke for this seat
             return intent.planted
         return suspected_kind(said.reading) if before.evil else DeceptionType.NONE
 

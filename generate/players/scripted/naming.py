@@ -1,4 +1,4 @@
-"""Which role a scripted player would name for everybody at a table of Mafia, once the game is over."""
+"""The role a scripted player names for each player at a Mafia table, once the game is over."""
 
 from __future__ import annotations
 

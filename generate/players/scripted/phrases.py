@@ -1,7 +1,7 @@
 """The words of the scripted players: templates by move.
 
-<symbol> stands for one of that symbol's templates, {x} and {y} for players, {dead} for last night's victim. Every
-move is open to every role: who lies differs from who tells the truth in what is true, not in what can be said.
+<symbol> stands for one of that symbol's templates, {x} and {y} for players, {dead} for last night's victim. Every move
+is open to every role: liars and truth-tellers differ in what is true, not in what they can say.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The scripted player: answers every ask from the seat's view and the planted skills alone."""
+"""The scripted player: answers every ask from nothing but the seat's view and the planted skills."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a scripted listener takes from a public statement: whom it accuses or clears, what it claims, how firm it is.
+"""What a scripted listener reads in a public statement: who it accuses or clears, what it claims, how firm it is.
 
-Nothing but the words counts. Firmness is read from cues that anybody can hear (reasons and certainty on one side,
-hedging and pleading on the other), whoever the speaker is and whatever wrote the text.
+Nothing but the words counts. Firmness is read from cues that anyone can hear (reasons and certainty on one side,
+hedging and pleading on the other), regardless of the speaker and of what produced the text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-CUE = 0.5  # what one cue adds to or takes from the strength
+CUE = 0.5  # what one cue adds to or subtracts from the strength
 MOST = 2.5  # no statement is stronger or weaker than this
 
 _FIRM = (
@@ -83,8 +83,8 @@ _PLEAD = re.compile(r"\b(?:trust me|believe me|please|beg|regret|heart|hurts?|fr
 @dataclass(frozen=True, slots=True)
 class MessageContent:
     """strength: within ±MOST. role: "detective", "villager" or "" (the role that the speaker claims). accused: each
-    name with a weight in (0, 1]; cleared: names called innocent or agreed with. report: an investigation of the
-    speaker's own is told. vote: whom the speaker says to vote for, or "". pleads: an appeal to feelings.
+    name with a weight in (0, 1]; cleared: names called innocent or agreed with. report: the speaker reports its own
+    investigation. vote: the player the speaker says it votes for, or "". pleads: an appeal to feelings.
     """
 
     strength: float
@@ -97,7 +97,7 @@ class MessageContent:
 
 
 def tone(text: str) -> int:
-    """Cues of firmness in a text less cues of doubt, each kind of phrase counted as often as it occurs."""
+    """Cues of firmness in a text minus cues of doubt, with every occurrence of a phrase counted."""
     lower = text.lower()
     return sum(-1 if match.lastgroup else 1 for match in _CUES.finditer(lower))
 
@@ -127,7 +127,7 @@ def read(text: str, names: tuple[str, ...]) -> MessageContent:
             before = clause[places[number - 1][1] if number else 0 : begin]
             after = clause[end : places[number + 1][0] if number + 1 < len(places) else len(clause)]
             if number and _RETOLD.match(before):
-                continue  # what somebody else said of this player
+                continue  # what someone else said about this player
             last = known[clause[begin:end]]
             if _judge(last, before, after, accused, cleared):
                 vote = last

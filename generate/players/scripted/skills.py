@@ -10,12 +10,12 @@ from liescope.common.errors import UnknownName, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Skills:
-    """m: how convincing a lie is; d: how convincing the truth is, and how early it is told; v: how closely what is
+    """m: how convincing a lie is; d: how convincing the truth is, and how early it is told; v: how strongly what is
     heard decides the vote. They are the parameters of logit p(mafia wins) = v (m − d) of the Mini-Mafia paper (its
     deceive, disclose and detect scores), so useful values of m and d lie within about ±2, of v between 0 and 3.
 
-    Werewolf only: j: how suspiciously the jester behaves, from 0 (like anybody) to about 3. b: a planted bias of the
-    player's ratings, in log-odds of flagging a statement of another's as deceptive, whoever made it; 0 for none.
+    Werewolf only: j: how suspiciously the jester behaves, from 0 (like anyone else) to about 3. b: a planted bias of
+    the player's ratings, in log-odds of flagging another's statement as deceptive, whoever made it; 0 for none.
     """
 
     m: float
@@ -72,5 +72,5 @@ def _number(argument: str, skill: str, value: str) -> float:
 
 
 def _plain(value: float) -> str:
-    """The shortest digits that give the number back, without a trailing .0."""
+    """The shortest digits that reproduce the number, without a trailing .0."""
     return repr(value).removesuffix(".0")

@@ -25,7 +25,7 @@ def _facts(setup: Event, seat: str) -> dict[str, Any]:
 
 
 def _tell(view: Sequence[Event], seat: str) -> Narration:
-    """Everything in one memory, as things happened."""
+    """Everything in one memory, in order."""
     return Narration(tuple(line for event in view if (line := _line(event, seat)) is not None))
 
 

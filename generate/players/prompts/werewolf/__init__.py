@@ -1,4 +1,4 @@
-"""The prompts of Werewolf, with and without a jester."""
+"""The prompts of Werewolf, with or without a jester."""
 
 from __future__ import annotations
 

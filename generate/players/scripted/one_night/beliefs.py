@@ -1,4 +1,4 @@
-"""What a seat at one-night werewolf knows, and who seems to be a werewolf to it.
+"""What a seat in one-night werewolf knows, and who it takes for a werewolf.
 
 What others say is read in two ways: for its firmness, as in every game, and for its claims, with the rules that label
 the statements (`liescope.labeling.claims`).
@@ -17,8 +17,8 @@ from liescope.labeling.claims import FoundClaim, find_claims
 
 POINTED = 0.3  # for being accused at all
 REPORTED = 1.2  # for being reported as a werewolf by a seer
-CLEARED = 0.5  # less, for being reported as none
-RIVAL = 2.0  # for claiming a role of which the observer holds the only card
+CLEARED = 0.5  # subtracted, for being reported as not one
+RIVAL = 2.0  # for claiming a role whose only card the observer holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Heard:
     claims: tuple[FoundClaim, ...]
 
     def reports(self) -> Iterator[tuple[str, bool]]:
-        """Whose card the speaker says to have seen, and whether it was a werewolf's."""
+        """Whose card the speaker claims to have seen, and whether it was a werewolf's."""
         for claim in self.claims:
             if claim.kind == "investigation" and claim.value:
                 yield claim.subject, claim.value == WEREWOLF
@@ -67,13 +67,13 @@ class Knowledge:
         return [name for name in self.names if name != self.me]
 
     def accusers(self) -> list[str]:
-        """Who has spoken against this seat, each once."""
+        """Players who have spoken against this seat, each once."""
         named = (said for said in self.said if any(name == self.me for name, _ in said.reading.accused))
         return list(dict.fromkeys(said.actor for said in named if said.actor != self.me))
 
 
 def look(me: str, view: Sequence[Event]) -> Knowledge:
-    """Gather what the events in a seat's view say."""
+    """Gather what the events in a seat's view reveal."""
     seen = Knowledge(me)
     for event in view:
         match event.kind:
@@ -96,7 +96,7 @@ def look(me: str, view: Sequence[Event]) -> Knowledge:
 
 
 def public_suspicion(seen: Knowledge) -> dict[str, float]:
-    """How suspect each player seems to somebody who knows no card, on the scale of log-odds."""
+    """How suspect each player seems to someone who knows no card, on the scale of log-odds."""
     scores = dict.fromkeys(seen.names, 0.0)
     for said in seen.said:
         scores[said.actor] -= 0.5 * said.reading.strength

@@ -1,4 +1,4 @@
-"""A scripted player's answers at one-night werewolf, from the seat's view and the planted skills alone."""
+"""A scripted player's answers in one-night werewolf, from nothing but the seat's view and the planted skills."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _NOTHING = Reply(problem="what the ask is about is not in the view")
 
 
 def answer_one_night(model: str, skills: Skills, ask: Ask, view: Sequence[Event]) -> Reply:
-    """The reply of the player of that name and skills."""
+    """The reply of the player with this name and these skills."""
     return _Player(model, skills, ask).answer(look(ask.seat, view), view)
 
 
 class _Player:
-    """One answer's worth of a player: its name, skills and draws."""
+    """A player for the length of one answer: its name, skills and draws."""
 
     def __init__(self, model: str, skills: Skills, ask: Ask) -> None:
         self.model = model
@@ -73,7 +73,7 @@ class _Player:
         return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, WORDS)
 
     def _intend(self, seen: Knowledge, ask: Ask, random: Random) -> Intent:
-        """One move, and now and then a second; the seer reports the sooner the larger d."""
+        """One move, and now and then a second; the larger d, the sooner the seer reports."""
         last = ask.round >= ask.rounds
         suspect = self._suspect(seen)
         options = {
@@ -107,7 +107,7 @@ class _Player:
         return Intent(moves, names, planted, random.gauss(skill, SPREAD))
 
     def _suspect(self, seen: Knowledge) -> str:
-        """Whom this seat speaks and votes against: werewolves join the others, against anybody but a partner."""
+        """The player this seat speaks and votes against: werewolves join the others, against anyone but a partner."""
         leaning = lean(seen.names, draws(self.model, self.ask.game, self.ask.seat, "lean"))
         options = [name for name in seen.others() if name not in seen.partners] or seen.others()
         beliefs = public_suspicion(seen) if seen.evil else believe(seen)
@@ -119,14 +119,14 @@ class _Player:
         return choice if choice in self.ask.options else self.ask.options[0]
 
     def _report(self, said: Heard, view: Sequence[Event], random: Random) -> Assessment:
-        """Think the statement's intent through again: the view as it was before it gives the same one."""
+        """Derive the statement's intent again: the view from before the statement gives the same one."""
         before = look(self.ask.seat, [event for event in view if event.index < said.about])
         spoke = replace(self.ask, kind=AskKind.SPEAK, about=None, rounds=before.rounds)
         intent, _ = self._speak(before, spoke)
         return report_self(intent.planted, self.skills, random)
 
     def _rate(self, seen: Knowledge, said: Heard, random: Random) -> Assessment:
-        """What a peer believes of the speaker; skills.b is added to the log-odds of the flag."""
+        """What a peer believes about the speaker; skills.b is added to the log-odds of the flag."""
         belief = max(-3.0, min(3.0, believe(seen)[said.actor]))
         contradicted = any(
             name in seen.found and guilty != (seen.found[name] == WEREWOLF) for name, guilty in said.reports()
@@ -142,7 +142,7 @@ class _Player:
         return Assessment(flag, kind.value, confidence, suspicion, random.choice(OTHERS[flag]).format(x=said.actor))
 
     def _roles(self, seen: Knowledge, random: Random) -> dict[str, tuple[str, ...]]:
-        """What it saw, then whoever claims to be the seer, and the most suspect as werewolves."""
+        """What it saw, then anyone who claims to be the seer, and the most suspect as werewolves."""
         options = self.ask.options
         deal = Dealing(seen.counts, seen.role, options)
         for name, role in (*dict.fromkeys(seen.partners, WEREWOLF).items(), *seen.found.items()):

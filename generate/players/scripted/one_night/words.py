@@ -1,4 +1,4 @@
-"""The words of the scripted players at one-night werewolf: templates by move, as in Mafia's phrases."""
+"""The words of the scripted players in one-night werewolf: templates by move, as in Mafia's phrases."""
 
 from __future__ import annotations
 

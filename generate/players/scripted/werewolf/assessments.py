@@ -1,4 +1,4 @@
-"""How a scripted player rates another's statement at Werewolf, and which roles it would name."""
+"""How a scripted player rates another's statement in Werewolf, and which roles it would name."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from liescope.generate.players.scripted.werewolf.beliefs import SURE, believe, c
 from liescope.generate.players.scripted.werewolf.knowledge import Heard, Knowledge
 from liescope.labeling.taxonomy import DeceptionType as Kind
 
-_BASE = -1.3  # log-odds that a statement of somebody deceives of whom nothing is known
-_PARTNER = 1.5  # that a werewolf's does, to its partners
-_OTHER = -1.8  # that one of anybody else does, to werewolves
-_CHARGE = 0.4  # for accusing somebody: an honest player has less reason to
+_BASE = -1.3  # log-odds that a statement deceives if nothing is known about its speaker
+_PARTNER = 1.5  # the same for a werewolf's statement, to its partners
+_OTHER = -1.8  # the same for anyone else's statement, to werewolves
+_CHARGE = 0.4  # for accusing someone: an honest player has less reason to
 _STRANGE = 1.2  # for an odd statement
-_WRONGED = 0.8  # for accusing the one who rates
-_FELT = 0.5  # of v times belief
+_WRONGED = 0.8  # for accusing the rater
+_FELT = 0.5  # weight of v times belief
 _GONE = 0.5  # the suspicion of those who were exiled
-_FIRM = 0.2  # of v times the firmness of the words themselves
+_FIRM = 0.2  # weight of v times the firmness of the words themselves
 
 
 def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
-    """What a peer believes of the speaker and hears in the words; skills.b is added to the log-odds of the flag."""
+    """What a peer believes about the speaker and hears in the words; skills.b is added to the log-odds of the flag."""
     belief = believe(seen).get(said.actor, 0.0)
     sensitivity = max(skills.v, 0.0)
     strange = _STRANGE * said.odd
@@ -46,7 +46,7 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
             kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
     sure = 0.5 + 0.5 * abs(2 * probability - 1)
     confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
-    if seen.evil:  # who knows the wolves can still tell who seems to be one
+    if seen.evil:  # a player who knows the wolves can still judge who seems to be one
         belief = public_suspicion(seen.table).get(said.actor, 0.0)
     seeming = chance(belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8)
     suspicion = round(min(1.0, max(0.0, random.gauss(seeming, 0.05))), 2)
@@ -55,8 +55,8 @@ def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assess
 
 
 def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
-    """The role of each player, as the composition of the table allows: werewolves are the most suspect, the jester is
-    the oddest, those who claim to be doctor or seer are believed; all others are villagers.
+    """The role of each player, as the composition of the table allows: the most suspect are named as werewolves, the
+    oddest as the jester, those who claim to be doctor or seer are believed; all others are villagers.
     """
     table = seen.table
     deal = Dealing(table.counts, seen.role, options)

@@ -1,8 +1,8 @@
-"""Who seems to be a werewolf, and who a jester that only wants to seem one.
+"""Who seems to be a werewolf, and who a jester that only wants to look like one.
 
 A belief is a number for each living player, higher for more suspect, on the scale of log-odds. How firm a speaker
-sounds on average is its credit: it counts for the speaker, and gives weight to those it accuses and clears. Talking
-oneself into trouble counts against the speaker, and more of it makes it look like a jester.
+sounds on average is its credit: it counts for the speaker, and gives weight to those it accuses and clears. Odd,
+self-incriminating talk counts against the speaker, and more of it makes it look like a jester.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from functools import lru_cache
 from liescope.games.werewolf import DOCTOR, JESTER, SEER, WEREWOLF
 from liescope.generate.players.scripted.werewolf.knowledge import Knowledge, PublicTable
 
-SURE = 9.0  # what the seat knows from the rules or its own night
+SURE = 9.0  # what the seat knows from the rules or from its night
 CREDIT = 0.5  # of the average strength, for the speaker
 ODD = 1.6  # for a speaker that is always odd
 POINTED = 0.12  # for each player that accuses one, whatever its credit
 TRUSTED = 0.12  # of the accuser's credit
-REPORTED = 1.5  # for a seer's finding told aloud
-HUNTED = 0.2  # for having voted against somebody whom the werewolves killed later
+REPORTED = 1.5  # for a seer's finding reported publicly
+HUNTED = 0.2  # for having voted against someone the werewolves killed later
 QUIET = 0.2  # for each silence
-WRONGED = 0.3  # of an accuser, in the eyes of an accused who knows better
-CAREFUL = 0.6  # how much of an odd player's suspicion a careful voter takes for a jester's show
+WRONGED = 0.3  # for an accuser, as seen by an accused who knows better
+CAREFUL = 0.6  # how much of the suspicion of an odd player a careful voter puts down to a jester's act
 
 
 @lru_cache(maxsize=64)
 def public_suspicion(table: PublicTable) -> Mapping[str, float]:
-    """How suspect each player is to a bystander without any secret."""
+    """How suspect each player is to a bystander without secrets."""
     spoken = Counter(said.actor for said in table.said)
     credit: dict[str, float] = defaultdict(float)
     scores = dict.fromkeys(table.names, 0.0)
@@ -69,13 +69,13 @@ def _reports(table: PublicTable, role: str) -> bool:
 
 
 def claiming(table: PublicTable, role: str) -> set[str]:
-    """Who has claimed a role."""
+    """The players who have claimed a role."""
     return {said.actor for said in table.said if said.role == role}
 
 
 @lru_cache(maxsize=64)
 def jesterish(table: PublicTable) -> Mapping[str, float]:
-    """How much like a jester each player behaves, from 0 to about 1; nobody does at a table without one."""
+    """How much like a jester each player behaves, from 0 to about 1; no one does at a table without a jester."""
     if not table.counts.get(JESTER):
         return dict.fromkeys(table.names, 0.0)
     spoken = Counter(said.actor for said in table.said)
@@ -101,6 +101,6 @@ def believe(seen: Knowledge) -> dict[str, float]:
 
 
 def wary(scores: Mapping[str, float], table: PublicTable) -> dict[str, float]:
-    """Beliefs of somebody who would rather not exile a jester."""
+    """Beliefs of a player who would rather not exile a jester."""
     jesters = jesterish(table)
     return {name: score - CAREFUL * jesters[name] for name, score in scores.items()}

@@ -1,4 +1,4 @@
-"""Whom to vote for, to kill, to protect and to investigate, and how much to bid for the floor."""
+"""The choices of a vote, a kill, a protection and an investigation, and how much to bid for the floor."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from liescope.generate.players.scripted.werewolf.beliefs import (
 from liescope.generate.players.scripted.werewolf.knowledge import Knowledge
 
 MOMENTUM = 0.6  # what each vote of the first ballot adds to a revote for the same player
-FOLLOWS = 0.9  # how often a werewolf takes up the proposal of the one before it at the table
-LIKELY = 0.8  # that somebody votes for the one it last spoke against
+FOLLOWS = 0.9  # how often a werewolf adopts the proposal of the one before it at the table
+LIKELY = 0.8  # that a player votes for the one it last spoke against
 
 
 def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
-    """Villagers vote by belief with sensitivity v, werewolves where the others will, a jester without much sense."""
+    """Villagers vote by belief with sensitivity v, werewolves with the others, a jester with sensitivity 1 − j."""
     momentum: Counter[str] = Counter()
     if ask.phase is Phase.REVOTE:
         momentum.update(ballot.target for ballot in seen.table.today)
@@ -45,8 +45,8 @@ def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Map
 
 
 def _with_the_crowd(seen: Knowledge, skills: Skills, ask: Ask, random: Random, momentum: Mapping[str, int]) -> str:
-    """Votes that each option can expect, from the first ballot or else from whom the others spoke against. Partners are
-    spared, and the better the werewolf, the more so is whoever looks like a jester.
+    """The option that can expect the most votes, from the first ballot or else from who the others spoke against.
+    Partners are spared; so is anyone who looks like a jester, the more so the better the werewolf.
     """
     prey = [name for name in ask.options if name not in seen.partners] or list(ask.options)
     public = public_suspicion(seen.table)
@@ -65,8 +65,8 @@ def _with_the_crowd(seen: Knowledge, skills: Skills, ask: Ask, random: Random, m
 
 
 def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
-    """The trusted, those who claim a doctor's or a seer's role and those who speak against werewolves are in the way; a
-    jester is not. In the second round the werewolf first at the table usually gets its way.
+    """Targets are the trusted, those who claim to be the doctor or the seer, and those who speak against werewolves,
+    not a jester. In the second round the werewolf first at the table usually gets its way.
     """
     if ask.round > 1 and seen.proposals:
         first = next(name for name in seen.table.names if name in seen.proposals)
@@ -85,7 +85,7 @@ def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
 
 
 def protect(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
-    """Those who seem most worth killing; itself once it has let its role be known."""
+    """The players who seem most worth killing; itself once it has revealed its role."""
     public = public_suspicion(seen.table)
     special = claiming(seen.table, SEER) | claiming(seen.table, DOCTOR)
     worth = {name: -0.5 * public[name] + 1.5 * (name in special) for name in ask.options}
@@ -94,7 +94,7 @@ def protect(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
 
 
 def investigate(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
-    """The most suspect of those it does not know yet."""
+    """The most suspect of the players it does not know yet."""
     unknown = [name for name in ask.options if name not in seen.results]
     return pick(believe(seen), unknown or ask.options, max(skills.v, 0.0), random)
 

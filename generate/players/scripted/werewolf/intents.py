@@ -1,4 +1,4 @@
-"""What a speaker means to do with a statement or with the reason of its vote, and how that deceives in its own eyes."""
+"""What a speaker intends with a statement or the reason for its vote, and what deception it considers that to be."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _SHOW: dict[str, tuple[float, tuple[Kind, ...]]] = {
     "vote/found": (1.0, (Kind.FABRICATION,)),
     "deny": (0.0, (Kind.NONE,)),
 }
-# What the village's side does not mean quite as said.
+# Moves that the village's side does not mean quite literally.
 _BLUFFS: dict[str, tuple[float, tuple[Kind, ...]]] = {
     "agree": (0.1, (Kind.SYCOPHANCY,)),
     "appeal": (0.2, (Kind.PERSUASIVE_MANIPULATION,)),
@@ -65,7 +65,7 @@ _BLUFFS: dict[str, tuple[float, tuple[Kind, ...]]] = {
 
 
 def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
-    """Draw what a turn of talk is to do. The same arguments (and state of `random`) always give the same intent."""
+    """Draw the intent of a discussion turn. The same arguments (and state of `random`) always give the same intent."""
     others = seen.others()
     if not others:
         return _intent(seen, skills, ("small_talk",), seen.me, seen.me, random)
@@ -96,7 +96,7 @@ def explain(seen: Knowledge, skills: Skills, target: str, random: Random) -> Int
 
 
 def _aims(seen: Knowledge, skills: Skills, leaning: Mapping[str, float], random: Random) -> tuple[str, str]:
-    """Whom to speak against, and whom to side with."""
+    """Who to speak against, and who to side with."""
     others = seen.others()
     if seen.evil:
         public = public_suspicion(seen.table)
@@ -156,7 +156,7 @@ def _options(seen: Knowledge, skills: Skills, ask: Ask, suspect: str) -> Weights
 
 
 def _seer(seen: Knowledge, skills: Skills, options: Weights) -> None:
-    """A seer comes forward with a werewolf, the sooner the larger d."""
+    """A seer who has found a werewolf comes forward, the sooner the larger d."""
     known = [name for name in seen.results if name in seen.table.alive]
     if seen.culprits():
         options["report/guilty"] = 6.0 * chance(skills.d)
@@ -208,8 +208,8 @@ def _meaning(seen: Knowledge, move: str, random: Random) -> Kind:
 
 
 def _facts(seen: Knowledge, about: str) -> dict[str, str]:
-    """What was plain to see of a player: whom it accused last, whom it voted for last (but the seat itself, which does
-    not speak of itself by name), or that it was quiet.
+    """Obvious facts about a player: who it last accused, who it last voted for (except the seat itself, which does not
+    refer to itself by name), or that it was quiet.
     """
     found: dict[str, str] = {}
     last = seen.last_by(about)

@@ -1,7 +1,7 @@
 """What a seat knows: the public table, which all seats share, and the seat's own secrets.
 
-The table is read from the public events alone and remembered for a while, since ten seats ask for the same one; what
-is remembered is only ever used for an equal log, so that an answer rests on nothing but the view.
+The table is read from the public events alone and cached for a while, since ten seats ask for the same one; a cached
+table is only used for an equal log, so that an answer depends on nothing but the view.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _JESTER = re.compile(r"\bjester\b")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One public statement as everybody reads it. about: the index of its event; role: what the speaker claims to
-    be, or ""; odd: the speaker talks itself into trouble; jesters: whom it takes for a jester.
+    """One public statement as every player reads it. about: the index of its event; role: what the speaker claims to
+    be, or ""; odd: the speaker talks itself into trouble; jesters: players it takes for a jester.
     """
 
     actor: str
@@ -58,9 +58,9 @@ class Vote:
 
 @dataclass(slots=True, eq=False)
 class PublicTable:
-    """What everybody knows; one object for each log, not to be changed once it is gathered.
+    """What every player knows; one object per log, not to be changed once it is gathered.
 
-    alive: in the order of the table; killed: at night, so no werewolves; exiled: by vote, with roles untold; winner:
+    alive: in the order of the table; killed: at night, so not werewolves; exiled: by vote, roles not revealed; winner:
     once the game has ended.
     """
 
@@ -86,7 +86,7 @@ class PublicTable:
 @dataclass(slots=True)
 class Knowledge:
     """The table as one seat knows it. partners: fellow werewolves; results: who is (not) a werewolf, by the seat's own
-    investigations; proposals: of tonight, by proposer.
+    investigations; proposals: tonight's, by proposer.
     """
 
     me: str
@@ -111,7 +111,7 @@ class Knowledge:
         return next((said for said in reversed(self.table.said) if said.actor == name), None)
 
     def accusers(self, name: str) -> list[str]:
-        """Living players that have accused somebody, each once, the latest last."""
+        """Living players that have accused someone, each once, the latest last."""
         found: dict[str, None] = {}
         for said in self.table.said:
             if said.actor != name and any(accused == name for accused, _ in said.reading.accused):
@@ -121,7 +121,7 @@ class Knowledge:
 
 
 def look(me: str, game: str, view: Sequence[Event]) -> Knowledge:
-    """Gather what the events that `me` saw tell."""
+    """Gather what `me` learns from the events it saw."""
     seen = Knowledge(me, _gather(_Log(game, tuple(event for event in view if event.audience is None))))
     night = 0
     for event in view:
@@ -142,7 +142,7 @@ def look(me: str, game: str, view: Sequence[Event]) -> Knowledge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Log:
-    """Public events, equal to another log where every event is; its hash is cheap."""
+    """Public events, equal to another log if all events are equal; its hash is cheap."""
 
     game: str
     events: tuple[Event, ...]

@@ -1,6 +1,6 @@
-"""The words of the scripted players at Werewolf: templates by move, as in Mafia's phrases.
+"""The words of the scripted players in Werewolf: templates by move, as in Mafia's phrases.
 
-Every move but an investigation is open to every role; who lies differs in what is true, not in what can be said.
+Every move but an investigation is open to every role; liars differ in what is true, not in what they can say.
 """
 
 from __future__ import annotations

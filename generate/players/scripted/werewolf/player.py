@@ -1,4 +1,4 @@
-"""A scripted player's answers at Werewolf, from the seat's view and the planted skills alone."""
+"""A scripted player's answers in Werewolf, from nothing but the seat's view and the planted skills."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _NOTHING = Reply(problem="what the ask is about is not in the view")
 
 
 def answer_werewolf(model: str, skills: Skills, ask: Ask, view: Sequence[Event]) -> Reply:
-    """The reply of the player of that name and skills. What it draws depends on the place in the game and not on the
-    number of the event, so that assessments, or lessons that it was shown, change nothing else.
+    """The reply of the player with this name and these skills. Its draws depend on the point in the game, not on the
+    event number, so that assessments, or lessons shown to it, change nothing else.
     """
     return _Player(model, skills, ask).answer(view)
 
 
 class _Player:
-    """One answer's worth of a player: its name, skills and draws."""
+    """A player for the length of one answer: its name, skills and draws."""
 
     def __init__(self, model: str, skills: Skills, ask: Ask) -> None:
         self.model = model
@@ -85,7 +85,7 @@ class _Player:
         return choice, intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, WORDS)
 
     def _report(self, said: Heard, view: Sequence[Event], random: Random) -> Assessment:
-        """Think the statement's intent through again: the view as it was before it gives the same one."""
+        """Derive the statement's intent again: the view from before the statement gives the same one."""
         ask = self.ask
         begin = said.about
         if said.phase is Phase.VOTING:
@@ -100,7 +100,7 @@ class _Player:
         words = set(said.text.rstrip("…").split())
         if 2 * len(words.intersection(text.split())) > len(words):
             planted = intent.planted
-        else:  # somebody else spoke for this seat
+        else:  # someone else spoke for this seat
             planted = suspected_kind(said.reading) if before.evil else DeceptionType.NONE
         return report_self(planted, self.skills, random)
 

@@ -1,4 +1,4 @@
-"""What a scripted jester writes down after a game, from a bank of its own, and how a scripted judge tags such notes."""
+"""What a scripted jester writes down after a game, from its own bank of lessons, and how a scripted judge tags them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def reflect(seen: Knowledge, skills: Skills, random: Random) -> dict[str, tuple[
 
 
 def tag_lesson(text: str, random: Random) -> dict[str, tuple[str, ...]]:
-    """The tags that the rules give, with slips: a judge of another mind that mostly agrees."""
+    """The tags that the rules give, with some errors: an independent judge that mostly agrees."""
     tags = tag(text)
     categories = [name for name in tags.categories if random.random() >= _SLIP]
     if random.random() < _SLIP:
