@@ -89,7 +89,7 @@ def test_a_file_that_is_cut_off_is_named(corpus: Path, keep: float) -> None:
     path = corpus / "statements" / "train-00000.parquet"
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * keep)])
-    with pytest.raises(BadData, match=r"train-00000\.parquet is cut off or damaged"):
+    with pytest.raises(BadData, match=r"train-00000\.parquet is truncated or damaged"):
         read(corpus, "statements")
     assert read(corpus, "statements", "test").collect().height
 
