@@ -88,12 +88,10 @@ class TfidfDetector(Detector):
         return detector
 
 
-def _pipeline(o: TfidfOptions) -> Any:
-    """An unfitted scikit-learn pipeline: `text` (one vectorizer or two), `head`."""
+def vectorizer(o: TfidfOptions) -> Any:
+    """An unfitted scikit-learn transformer from texts to their weighted n-grams, of words, characters or both."""
     from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import FeatureUnion, Pipeline
-
-    from liescope.detectors.linear import logistic
+    from sklearn.pipeline import FeatureUnion
 
     shared: dict[str, Any] = {"min_df": o.min_count, "sublinear_tf": True}
     parts = []
@@ -102,7 +100,16 @@ def _pipeline(o: TfidfOptions) -> Any:
         parts.append(("words", words))
     if o.chars >= 2:
         parts.append(("chars", TfidfVectorizer(analyzer="char_wb", ngram_range=(2, o.chars), **shared)))
-    return Pipeline([("text", FeatureUnion(parts)), ("head", logistic(o.strength, o.seed))])
+    return FeatureUnion(parts)
+
+
+def _pipeline(o: TfidfOptions) -> Any:
+    """An unfitted scikit-learn pipeline: `text` (one vectorizer or two), `head`."""
+    from sklearn.pipeline import Pipeline
+
+    from liescope.detectors.linear import logistic
+
+    return Pipeline([("text", vectorizer(o)), ("head", logistic(o.strength, o.seed))])
 
 
 def _restore(fresh: Any, learned: Any) -> int:

@@ -42,8 +42,8 @@ def control_scores(
     learn = train.filter(pl.col(f"label_{target}").is_not_null())
     fold = fold_of(data.y, data.groups, _FOLDS, seed)
     tables = []
-    for done, (name, control) in enumerate(_CONTROLS.items()):
-        progress(f"controls of {target}", done, len(_CONTROLS))
+    for done, (name, control) in enumerate(CONTROLS.items()):
+        progress(f"controls of {target}", done, len(CONTROLS))
         detector = CONTROL + name
 
         def held_out(fit: Rows, score: Rows, _number: int, control: FitPredict = control) -> Floats:
@@ -52,7 +52,7 @@ def control_scores(
         tables.append(score_table(learn["statement_id"], out_of_fold(fold, held_out), detector, target, fold))
         if others.height:
             tables.append(score_table(others["statement_id"], control(learn, data.y, others, seed), detector, target))
-    progress(f"controls of {target}", len(_CONTROLS), len(_CONTROLS))
+    progress(f"controls of {target}", len(CONTROLS), len(CONTROLS))
     return pl.concat(tables)
 
 
@@ -68,7 +68,9 @@ def deal_to_other_games(data: Labelled, seed: int) -> Bools:
     return shuffled
 
 
-def _logistic_on(features: Callable[[pl.DataFrame], pl.DataFrame], one_hot: bool = False) -> FitPredict:
+def logistic_on(features: Callable[[pl.DataFrame], pl.DataFrame], one_hot: bool = False) -> FitPredict:
+    """A scorer that fits a logistic regression to some columns made of the statements; one_hot: they are categories."""
+
     def control(learn: pl.DataFrame, y: Bools, score: pl.DataFrame, seed: int) -> Floats:
         scale = OneHotEncoder(handle_unknown="ignore") if one_hot else StandardScaler()
         model = make_pipeline(scale, logistic(10.0, seed)).fit(features(learn).to_numpy(), y)
@@ -109,11 +111,12 @@ def _majority(_learn: pl.DataFrame, y: Bools, score: pl.DataFrame, _seed: int) -
     return np.full(score.height, y.mean())
 
 
-_CONTROLS: dict[str, FitPredict] = {
-    "length": _logistic_on(_length),
-    "position": _logistic_on(_position, one_hot=True),
-    "model_identity": _logistic_on(_model, one_hot=True),
-    "role_oracle": _logistic_on(_role),
+CONTROLS: dict[str, FitPredict] = {
+    "length": logistic_on(_length),
+    "position": logistic_on(_position, one_hot=True),
+    "model_identity": logistic_on(_model, one_hot=True),
+    "role_oracle": logistic_on(_role),
     "shuffled": _shuffled,
     "majority": _majority,
 }
+"""Each takes (statements to learn from, their labels, statements to score, seed) and returns probabilities."""
