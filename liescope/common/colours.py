@@ -1,0 +1,60 @@
+"""Colours of figures: one for each model, the same on every page, and those with a fixed meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+
+INK = "#1d2530"
+MUTED = "#6b7684"
+FAINT = "#c9d0d8"
+
+MODELS = (
+    "#0078b4",
+    "#d25a00",
+    "#8769ff",
+    "#78005a",
+    "#0000d2",
+    "#5a4b00",
+    "#d20087",
+    "#4ba578",
+    "#4b1e96",
+    "#5a1eff",
+    "#a587c3",
+    "#964b4b",
+)
+"""Colours for models: each has a contrast of at least 3 on white, and readers with protanopia or deuteranopia can tell
+them apart.
+"""
+_SALT = "7963"  # gives the models of the Mini-Mafia paper, and the scripted players, a place of their own each
+
+
+def model_colours(names: Iterable[str]) -> dict[str, str]:
+    """The colour of each model, in the order of the names.
+
+    A name's place in `MODELS` follows from its hash, so a model has the same colour on every page and in every
+    order. Where two models share a place, the one with the later hash takes the next free one; with more models than
+    colours, colours repeat.
+    """
+    named = list(dict.fromkeys(names))
+    taken: dict[int, str] = {}
+    places: dict[str, int] = {}
+    for name in sorted(named, key=_hash):
+        place = _hash(name) % len(MODELS)
+        steps = range(len(MODELS)) if len(taken) < len(MODELS) else range(1)
+        places[name] = next(
+            (at % len(MODELS) for at in (place + step for step in steps) if at % len(MODELS) not in taken), place
+        )
+        taken.setdefault(places[name], name)
+    return {name: MODELS[places[name]] for name in named}
+
+
+def text_on(colour: tuple[float, float, float]) -> str:
+    """Black or white, whichever is easier to read on a colour (red, green, blue from 0 to 1; contrast as in WCAG 2)."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
+
+
+def _hash(name: str) -> int:
+    return int.from_bytes(sha256(f"{_SALT}:{name}".encode(errors="replace")).digest()[:8], "big")
