@@ -71,7 +71,10 @@ def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
         "licence_name": licence_name,
         "licence_words": licence_words,
         "source_words": SOURCES,
-        "game_words": GAME_TEXTS,
+        "game_words": {
+            kind: facts["game_texts"][kind] if kind in facts["game_texts"] else GAME_TEXTS[kind]
+            for kind in facts["kinds"]
+        },
         "citation": citation(facts["liescope"]),
     }
 

@@ -63,9 +63,9 @@ def _description(facts: Mapping[str, Any]) -> str:
     words = " ".join(f"{name.capitalize()}: {SOURCES[name]}" for name in facts["seat_sources"])
     statements = sum(facts["rows"]["statements"].values())
     return (
-        f"{statements:,} statements of {facts['games']:,} social-deduction games, each labelled for deception four "
-        f"ways: by the speaker's role, by claims checked against the log, by the speaker's own report and by the other "
-        f"players. {words}"
+        f"{statements:,} statements of {facts['games']:,} games, each labelled for deception in separate ways: by "
+        f"the speaker's role, by claims checked against the log, by the speaker's own report and by the other players. "
+        f"{words}"
     )
 
 
@@ -79,7 +79,7 @@ def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rai:dataImputationProtocol": "No label is imputed. A vote that could not be read was drawn at random by the "
         "rules, as its column 'fallback' says.",
         "rai:dataAnnotationProtocol": [
-            "label_role: the speaker's role aims to deceive the others, from the log.",
+            "label_role: the speaker's role aims to deceive the others, from the log; null where it is not known.",
             "label_claim: a checkable claim contradicts what the log says and the speaker knows.",
             "label_self: the speaker's own report right after speaking.",
             "label_peer: the majority of the other players' ratings.",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS
 from liescope.generate.corpus import collected, read
+from liescope.labeling.audiences import Heard, known_before
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = ("role", "claim", "self", "peer")
@@ -27,8 +28,8 @@ _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One public statement, as a detector may see it. names: every player of the game; context: the public statements
-    before it, oldest first, as (speaker, text).
+    """One statement, as a detector may see it. names: every player of the game; context: the earlier statements that
+    all who heard this one had heard, oldest first, as (speaker, text).
     """
 
     statement_id: str
@@ -108,17 +109,18 @@ def corpus_name(corpus: str | os.PathLike[str]) -> str:
 
 
 def make_examples(statements: pl.DataFrame, context: int) -> tuple[Example, ...]:
-    """One example per row of `read_statements`, with up to `context` earlier statements of its game."""
+    """One example per row of `read_statements`, with up to `context` earlier statements that its audience had heard."""
     found: list[Example] = []
-    game, said = "", list[tuple[str, str]]()
-    columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names")
-    for key, game_id, speaker, model, text, names in statements.select(columns).iter_rows():
+    game, said = "", list[Heard[tuple[str, str]]]()
+    columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names", "audience")
+    for key, game_id, speaker, model, text, names, audience in statements.select(columns).iter_rows():
         if game_id != game:
             game, said = game_id, []
-        before = tuple(said[-context:]) if context else ()
+        heard_by = frozenset(audience)
+        before = known_before(said, heard_by, context)
         found.append(Example(key, game_id, speaker, model, text, tuple(names or ()), before))
         if context:
-            said.append((speaker, text))
+            said.append((heard_by, (speaker, text)))
     return tuple(found)
 
 

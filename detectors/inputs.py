@@ -11,6 +11,7 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
+from liescope.labeling.audiences import Heard, known_before
 from liescope.labeling.reading_notes import LOST_TEXT
 
 NO_TEXT = "no text"
@@ -33,14 +34,15 @@ class StatementReader:
     """Turns statements into examples, in order, and remembers the game they come from.
 
     context: how many earlier statements the detector reads; names: used as players' names if a statement comes
-    without any. A row with a `game_id` and no `context` has the earlier rows of that game as its context; the
-    names of a game are its `names`, or `alive` and everyone who has spoken in it so far.
+    without any. A row with a `game_id` and no `context` has as its context the earlier rows of that game that all in
+    its `audience` (empty or absent: everyone) had heard; the names of a game are its `names`, or `alive` and everyone
+    who has spoken in it so far.
     """
 
     context: int
     names: Collection[str] = ()
     _game: str | None = None
-    _turns: list[Turn] = field(default_factory=list)
+    _turns: list[Heard[Turn]] = field(default_factory=list)
     _speakers: set[str] = field(default_factory=set)
 
     def read(self, number: int, given: object) -> Statement:
@@ -66,7 +68,7 @@ class StatementReader:
         if is_lost(text, _words(row.get("read_notes"))):
             return Statement(key, text, None, LOST_TEXT)
         if game:
-            self._turns.append((speaker, text))
+            self._turns.append((frozenset(_words(row.get("audience"))), (speaker, text)))
             self._speakers.add(speaker)
         if not clean(text).strip():
             return Statement(key, text, None, NO_TEXT)
@@ -80,7 +82,7 @@ class StatementReader:
             self._game, self._turns, self._speakers = game, [], set()
         given = row.get("context")
         if _absent(given):
-            return list(self._turns)
+            return list(known_before(self._turns, frozenset(_words(row.get("audience"))), self.context))
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise UsageError(f"statement {number + 1}: 'context' must be a list of earlier statements, oldest first")
         return [_turn(turn, number) for turn in given]

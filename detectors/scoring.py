@@ -16,7 +16,8 @@ def score(model: str | os.PathLike[str] | LoadedDetector, statements: Any, *, pr
     model: a model folder, or what `load` returned. statements: a string; a mapping with `text` and, if known,
     `speaker`, `names` (of every player of the game) and `context` (earlier statements, oldest first: strings,
     (speaker, text) pairs or mappings); a list of these; or a frame of polars, pandas, pyarrow or `datasets` with these
-    columns. Rows with `game_id` and no `context` have the earlier rows of that game as their context.
+    columns. Rows with `game_id` and no `context` have as their context the earlier rows of that
+    game that everybody in their `audience` (empty or absent: everyone) had heard.
 
     For a statement without `names`, the names that were common in training are used as its players' names.
 

@@ -34,10 +34,10 @@ PLAYER_TOKEN = "player"
 class TextConfig(BaseModel):
     """What a detector reads of a statement.
 
-    context: how many earlier public statements of the game stand before it. mask_names: the speaker becomes `speaker`,
-    everyone else `player1`, `player2`… in the order of appearance in this text, so that neither the name nor its place
-    in the roster gives anything away. mask_role_words: roles and teams become `role`. speaker_tag: the statement is
-    preceded by who says it (it always is when there is context).
+    context: how many earlier statements of the game, heard by the same players, stand before it. mask_names: the
+    speaker becomes `speaker`, everyone else `player1`, `player2`… in the order of appearance in this text, so that
+    neither the name nor its place in the roster gives anything away. mask_role_words: roles and teams become `role`.
+    speaker_tag: the statement is preceded by who says it (it always is when there is context).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -27,7 +27,7 @@ _SEAT_TYPES: dict[str, tuple[type, ...]] = {
     "name": (str,),
     "role": (str,),
     "team": (str,),
-    "deceives": (bool,),
+    "deceives": (bool, _NONE),
     "model": (str,),
 }
 _OUTCOME_TYPES: dict[str, tuple[type, ...]] = {"winner": (str,), "reason": (str,), "days": (int,)}
@@ -145,6 +145,28 @@ def _is_assessment(value: Any, _names: frozenset[str]) -> bool:
     )
 
 
+_POLARITIES = frozenset({"affirmed", "denied", None})
+_VERDICTS = frozenset({"true", "false", "unverifiable", None})
+
+
+def _is_claim(claim: Any, names: frozenset[str]) -> bool:
+    return (
+        isinstance(claim, Mapping)
+        and _is_text(claim.get("kind"), names)
+        and all(isinstance(claim.get(name), str | None) for name in ("subject", "object", "quote"))
+        and claim.get("polarity") in _POLARITIES
+        and claim.get("verdict") in _VERDICTS
+        and isinstance(claim.get("known"), bool | None)
+        and all(claim.get(name) is None or _is_count(claim[name], names) for name in ("start", "end"))
+        and isinstance(claim.get("evidence", ()), list | tuple)
+        and all(_is_count(index, names) for index in claim.get("evidence", ()))
+    )
+
+
+def _are_claims(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, list | tuple) and all(_is_claim(claim, names) for claim in value)
+
+
 # Lists every kind of event; a test checks this.
 KINDS: dict[EventKind, _Kind] = {
     EventKind.SETUP: _Kind(facts={"names": _is_names, "composition": _are_counts}),
@@ -180,6 +202,7 @@ KINDS: dict[EventKind, _Kind] = {
 _ALSO: dict[str, Callable[[Any, frozenset[str]], bool]] = {  # facts that several kinds may have
     "notes": _are_texts,
     "private": _are_meanings,
+    "claims": _are_claims,
     "role": _is_text,
     "drawn": lambda value, _: isinstance(value, bool),
     "seen": _is_text,
@@ -200,6 +223,7 @@ _META: dict[str, Callable[[Any, frozenset[str]], bool]] = {
     "learning": lambda value, _: isinstance(value, bool),
     "judge": _is_text,
     "seating": _is_text,
+    "split": lambda value, _: value in ("train", "validation", "test"),
     "lessons": lambda value, names: (
         isinstance(value, list | tuple)
         and all(
@@ -298,6 +322,12 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
     for name, known in _ALSO.items():
         if name in data and not known(data[name], names):
             raise NotARecord(f"{name} cannot be right: {data[name]!r}")
+    for claim in event.data.get("claims", ()):
+        start, end = claim.get("start"), claim.get("end")
+        if (start is None) != (end is None) or not 0 <= (start or 0) <= (end or 0) <= len(event.text):
+            raise NotARecord(f"a claim has the span {start} to {end}, which is not within its text")
+        if not all(index < len(events) for index in claim.get("evidence", ())):
+            raise NotARecord("a claim names as evidence an event that is not there")
 
 
 def is_share(value: Any) -> bool:

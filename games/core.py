@@ -60,7 +60,7 @@ class EventKind(StrEnum):
     QUIET = "quiet"  # everyone; nobody died in the night
     DAY = "day"  # everyone; a day begins
     BID = "bid"  # the actor; data: bid (0 to 10)
-    STATEMENT = "statement"  # everyone; actor said text; data may hold cut (characters before the cut)
+    STATEMENT = "statement"  # everyone, or those who heard it; actor said text; data may hold cut, claims
     SILENCE = "silence"  # everyone; actor remained silent
     SUSPICION = "suspicion"  # the actor; data: suspicion {name: running suspicion of those alive}
     VOTE = "vote"  # everyone, once all are cast; actor voted for target
@@ -146,7 +146,8 @@ class Event:
     """One thing that happened. audience: the seats that saw it, None for everyone.
 
     fallback: empty, or why the rules had to decide for the seat (an unusable reply). data: facts of this kind
-    of event; `data["private"]` (never shown to any seat) holds what a speaker meant by a statement.
+    of event; `data["private"]` and `data["claims"]` (never shown to any seat) hold what a speaker meant by a statement,
+    and what a source says that it claims.
     """
 
     index: int
@@ -261,7 +262,7 @@ class Game(ABC):
         return tuple(asks)
 
 
-UNSHOWN = frozenset({"private", "notes"})
+UNSHOWN = frozenset({"private", "notes", "claims"})
 
 
 def public(event: Event) -> Event:

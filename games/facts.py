@@ -20,16 +20,37 @@ class AssessmentData(TypedDict, total=False):
     reason: str
 
 
+class ClaimData(TypedDict, total=False):
+    """A claim that a source found in a statement. Whatever it does not say is absent or None.
+
+    kind: of claim, in the source's words; subject, object: who or what it is about; polarity: affirmed or denied;
+    verdict: true, false or unverifiable, by the log; start, end: its characters in the text, from 0, without the last;
+    quote: its words; evidence: indices of the events that decide it; known: the speaker could know the verdict.
+    """
+
+    kind: str
+    subject: str | None
+    object: str | None
+    polarity: str | None
+    verdict: str | None
+    start: int | None
+    end: int | None
+    quote: str
+    evidence: list[int]
+    known: bool | None
+
+
 class EventData(TypedDict, total=False):
     """The facts of an event.
 
-    names: players, in seating order; composition: the number of cards of each role; rounds,
-    debate_turns, defence_turns, days, centre, reveal_dead, mutual_discovery: options of the table; role: a role, or
-    "not ROLE"; seen: a card in the centre; lessons: pairs of kind and text, or how many there are; drawn: the rules
-    drew it; proposals: all werewolves' victims; bid: 0 to 10; cut: characters before the cut; private: what the speaker
-    meant, hidden from all seats; notes: the leniencies needed to read the reply; suspicion: by name, 0 to 1; tied: who
-    tied for most votes; votes, needed: counts; judge: the name of the judge; assessment: of a report or rating; kind:
-    of a lesson; roles: by name, the role that a judge named; tags: by field, what a judge tagged; winner: a team.
+    names: players, in seating order; composition: the number of cards of each role; rounds, debate_turns,
+    defence_turns, days, centre, reveal_dead, mutual_discovery: options of the table; role: a role, or "not ROLE"; seen:
+    a card in the centre; lessons: pairs of kind and text, or how many there are; drawn: the rules drew it; proposals:
+    all werewolves' victims; bid: 0 to 10; cut: characters before the cut; private: what the speaker meant, and claims:
+    those that a source found in a statement, both hidden from all seats; notes: the leniencies needed to read the
+    reply; suspicion: by name, 0 to 1; tied: who tied for most votes; votes, needed: counts; judge: the name of the
+    judge; assessment: of a report or rating; kind: of a lesson; roles: by name, the role that a judge named; tags: by
+    field, what a judge tagged; winner: a team.
     """
 
     names: list[str]
@@ -49,6 +70,7 @@ class EventData(TypedDict, total=False):
     bid: int
     cut: int
     private: Mapping[str, Any]
+    claims: Sequence[ClaimData]
     notes: list[str]
     suspicion: dict[str, float]
     tied: list[str]
@@ -75,8 +97,9 @@ class GameMeta(TypedDict, total=False):
     """What is known about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
-    learned; judge: who judged it afterwards; settings: the condition it was played under; prompt_version,
-    import_notes: of imported games; batch, number, timestamp, players, unread: further facts from an imported log.
+    learned; judge: who judged it afterwards; settings: the condition it was played under; split: the official one,
+    train, validation or test; prompt_version, import_notes: of imported games; batch, number, timestamp, players,
+    unread: further facts from an imported log.
     """
 
     turn: int
@@ -85,6 +108,7 @@ class GameMeta(TypedDict, total=False):
     lessons: Sequence[LessonMeta]
     judge: str
     settings: Mapping[str, Any]
+    split: str
     prompt_version: str
     import_notes: list[str]
     batch: str

@@ -54,7 +54,7 @@ class Judging(Game):
         return self._seats[role].team
 
     def deceives(self, role: str) -> bool:
-        return self._seats[role].deceives
+        return bool(self._seats[role].deceives)
 
     def play(self) -> Play:
         for event in self.frozen.events:

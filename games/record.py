@@ -27,12 +27,14 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One player of a recorded game. deceives: the role aims to deceive the table. model: the name shown in tables."""
+    """One player of a recorded game. role, team: "" where a source does not say; deceives: the role aims to deceive the
+    table, None where that is not known; model: the name shown in tables.
+    """
 
     name: str
     role: str
     team: str
-    deceives: bool
+    deceives: bool | None
     model: str
     source: Source
 

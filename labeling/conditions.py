@@ -16,7 +16,16 @@ SETTINGS: Final = "settings"
 PROMPTS = "templates"
 """The setting that holds the version of the prompts."""
 _DEFAULTS = {"prompts": "full", "seating": "balanced"}
-_ELSEWHERE = frozenset({PROMPTS, "imported from"})  # found in other columns
+IMPORTED: Final = "imported from"
+"""The setting that holds the format of an imported game."""
+OURS: Final = "liescope"
+"""The origin of games that Liescope played."""
+_ELSEWHERE = frozenset({PROMPTS, IMPORTED})  # found in other columns
+
+
+def origin_of(record: GameRecord) -> str:
+    """Where a game comes from: the format that it was imported from, or `OURS`."""
+    return settings_of(record).get(IMPORTED, OURS)
 
 
 def settings_of(record: GameRecord) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """All labels of one recorded game: the rows for its statements, ratings and votes.
 
-The four labels come from four sources and are never combined: the role, the claims checked against the log, the
+The labels come from separate sources and are never combined: the role, the claims checked against the log, the
 speaker's own report, the peers' ratings. A missing label is None, with its reason in another field. In a game that a
 judge rated afterwards, report and ratings are the judge's, and the players' own are not used.
 """
@@ -18,11 +18,13 @@ from liescope.games.record import GameRecord, Seat
 from liescope.games.registry import GAMES
 from liescope.games.suspicion import START, smooth
 from liescope.labeling.acts import FATES, vote_rows
+from liescope.labeling.audiences import Heard, audience_of, known_before
 from liescope.labeling.claims import find_claims
 from liescope.labeling.rows import Claim, LabelledGame, RatingRow, StatementRow
 from liescope.labeling.taxonomy import DeceptionType, parse_type
 from liescope.labeling.truth import check
 
+NO_ROLE = "the source does not say what the speaker's role wants"
 NO_CLAIM = "no checkable claim"
 NO_CLAIMS_READ = "no claims are read in games that Liescope cannot play"
 NO_KNOWN_CLAIM = "no claim that the speaker could know to be true or false"
@@ -101,11 +103,13 @@ def _statement(
         speaker_role=seat.role,
         speaker_team=seat.team,
         speaker_model=seat.model,
+        audience=audience_of(event.audience, seats),
         text=event.text,
         truncated="cut" in event.data,
         alive=_alive(record, event.index),
         read_notes=tuple(event.data.get("notes", ())),
         label_role=seat.deceives,
+        label_role_null=NO_ROLE if seat.deceives is None else "",
         **(_claimed(claims) if known_game else {"label_claim": None, "label_claim_null": NO_CLAIMS_READ}),
         claims=claims,
         **_own_view(report),
@@ -116,11 +120,12 @@ def _statement(
 
 
 def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementRow]:
-    """The statements, each with the earlier ones, one per line."""
-    lines: list[str] = []
+    """The statements, each with the earlier ones that all who heard it had heard, one per line."""
+    said: list[Heard[str]] = []
     for row in statements:
-        yield replace(row, transcript="\n".join(lines))
-        lines.append(f"{row.speaker}: {' '.join(row.text.split())}")
+        audience = frozenset(row.audience)
+        yield replace(row, transcript="\n".join(known_before(said, audience)))
+        said.append((audience, f"{row.speaker}: {' '.join(row.text.split())}"))
 
 
 def _alive(record: GameRecord, index: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows, vote_rows
 from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
-from liescope.labeling.conditions import condition_of, prompt_version_of, settings_of
+from liescope.labeling.conditions import condition_of, origin_of, prompt_version_of, settings_of
 from liescope.labeling.label import rating_rows, statement_rows
 
 _VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
@@ -55,6 +55,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
     return GameRow(
         game_id=record.game_id,
         run=run,
+        origin=origin_of(record),
         game=record.game,
         cell=without_addresses(record.cell),
         model=model_of(record),
@@ -68,7 +69,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         source="+".join(sorted({seat.source.value for seat in record.seats})),
         status=record.status.value,
         failure=without_addresses(record.failure),
-        winner=outcome.winner if outcome else None,
+        winner=(outcome.winner or None) if outcome else None,
         reason=outcome.reason if outcome else None,
         days=outcome.days if outcome else max((event.day for event in record.events), default=0),
         seats=tuple(_seat_rows(record)),
@@ -84,7 +85,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
 
 def model_of(record: GameRecord) -> str:
     """Who plays a game, in one name: the one model in every seat, or else the model of each role, roles in alphabetical
-    order, as in "A | B | A"; several models in one role are joined by +.
+    order, as in "A | B | A"; several models in one role, or where no role is known, are joined by +.
     """
     models = {seat.model for seat in record.seats}
     if len(models) == 1:
@@ -104,7 +105,7 @@ def _seat_rows(record: GameRecord) -> Iterator[SeatRow]:
             deceives=seat.deceives,
             model=seat.model,
             source=seat.source.value,
-            won=seat.name in record.outcome.winners if record.outcome else None,
+            won=seat.name in record.outcome.winners if record.outcome and record.outcome.winner else None,
             fate=fate,
             day_out=day,
         )

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import polars as pl
+import polars.selectors as cs
 
 from liescope.benchmark.analyses.cells import PLAYERS
 from liescope.benchmark.analyses.schemas import COLUMNS, LABELS, OPINIONS
+from liescope.benchmark.analyses.sides import UNKNOWN
 from liescope.common.errors import BadData
 from liescope.games.record import Status
 from liescope.games.werewolf import JESTER
@@ -19,6 +21,8 @@ from liescope.games.werewolf import JESTER
 Tables = Mapping[str, pl.DataFrame]
 _DRAWN = pl.col("fallback") != ""
 _DAY = ["game_id", "day"]
+_ENDED = (pl.col("status") == Status.DONE.value) & pl.col("reason").is_not_null()
+_ROLES = cs.string() & cs.matches("(^|_)(role|team)$")
 
 
 def merged_frames(parts: Sequence[Tables]) -> dict[str, pl.DataFrame]:
@@ -42,7 +46,7 @@ def merged_frames(parts: Sequence[Tables]) -> dict[str, pl.DataFrame]:
 
 def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
     """The frames of the finished games of one part, which holds each game once."""
-    games = tables["games"].filter((pl.col("status") == Status.DONE.value) & pl.col("winner").is_not_null())
+    games = tables["games"].filter(_ENDED).with_columns(pl.col("winner").fill_null(UNKNOWN))
     seats = games.select("game_id", "seats").explode("seats").unnest("seats").rename({"model": "seat_model"})
     learners = (
         seats.filter(pl.col("role") == JESTER)
@@ -85,7 +89,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
         own = own.drop("model") if name == "games" else own
         joined = own.join(common, on="game_id", how="inner", maintain_order="left")
         missing = {key: value for key, value in open_columns.items() if key not in joined.columns}
-        found[name] = joined.with_columns(**missing).select(COLUMNS[name])
+        found[name] = joined.with_columns(_ROLES.replace("", UNKNOWN), **missing).select(COLUMNS[name])
     return found
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.cells import MIXED, RATER
 from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.sides import UNKNOWN
 
 Need = Callable[[Frames], str]
 
@@ -45,6 +46,7 @@ BIDS = _rows("bids", "nobody bid for the floor")
 LESSONS = _rows("lessons", "no lesson was learned", pl.col("kept"))
 GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null())
 TAGS = _rows("tags", "no judge tagged lessons")
+WINNERS = _rows("games", "the source does not say who won", pl.col("winner") != UNKNOWN)
 TURNS = _rows("games", "the games do not say which came first", pl.col("turn").is_not_null())
 MIXED_TABLES = _rows("games", "one model played all seats of each game", pl.col("model") == MIXED)
 

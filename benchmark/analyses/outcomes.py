@@ -16,17 +16,20 @@ from liescope.benchmark.analyses.intervals import Interval, newcombe, with_wilso
 from liescope.benchmark.analyses.jester_games import jester_games
 from liescope.benchmark.analyses.needs import (
     MIXED_TABLES,
+    WINNERS,
     both_levels_of_learning,
     dealt,
     two_conditions,
     with_and_without,
 )
 from liescope.benchmark.analyses.palette import COLOURS
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.benchmark.analyses.sides import UNKNOWN, side_colour
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_DECIDED = pl.col("winner") != UNKNOWN
 
 
 def win_rates(frames: Frames) -> pl.DataFrame:
@@ -48,7 +51,7 @@ def model_wins(frames: Frames) -> pl.DataFrame:
     A win is the role's team's. Columns: game, condition, model, learning, role, wins, games (in which the model holds
     the role), rate, lo, hi (Wilson's interval over games; null if winners of one role may differ within a game).
     """
-    mixed = frames.games.filter(pl.col("model") == MIXED).select("game_id")
+    mixed = frames.games.filter((pl.col("model") == MIXED) & _DECIDED).select("game_id")
     keys = [*CELL, "role"]
     held = (
         frames.seats.join(mixed, on="game_id", how="semi")
@@ -175,10 +178,10 @@ def shuffled_runs(frames: Frames) -> pl.DataFrame:
 def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None) -> pl.DataFrame:
     """by…, faction, wins, games (that deal the faction): of every faction, and of "nobody" where nobody won.
 
-    by: columns of games. games: those that count, all where None.
+    by: columns of games. games: those that count, all where None. Games without a known winner never do.
     """
     games = frames.games if games is None else games
-    group = games.select("game_id", *by, "winner")
+    group = games.filter(_DECIDED).select("game_id", *by, "winner")
     dealt = frames.seats.select("game_id", faction="team").unique()
     of_faction = group.join(dealt, on="game_id").group_by(*by, "faction").agg(games=pl.len().cast(pl.Int64))
     won = group.group_by(*by, faction="winner").agg(wins=pl.len().cast(pl.Int64))
@@ -313,6 +316,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Win rates by faction",
         win_rates,
         plot_win_rates,
+        needs=(WINNERS,),
         interval=Interval.WILSON_GAMES,
         source="Table 7, Figure 2",
         note="Share of games that each faction won; games that nobody won count against all.",
@@ -323,7 +327,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Win rates by model and role",
         model_wins,
         plot_model_wins,
-        needs=(MIXED_TABLES,),
+        needs=(MIXED_TABLES, WINNERS),
         interval=Interval.WILSON_GAMES,
         note="Games between different models: how often a role's team wins while the model holds that role. "
         "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
@@ -335,7 +339,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Win rates: one condition against another",
         condition_effect,
         plot_condition_effect,
-        needs=(two_conditions,),
+        needs=(two_conditions, WINNERS),
         otherwise="no model played in two conditions",
         interval=Interval.NEWCOMBE,
         note="Above zero, the faction wins more in the first condition; an interval that contains zero leaves the sign "

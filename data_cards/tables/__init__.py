@@ -12,7 +12,7 @@ from liescope.data_cards.tables.statements import Claim, RatingRow, StatementRow
 
 TABLES = by_name(
     (
-        Table("statements", StatementRow, "one row for each public statement of a finished game, with its four labels"),
+        Table("statements", StatementRow, "one row for each statement of a finished game, with its labels"),
         Table("games", GameRow, "one row for each game, including failed ones"),
         Table("votes", VoteRow, "one row for each vote of a finished game"),
         Table("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),

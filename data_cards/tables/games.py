@@ -14,12 +14,12 @@ class SeatRow:
     """One player of a game."""
 
     name: Annotated[str, Column("the player's name in the game")]
-    role: Annotated[str, Column("the hidden role")]
-    team: Annotated[str, Column("the team of the role")]
-    deceives: Annotated[bool, Column("the role aims to deceive the others")]
+    role: Annotated[str, Column("the hidden role, empty where it is not known")]
+    team: Annotated[str, Column("the team of the role, empty where it is not known")]
+    deceives: Annotated[bool | None, Column("the role aims to deceive the others", "where that is not known")]
     model: Annotated[str, Column("the model or script that plays the seat")]
     source: Annotated[str, Column("where the seat's words come from: scripted, model, human or imported")]
-    won: Annotated[bool | None, Column("the player won", "in failed games")]
+    won: Annotated[bool | None, Column("the player won", "in failed games, and where it is not known")]
     fate: Annotated[str, Column("alive, killed (at night) or exiled (arrested or exiled by vote)")]
     day_out: Annotated[int | None, Column("the day on which the player left the game", "for those alive at its end")]
 
@@ -30,6 +30,7 @@ class GameRow:
 
     game_id: Annotated[str, GAME_ID]
     run: Annotated[str, Column("the run that the game comes from")]
+    origin: Annotated[str, Column("where the game comes from: liescope, or the format that it was imported from")]
     game: Annotated[str, Column("the name of the game's rules")]
     cell: Annotated[str, Column("the cell of the tournament's design, empty if there is none")]
     model: Annotated[
@@ -62,7 +63,7 @@ class GameRow:
     source: Annotated[str, Column("the sources of the seats, joined by + where they differ")]
     status: Annotated[str, Column("done or failed")]
     failure: Annotated[str, Column("why the game failed, else empty")]
-    winner: Annotated[str | None, Column("the winning team", "for failed games")]
+    winner: Annotated[str | None, Column("the winning team", "for failed games, and where it is not known")]
     reason: Annotated[str | None, Column("the rule that ended the game", "for failed games")]
     days: Annotated[int, Column("days played")]
     seats: Annotated[tuple[SeatRow, ...], Column("the players, with their roles, models and how they ended")]

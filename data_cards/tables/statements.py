@@ -1,4 +1,4 @@
-"""The tables about what was said: statements with their four labels, and each observer's ratings of them."""
+"""The tables about what was said: statements with their labels, and each observer's ratings of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class StatementRow:
-    """One public statement with its four labels, which are never merged."""
+    """One statement with its labels, which are never merged."""
 
     statement_id: Annotated[str, STATEMENT_ID]
     game_id: Annotated[str, GAME_ID]
@@ -38,14 +38,22 @@ class StatementRow:
     ]
     position: Annotated[int, Column("1 for the first statement of the game, 2 for the next")]
     speaker: Annotated[str, Column("the speaker's name in the game")]
-    speaker_role: Annotated[str, Column("the speaker's hidden role")]
-    speaker_team: Annotated[str, Column("the team of the role")]
+    speaker_role: Annotated[str, Column("the speaker's hidden role, empty where it is not known")]
+    speaker_team: Annotated[str, Column("the team of the role, empty where it is not known")]
     speaker_model: Annotated[str, Column("the model or script that plays the speaker")]
-    text: Annotated[str, Column("what was said, as the other players heard it")]
+    audience: Annotated[
+        tuple[str, ...],
+        Column("who heard it, with the speaker, by name; empty for everyone at the table"),
+    ]
+    text: Annotated[str, Column("what was said, as those who heard it heard it")]
     truncated: Annotated[bool, Column("the rules cut the message at their limit")]
     alive: Annotated[tuple[str, ...], Column("the players in the game when it was said")]
     read_notes: Annotated[tuple[str, ...], Column("leniencies needed to read the player's reply")]
-    label_role: Annotated[bool, Column("the speaker's role aims to deceive the others", classes=HONESTY)]
+    label_role: Annotated[
+        bool | None,
+        Column("the speaker's role aims to deceive the others", reason="label_role_null", classes=HONESTY),
+    ]
+    label_role_null: Annotated[str, Column("why label_role is null, else empty")]
     label_claim: Annotated[
         bool | None,
         Column(
@@ -113,7 +121,7 @@ class StatementRow:
     transcript: Annotated[
         str | None,
         Column(
-            'the public statements before this one, oldest first, one per line as "NAME: TEXT"',
+            'the earlier statements that all who heard this one had heard, oldest first, one per line as "NAME: TEXT"',
             "in a corpus built without --transcript",
         ),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -18,6 +18,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.record import GameRecord
+from liescope.games.registry import GAMES
 from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.leaks import key_variables
 from liescope.generate.corpus.papers import write_papers
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
+UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
 _CALL = TABLES["calls"].columns[:-1]
 
 
@@ -75,15 +77,16 @@ def build(
 ) -> CorpusResult:
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
-    sources: run folders, one or several. hold_out: models all of whose games go to the test split. transcript: fill
+    sources: run folders, one or several. hold_out: models all of whose games go to the test split. Games
+    that come with an official split keep it. transcript: fill
     the column `transcript` with what was said before each statement. progress: show a bar on standard error.
 
     The folder appears when it is complete and replaces a corpus at `out`. Memory use does not grow with the runs,
     except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte.
 
-    Raises UsageError if a game id occurs twice, `out` holds something else or cannot be written, or another process
-    is building there; UnknownName for a held-out model that does not occur in the runs; BadData for a run that cannot
-    be read.
+    Raises UsageError if a game id occurs twice, a held-out model plays in a game of an official split, `out` holds
+    something else or cannot be written, or another process is building there; UnknownName for a held-out model that
+    does not occur in the runs; BadData for a run that cannot be read.
     """
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not runs:
@@ -122,8 +125,8 @@ def pack(
     built = datetime.now(UTC).date().isoformat()
     try:
         with replacing(out, "corpus", is_corpus) as folder:
-            names = _write(games, folder, frozenset(hold_out), watch, transcript)
-            origin = _origin(names, heads or {}, hold_out, transcript)
+            written = _write(games, folder, frozenset(hold_out), watch, transcript)
+            origin = _origin(written, heads or {}, hold_out, transcript)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
     except OSError as error:
@@ -132,25 +135,47 @@ def pack(
     return facts
 
 
-def _origin(names: Sequence[str], heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
+@dataclass(slots=True)
+class _Written:
+    """What was written. runs: their names, in order; games: the names of the games; official: games that have kept a
+    split of their publishers.
+    """
+
+    runs: dict[str, None] = field(default_factory=dict)
+    games: set[str] = field(default_factory=set)
+    official: int = 0
+
+
+def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
     runs = []
     variables: set[str] = set()
-    for name in names:
+    texts: dict[str, str] = {}
+    for name in written.runs:
         plan, versions = heads.get(name, ({}, {}))
         variables |= key_variables(plan)
+        texts |= described_games(plan)
         runs.append(RunFacts(name, all_without_addresses(dict(plan)), dict(versions)))
-    return Origin(tuple(runs), tuple(sorted(variables)), tuple(sorted(set(hold_out))), transcript)
+    return Origin(
+        tuple(runs),
+        tuple(sorted(variables)),
+        tuple(sorted(set(hold_out))),
+        transcript,
+        written.official,
+        {name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
+    )
 
 
 def _write(
     games: Games, folder: Path, hold_out: frozenset[str], watch: Callable[[int], None], transcript: bool
-) -> tuple[str, ...]:
-    """Write every row of every game; returns the names of the runs, in order."""
+) -> _Written:
+    """Write every row of every game."""
     seen: dict[str, str] = {}
-    runs: dict[str, None] = {}
+    written = _Written()
     with CorpusWriter(folder) as writer:
         for run, game, calls in games:
-            runs[run] = None
+            written.runs[run] = None
+            written.games.add(game.game)
+            written.official += "split" in game.meta
             if game.game_id in seen:
                 raise UsageError(
                     f"game {game.game_id!r} is in {_both(seen[game.game_id], run)} and would be counted twice; "
@@ -165,7 +190,13 @@ def _write(
             watch(len(seen))
     if not seen:
         raise UsageError("the runs hold no finished game; play some first, then build again")
-    return tuple(runs)
+    return written
+
+
+def described_games(plan: Mapping[str, Any]) -> dict[str, str]:
+    """What the importer of a run says about games that Liescope cannot play, by their names."""
+    texts = plan.get("game_texts")
+    return {str(name): str(text) for name, text in texts.items()} if isinstance(texts, Mapping) else {}
 
 
 def _call_row(call: Mapping[str, Any]) -> CallRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,14 @@ class LabelFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """One model: games in which it holds a seat, its statements, and how many of them come from a deceiving role."""
+    """One model: games in which it holds a seat, its statements, of how many the role is known, and how many come from
+    a role that deceives.
+    """
 
     model: str
     games: int
     statements: int
+    known: int
     deceiving: int
 
 
@@ -62,26 +65,30 @@ class RunFacts:
 @dataclass(frozen=True, slots=True)
 class Origin:
     """What a corpus is built from. key_variables: those that the runs' players name with key_env; hold_out: models
-    whose games all go to the test split; transcript: statements include what was said before them.
+    whose games all go to the test split; transcript: statements include what was said before them; official_splits:
+    games that keep the split of their publishers; game_texts: what the card says about games from elsewhere, by name.
     """
 
     runs: tuple[RunFacts, ...]
     key_variables: tuple[str, ...] = ()
     hold_out: tuple[str, ...] = ()
     transcript: bool = False
+    official_splits: int = 0
+    game_texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusFacts:
     """Facts of one corpus.
 
-    liescope: the version that built it; built: the day, in UTC; runs, key_variables, hold_out, transcript: see
-    `Origin`; rows: config to split to count; games, failed: finished and failed games
-    (failures: reason to count); kinds: game to count; judges: judges that gave the assessments, to count of
-    games; sources: source to statements; seat_sources: the sources of all seats; role_by_split: split to statements
-    whose speaker's role deceives; silences, fallbacks, truncated: how often, over all games; repeated: statements
-    whose text occurs more than once, word for word; test_in_train: statements of the test split whose text also occurs
-    in the train split; lost: statements of which only a backslash is left.
+    liescope: the version that built it; built: the day, in UTC; runs, key_variables, hold_out, transcript,
+    official_splits, game_texts: see `Origin`; rows: config to split to count; games, failed:
+    finished and failed games (failures: reason to count); kinds: game to count; judges: judges that gave the
+    assessments, to count of games; sources: source to statements; seat_sources: the sources of all seats; roles_known,
+    roles_deceiving: split to statements whose speaker's role is known, and deceives; silences, fallbacks, truncated:
+    how often, over all games; repeated: statements whose text occurs more than once, word for word; test_in_train:
+    statements of the test split whose text also occurs in the train split; lost: statements of which only a backslash
+    is left.
     """
 
     name: str
@@ -91,6 +98,8 @@ class CorpusFacts:
     key_variables: tuple[str, ...]
     hold_out: tuple[str, ...]
     transcript: bool
+    official_splits: int
+    game_texts: Mapping[str, str]
     rows: Mapping[str, Mapping[str, int]]
     games: int
     failed: int
@@ -101,7 +110,8 @@ class CorpusFacts:
     seat_sources: tuple[str, ...]
     models: tuple[ModelFacts, ...]
     labels: tuple[LabelFacts, ...]
-    role_by_split: Mapping[str, int]
+    roles_known: Mapping[str, int]
+    roles_deceiving: Mapping[str, int]
     silences: int
     fallbacks: int
     truncated: int
@@ -136,6 +146,8 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         key_variables=origin.key_variables,
         hold_out=origin.hold_out,
         transcript=origin.transcript,
+        official_splits=origin.official_splits,
+        game_texts=origin.game_texts,
         rows=rows,
         games=status.get("done", 0),
         failed=status.get("failed", 0),
@@ -146,7 +158,8 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         seat_sources=tuple(sorted(seats.select(pl.col("source").unique()).collect(engine="streaming").to_series())),
         models=_models(seats, statements),
         labels=tuple(_label(statements, target) for target in TARGETS),
-        role_by_split=_counts(statements.filter("label_role"), "split"),
+        roles_known=_counts(statements.filter(pl.col("label_role").is_not_null()), "split"),
+        roles_deceiving=_counts(statements.filter("label_role"), "split"),
         silences=_sum(games, "silences"),
         fallbacks=_sum(games, "fallbacks"),
         truncated=_sum(statements, "truncated"),
@@ -203,15 +216,19 @@ def _repeated(statements: pl.LazyFrame) -> tuple[int, int]:
 def _models(seats: pl.LazyFrame, statements: pl.LazyFrame) -> tuple[ModelFacts, ...]:
     played = seats.group_by("model").agg(pl.col("game_id").n_unique().alias("games"))
     said = statements.group_by("speaker_model").agg(
-        pl.len().alias("statements"), pl.col("label_role").sum().alias("deceiving")
+        pl.len().alias("statements"),
+        pl.col("label_role").count().alias("known"),
+        pl.col("label_role").sum().alias("deceiving"),
     )
     table = (
         played.join(said, left_on="model", right_on="speaker_model", how="left")
-        .with_columns(pl.col("statements", "deceiving").fill_null(0))
+        .with_columns(pl.col("statements", "known", "deceiving").fill_null(0))
         .sort("model")
         .collect(engine="streaming")
     )
-    return tuple(ModelFacts(*row) for row in table.select("model", "games", "statements", "deceiving").iter_rows())
+    return tuple(
+        ModelFacts(*row) for row in table.select("model", "games", "statements", "known", "deceiving").iter_rows()
+    )
 
 
 def _label(statements: pl.LazyFrame, target: str) -> LabelFacts:
@@ -221,6 +238,5 @@ def _label(statements: pl.LazyFrame, target: str) -> LabelFacts:
         .collect(engine="streaming")
         .row(0)
     )
-    reason = f"{label}_null"
-    missing = {} if target == "role" else _counts(statements.filter(pl.col(label).is_null()), reason)
+    missing = _counts(statements.filter(pl.col(label).is_null()), f"{label}_null")
     return LabelFacts(target, labelled, positive, missing)

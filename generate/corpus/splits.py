@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from hashlib import sha256
 
+from liescope.common.errors import UsageError
 from liescope.games.record import GameRecord
 
 SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
@@ -22,7 +23,15 @@ def split_of(game_id: str) -> str:
 
 
 def split_game(game: GameRecord, hold_out: Collection[str]) -> str:
-    """The split of a game when some models are held out: a game in which one of them plays is a test game."""
-    if any(seat.model in hold_out for seat in game.seats):
-        return "test"
-    return split_of(game.game_id)
+    """The split of a game: the official one, if its publishers gave it one; "test" if a held-out model plays in it;
+    otherwise by its id.
+
+    Raises UsageError if an official train or validation game would have to be held out.
+    """
+    official, held_out = game.meta.get("split"), any(seat.model in hold_out for seat in game.seats)
+    if official and held_out and official != "test":
+        raise UsageError(
+            f"a held-out model plays in game {game.game_id!r}, which its publishers put into {official}; an official "
+            "split is kept, so build without --hold-out-model, or build those games apart"
+        )
+    return official or ("test" if held_out else split_of(game.game_id))

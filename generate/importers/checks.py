@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from liescope.games.checks import NotARecord, check_record
 from liescope.games.record import GameRecord, record_to_json
 
 LARGEST = 16 << 20  # bytes of a record in JSON
@@ -29,9 +30,12 @@ def problem_of(game: GameRecord) -> str:
         if event.about is not None and not 0 <= event.about < place:
             return f"event {place} is about event {event.about}, which did not come before it"
     try:
+        check_record(game)
         size = len(json.dumps(record_to_json(game), allow_nan=False, ensure_ascii=False).encode())
     except UnicodeEncodeError:
         return "holds characters that are no text"
+    except NotARecord as error:
+        return str(error)
     except (ValueError, TypeError, RecursionError) as error:
         return f"cannot be kept as plain data: {error}"
     return "" if size <= LARGEST else f"takes more than {LARGEST:,} bytes"

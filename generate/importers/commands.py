@@ -73,7 +73,7 @@ def _report(result: ImportResult) -> None:
     for role, models in facts["models"].items():
         for model, count in models.items():
             wins = ", ".join(f"{winner} {games}" for winner, games in count["winners"].items())
-            names = f"{_cut(role, _ROLE):{_ROLE}} {_cut(model, _MODEL):{_MODEL}}"
+            names = f"{_cut(role or '–', _ROLE):{_ROLE}} {_cut(model, _MODEL):{_MODEL}}"
             typer.echo(plain(_cut_line(f"  {names} {count['games']:6}  {wins}")))
     _list_notes(result)
     if result.rejections:

@@ -50,6 +50,7 @@ def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = 
         "options": _option_facts(importer.options),
         "origin": importer.origin,
         "licence": importer.licence,
+        **({"game_texts": dict(texts)} if (texts := importer.game_texts()) else {}),
     }
     found = _with_a_game(_checked(importer, paths), paths)
     run = Path(out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -52,6 +52,10 @@ class Importer(ABC):
 
     def __init__(self, options: OptionsModel) -> None:
         self.options = options
+
+    def game_texts(self) -> Mapping[str, str]:
+        """What a dataset card says about the games that Liescope cannot play: a sentence or two for each name."""
+        return {}
 
     @abstractmethod
     def read(self, source: Path) -> Iterator[Imported | Rejected]:

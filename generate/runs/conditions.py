@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from liescope.games.record import GameRecord
-from liescope.labeling.conditions import PROMPTS, SETTINGS, setting_words
+from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 
 _MEASURING = frozenset({"assess", "assess_share"})
 
@@ -26,7 +26,7 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     if "judged" in plan:
         return {"judged run": str(plan.get("origin", plan["judged"]))}
     if "import" in plan:
-        return {"imported from": str(plan["import"])}
+        return {IMPORTED: str(plan["import"])}
     options = plan.get("options")
     if not isinstance(options, Mapping):
         return {}

@@ -87,7 +87,7 @@ def _line(event: Event) -> Text | None:
         EventKind.DISCOVERY: (f"  {who} and {whom} know each other's role", _SECRET),
         EventKind.DEATH: (f"  {whom} is found dead{_revealed(event)}", ""),
         EventKind.QUIET: ("  Nobody died", ""),
-        EventKind.STATEMENT: (f"  {who}: {event.text}", ""),
+        EventKind.STATEMENT: (f"  {who}{_heard_by(event, who)}: {event.text}", ""),
         EventKind.SILENCE: (f"  {who} remains silent", ""),
         EventKind.VOTE: (f"  {who} votes for {whom}", ""),
         EventKind.ARREST: (f"  {whom} is arrested", ""),
@@ -113,6 +113,11 @@ def _line(event: Event) -> Text | None:
     return line
 
 
+def _heard_by(event: Event, who: str) -> str:
+    """Whom a private statement was said to; "" for everyone."""
+    return "" if event.audience is None else f" (to {', '.join(name for name in event.audience if name != who)})"
+
+
 def _revealed(event: Event) -> str:
     role = event.data.get("role")
     return f": a {role}" if role else ""
@@ -129,7 +134,8 @@ def _form(form: Mapping[str, Sequence[str]]) -> str:
 
 def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterator[Text]:
     line = Text("      ")
-    line.append("role deceives" if row.label_role else "role is open", _LIE if row.label_role else _LABEL)
+    role = {True: "role deceives", False: "role is open", None: "role not known"}[row.label_role]
+    line.append(role, _LIE if row.label_role else _LABEL)
     for claim in row.claims:
         words = f" · {claim.kind} claim {claim.subject}={claim.value}: {claim.verdict}"
         line.append_text(_text(f"{words}{' LIE' if claim.lie else ''}", _LIE if claim.lie else _LABEL))
@@ -167,9 +173,8 @@ def _ending(game: GameRecord) -> Text:
     if game.outcome is None:
         return _text(f"failed: {game.failure}", _FALLBACK)
     drawn = sum(1 for event in game.events if event.fallback)
-    return _text(f"won by {game.outcome.winner}: {game.outcome.reason}", _HEAD).append(
-        f"  (fallbacks: {drawn})" if drawn else "", _FALLBACK
-    )
+    won = f"won by {game.outcome.winner}" if game.outcome.winner else "winner not known"
+    return _text(f"{won}: {game.outcome.reason}", _HEAD).append(f"  (fallbacks: {drawn})" if drawn else "", _FALLBACK)
 
 
 def _text(words: str, style: str = "") -> Text:

@@ -164,7 +164,10 @@ POKER = PlayableGame("poker", "Poker", MafiaSpec(1, 1, 2, days=1), Poker)
 
 
 @pytest.mark.parametrize("check", CHECKS[1:], ids=lambda check: check.__name__)
-def test_a_game_without_its_parts_fails_and_is_told_what_is_missing(check: Check) -> None:
+def test_a_game_without_its_parts_fails_and_is_told_what_is_missing(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(GAMES, POKER.name, POKER)
     with pytest.raises(UndeclaredGame, match=r"the game 'poker' has no .+; register it under that name in \S+"):
         check(POKER)
 

@@ -38,7 +38,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         {"target": "peer", "labelled": 0, "positive": 0, "nulls": {"not asked": 10}},
     ]
     return {
-        "format": 3,
+        "format": 4,
         "name": "small",
         "liescope": "0.1.0",
         "built": "2026-11-20",
@@ -52,9 +52,10 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         "judges": {},
         "sources": {"scripted": 10},
         "seat_sources": ["scripted"],
-        "models": [{"model": "scripted:bold", "games": 10, "statements": 10, "deceiving": 4}],
+        "models": [{"model": "scripted:bold", "games": 10, "statements": 10, "known": 10, "deceiving": 4}],
         "labels": labels,
-        "role_by_split": {"train": 3, "test": 1},
+        "roles_known": {"train": 8, "test": 2},
+        "roles_deceiving": {"train": 3, "test": 1},
         "silences": 1,
         "fallbacks": 0,
         "truncated": 0,
@@ -63,6 +64,8 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         "lost": 0,
         "key_variables": [],
         "transcript": False,
+        "official_splits": 0,
+        "game_texts": {},
         "files": files,
         **changes,
     }

@@ -64,6 +64,7 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
                     "position": position,
                     "alive": alive,
                     "read_notes": [],
+                    "audience": [],
                     "claims": [],
                 },
                 **{"speaker": speaker, "speaker_role": role[speaker], "speaker_model": model[speaker]},

@@ -1,17 +1,25 @@
-"""What figures and tables need to know about each game: colours of roles and teams, and who knows each other."""
+"""What figures and tables need to know about each game: colours of roles and teams, and who knows each other.
+
+A game from elsewhere that Liescope cannot play has no such facts: its roles and teams get colours by their names.
+"""
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import polars as pl
 
-from liescope.benchmark.analyses.palette import COLOURS
+from liescope.benchmark.analyses.palette import COLOURS, CYCLE
 from liescope.benchmark.analyses.sides import mafia, one_night, werewolf
 from liescope.benchmark.analyses.sides.declared import Sides
 from liescope.common.errors import UnknownName
 from liescope.common.per_game import PerGame
+from liescope.games.registry import GAMES
 
 NOBODY = "nobody"
 """The winner of a game that nobody won."""
+UNKNOWN = "not known"
+"""The winner, or a role, that the source of a game from elsewhere does not say."""
 
 SIDES = PerGame[Sides](
     "colours of its roles and teams",
@@ -27,10 +35,14 @@ SIDES = PerGame[Sides](
 
 
 def side_colour(game: str, name: str) -> str:
-    """The colour of a role or team of a game. Raises UndeclaredGame for a game without colours, UnknownName for a role
-    or team without one.
+    """The colour of a role or team of a game. Raises UndeclaredGame for a game that Liescope plays and that has no
+    colours, UnknownName for a role or team without one.
     """
-    colours = {**SIDES[game].colours, NOBODY: COLOURS["grey"]}
+    if name in (NOBODY, UNKNOWN):
+        return COLOURS["grey"]
+    if game not in GAMES:
+        return CYCLE[crc32(name.encode()) % (len(CYCLE) - 1)]
+    colours = SIDES[game].colours
     if name not in colours:
         raise UnknownName(f"role or team of {game} with a colour", name, colours)
     return colours[name]

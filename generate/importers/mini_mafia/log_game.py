@@ -18,7 +18,7 @@ from liescope.common.errors import BadData
 from liescope.games.core import Outcome
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, MINI_MAFIA, TOWN, VILLAGER, Mafia, MafiaSpec
 from liescope.games.record import GameRecord, Source, record
-from liescope.labeling.conditions import PROMPTS, SETTINGS, setting_words
+from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 
 UNKNOWN_MODEL = "unknown"
 HUMAN_MODEL = "human"
@@ -158,7 +158,7 @@ def finished(log: LogGame, game: Mafia, outcome: Outcome | None, failure: str = 
         name: (HUMAN_MODEL, Source.HUMAN) if name == log.human else (log.models[name], Source.IMPORTED)
         for name in log.roles
     }
-    settings = {"imported from": FORMAT} | {name: setting_words(getattr(game.spec, name)) for name in _SETTINGS}
+    settings = {IMPORTED: FORMAT} | {name: setting_words(getattr(game.spec, name)) for name in _SETTINGS}
     if version := log.meta.get("prompt_version"):
         settings[PROMPTS] = version
     notes = {"import_notes": list(log.notes)} if log.notes else {}

@@ -112,7 +112,7 @@ def test_a_file_with_other_columns_or_rows_is_refused(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [None, "", "{", "[]", "{}", '{"format": 99}', '{"format": 2, "rows": {}}', '{"format": 3, "rows": {}}']
+    "content", [None, "", "{", "[]", "{}", '{"format": 99}', '{"format": 3, "rows": {}}', '{"format": 4, "rows": {}}']
 )
 def test_a_folder_that_is_no_corpus_says_so(corpus: Path, content: str | None) -> None:
     path = corpus / "corpus.json"
@@ -159,8 +159,8 @@ def test_labels_that_were_inverted_are_noticed(corpus: Path) -> None:
 
 
 def test_a_corpus_of_an_older_format_says_what_to_do(corpus: Path) -> None:
-    (corpus / "corpus.json").write_text('{"format": 2, "rows": {}}', encoding="utf-8")
-    with pytest.raises(BadData, match="has format 2, and this version reads format 3; build the corpus again from its"):
+    (corpus / "corpus.json").write_text('{"format": 3, "rows": {}}', encoding="utf-8")
+    with pytest.raises(BadData, match="has format 3, and this version reads format 4; build the corpus again from its"):
         read(corpus, "games")
 
 
