@@ -1,6 +1,7 @@
 """Lie detectors: train, load, score statements, evaluate."""
 
-from liescope.detectors.evaluation.run import EvaluationResult, evaluate
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.examples import TARGETS, Example, Labelled
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector

@@ -10,14 +10,23 @@ from rich.table import Table
 from rich.text import Text
 
 from liescope.common.text import plain
-from liescope.detectors.evaluation.run import EvaluationResult
-from liescope.detectors.evaluation.scores import CONTROL, MetricRow, scripted_warning
+from liescope.detectors.evaluation.metrics import DIFFERENCE
+from liescope.detectors.evaluation.populations import SPEAKER, is_population
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.rows import MetricRow
+from liescope.detectors.evaluation.scores import CONTROL, scripted_warning
 from liescope.detectors.training import TrainResult
 
 _WIDTH = 80
 _SHOWN_NOTES = 5
-_BESIDE = ("names_mafioso_minus_villager", "auroc_minus_suspicion")
+_BESIDE = {
+    "names_mafioso": "minus players: how often it names the mafioso, less the villager's vote",
+    "auroc": "minus players: AUROC less that of the villagers' suspicion, same statements",
+}
 _FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
+
+
+_PLAYERS = ("observers:villager_vote", "observers:suspicion")
 
 
 def show_training(result: TrainResult) -> None:
@@ -44,6 +53,11 @@ def show_evaluation(result: EvaluationResult) -> None:
     """Detectors and controls, with how the detectors differ from the players."""
     console = _console()
     _show_rows(console, result.rows)
+    _show_pairs(console, result.rows)
+    _show_offsets(console, result.rows)
+    for target, reasons in result.without_label.items():
+        for reason, count in reasons.items():
+            _say(console, f"note: {count:,} statements have no {target} label ({reason})")
     notes = [note for note in result.notes if not note.startswith(CONTROL)]
     _show_notes(console, notes, result.sources)
     for path in result.files:
@@ -78,44 +92,83 @@ def _say(console: Console, words: str) -> None:
 
 
 def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
-    """A table for each target and split, for the rows that cover all statements of a split."""
-    main = [row for row in rows if row.metric in ("auroc", "recall_at_5pct_fpr") and ":rated" not in row.split]
-    for target, split in dict.fromkeys((row.target, row.split) for row in main):
+    """A table for each target and population."""
+    main = [row for row in rows if row.against is None and is_population(row.split)]
+    for target, split in dict.fromkeys((row.target, row.split) for row in main if row.metric == "auroc"):
         part = [row for row in main if (row.target, row.split) == (target, split)]
-        beside = _beside(rows, target, split)
+        metric, beside = _beside(rows, target, split)
         share = "" if part[0].prevalence is None else f", {part[0].prevalence:.1%} deceptive"
         counted = f"{part[0].statements:,} statements of {part[0].games:,} games{share}"
         console.print(Text(f"\n{target}, {plain(split)}: {counted}", style="bold"))
-        table = Table(box=None, header_style="none", pad_edge=False)
-        table.add_column("detector", overflow="fold")
-        for name in ("AUROC [95%]", "recall@5%", *(["minus players [95%]"] if beside else [])):
+        table = _table("detector")
+        for name in ("AUROC [95%]", "recall@5%", "minus players [95%]" if beside else "centred"):
             table.add_column(name, no_wrap=True)
-        for detector in dict.fromkeys(row.detector for row in part):
-            auroc, recall = (_find(part, detector, metric) for metric in ("auroc", "recall_at_5pct_fpr"))
+        for detector in dict.fromkeys(row.detector for row in part if row.metric == "auroc"):
+            auroc, recall, centred = (
+                _find(part, detector, metric) for metric in ("auroc", "recall_at_5pct_fpr", "auroc_centred")
+            )
             cells = [_interval(auroc), _interval(recall, whole=False)]
-            if beside:
-                cells.append(_interval(beside.get(detector), signed=True))
+            cells.append(_interval(beside.get(detector), signed=True) if beside else _interval(centred, whole=False))
             table.add_row(Text(plain(detector)), *cells)
         console.print(table)
         if beside:
-            metric = next(iter(beside.values())).metric
-            _say(console, _BESIDE_WORDS[metric])
+            _say(console, _BESIDE[metric])
 
 
-_BESIDE_WORDS = {
-    "auroc_minus_suspicion": "minus players: AUROC less that of the villagers' suspicion, same statements",
-    "names_mafioso_minus_villager": "minus players: how often it names the mafioso, less the villager's vote",
-}
-
-
-def _beside(rows: Sequence[MetricRow], target: str, split: str) -> dict[str, MetricRow]:
+def _beside(rows: Sequence[MetricRow], target: str, split: str) -> tuple[str, dict[str, MetricRow]]:
     """How each detector differs from the players: in the villager's seat if there is one, else on rated statements."""
-    wanted = (split, f"{split}:rated-by-villagers")
     for metric in _BESIDE:
-        found = [row for row in rows if (row.target, row.metric) == (target, metric) and row.split in wanted]
+        found = [
+            row
+            for row in rows
+            if (row.target, row.metric) == (target, metric + DIFFERENCE)
+            and row.split in (split, f"{split}:rated-by-villagers")
+            and row.against in _PLAYERS
+        ]
         if found:
-            return {row.detector: row for row in found}
-    return {}
+            return metric, {row.detector: row for row in found}
+    return "", {}
+
+
+def _show_pairs(console: Console, rows: Sequence[MetricRow]) -> None:
+    """Detector against detector, in AUROC and recall at a matched rate."""
+    shown = {"auroc": "AUROC [95%]", "matched_recall_5pct": "recall at 5% FPR"}
+    pairs = [row for row in rows if row.metric in {name + DIFFERENCE for name in shown} and is_population(row.split)]
+    pairs = [row for row in pairs if row.against is not None and not row.against.startswith((CONTROL, "observers:"))]
+    for target, split in dict.fromkeys((row.target, row.split) for row in pairs):
+        part = [row for row in pairs if (row.target, row.split) == (target, split)]
+        console.print(Text(f"\n{target}, {plain(split)}: first minus second, same statements", style="bold"))
+        table = _table("first − second")
+        for name in shown.values():
+            table.add_column(name, no_wrap=True)
+        for one, other in dict.fromkeys((row.detector, row.against) for row in part):
+            mine = [row for row in part if row.against == other]
+            cells = (_interval(_find(mine, one, name + DIFFERENCE), signed=True) for name in shown)
+            table.add_row(Text(plain(f"{one} − {other}")), *cells)
+        console.print(table)
+
+
+def _show_offsets(console: Console, rows: Sequence[MetricRow]) -> None:
+    """The model that each detector takes least for a liar when it is honest, and the one that it takes most."""
+    offsets = [row for row in rows if row.metric == "offset" and row.value is not None]
+    if not offsets:
+        return
+    console.print(Text("\nlog-odds of honest statements, less everybody's: by speaking model", style="bold"))
+    table = _table("detector")
+    for name in ("lowest", "highest"):
+        table.add_column(name, overflow="fold")
+    for detector, target in dict.fromkeys((row.detector, row.target) for row in offsets):
+        mine = [row for row in offsets if (row.detector, row.target) == (detector, target)]
+        mine.sort(key=lambda row: row.value or 0.0)
+        ends = (f"{row.value:+.2f} {row.split.partition(SPEAKER)[2]}" for row in (mine[0], mine[-1]))
+        table.add_row(*(Text(plain(words)) for words in (f"{detector}, {target}", *ends)))
+    console.print(table)
+
+
+def _table(first: str) -> Table:
+    table = Table(box=None, header_style="none", pad_edge=False)
+    table.add_column(first, overflow="fold")
+    return table
 
 
 def _find(rows: Sequence[MetricRow], detector: str, metric: str) -> MetricRow | None:

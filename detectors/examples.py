@@ -67,7 +67,7 @@ def target_column(target: str) -> str:
 def read_statements(
     corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
 ) -> pl.DataFrame:
-    """The statements of some splits in order of play, with `names`, all players of their game.
+    """The statements of some splits in order of play, with `names` and `models`, all players of their game.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
     Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
@@ -80,7 +80,12 @@ def read_statements(
             f"{folder}: game {torn['game_id'][0]!r} has statements in the splits {', '.join(sorted(torn['split'][:2]))}"
             ", so that training on one would leak into the other; build the corpus again with `liescope build`"
         )
-    seats = read(folder, "games").select("game_id", names=pl.col("seats").list.eval(pl.element().struct.field("name")))
+    seat = pl.element().struct
+    seats = read(folder, "games").select(
+        "game_id",
+        names=pl.col("seats").list.eval(seat.field("name")),
+        models=pl.col("seats").list.eval(seat.field("model")),
+    )
     wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)
     return collected(kept.join(seats, on="game_id", how="left").sort("game_id", "position"), corpus)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData
 from liescope.detectors.textualize import TextConfig
 
-FORMAT = 2
+FORMAT = 3
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
 _STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -52,8 +52,9 @@ class TrainingFacts(BaseModel):
 
 
 class ModelFile(BaseModel):
-    """model.json. thresholds: by the false positive rate that they keep, chosen on the corpus's validation split; a
-    statement is flagged when its score is above it. None if that split has no honest statement.
+    """model.json. thresholds: by the false positive rate that they keep, and `macro_f1`, the one with the largest macro
+    F1; chosen on the corpus's validation split. A statement is flagged when its score is above it. None if that split
+    lacks the statements to choose it on. Format 2 lacks `macro_f1`.
     """
 
     model_config = _STRICT
@@ -65,7 +66,7 @@ class ModelFile(BaseModel):
     options: dict[str, Any]
     corpus: CorpusName
     training: TrainingFacts
-    thresholds: dict[Annotated[str, Field(pattern="^[15]pct$")], Share | None]
+    thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None]
     versions: dict[str, str]
 
 

@@ -18,8 +18,10 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
-from liescope.detectors.evaluation.metrics import flagged
-from liescope.detectors.evaluation.scores import METRIC_NAMES, SCORES, MetricRow, write_scores
+from liescope.detectors.evaluation.decisions import flagged
+from liescope.detectors.evaluation.metrics import LEVELS, words_of
+from liescope.detectors.evaluation.rows import MetricRow
+from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, read_model_file
@@ -57,7 +59,9 @@ class LoadedDetector:
 
     @property
     def thresholds(self) -> Mapping[str, float | None]:
-        """By the false positive rate they keep on validation games: "1pct", "5pct"."""
+        """By the false positive rate they keep on validation games: "1pct", "5pct"; and "macro_f1", which parts
+        deceptive from honest. None for one that could not be chosen.
+        """
         return {str(level): at for level, at in self.file.thresholds.items()}
 
     def reader(self) -> StatementReader:
@@ -95,6 +99,7 @@ class LoadedDetector:
         flags = {
             f"flag_at_{level}_fpr": pl.lit(None, pl.Boolean) if at is None else flagged(pl.col("score"), at)
             for level, at in self.thresholds.items()
+            if level in LEVELS
         }
         return table.with_columns(**flags).select("statement_id", "text", "score", *flags, "score_null")
 
@@ -191,8 +196,10 @@ def _card(name: str, file: ModelFile, rows: Sequence[MetricRow]) -> str:
         "corpus": file.corpus.name,
         "sources": file.training.sources,
         "config": {key: "bundled all-MiniLM-L6-v2" if value == "" else value for key, value in config.items()},
-        "metrics": [{**row, "metric": METRIC_NAMES[row["metric"]]} for row in shown_rows],
-        "thresholds": {f"{level[0]}%": at for level, at in file.thresholds.items() if at is not None},
+        "metrics": [{**row, "metric": words_of(row["metric"])} for row in shown_rows],
+        "thresholds": {
+            f"{level[0]}%": file.thresholds[level] for level in LEVELS if file.thresholds.get(level) is not None
+        },
         "folder": f"models/{name}",
         "liescope": file.versions["liescope"],
     }

@@ -16,16 +16,10 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
-from liescope.detectors.evaluation.scores import (
-    Figures,
-    MetricRow,
-    ScoringPlan,
-    choose_thresholds,
-    evaluate_scores,
-    metric_table,
-    per_detector,
-    score_table,
-)
+from liescope.detectors.evaluation.decisions import choose_thresholds
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
+from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
+from liescope.detectors.evaluation.scores import per_detector, score_table
 from liescope.detectors.examples import (
     Labelled,
     check_trainable,
@@ -79,7 +73,9 @@ class TrainResult:
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence."""
+        """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence,
+        against.
+        """
         return metric_table(self.rows)
 
     def to_json(self) -> dict[str, Any]:
@@ -237,7 +233,8 @@ def _common_names(statements: pl.DataFrame) -> list[str]:
 
 def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, float | None]:
     for _, _, table in per_detector(scores, statements):
-        return dict(choose_thresholds(table.filter(pl.col("split") == "validation")))
+        own = table.filter(pl.col("split") == "validation")
+        return dict(choose_thresholds(own["y"].to_numpy().astype(bool), own["score"].to_numpy()))
     return {}
 
 

@@ -56,7 +56,7 @@ class Report:
         """Value and 95% interval, on the held-out model where there is one."""
         wanted = (detector or self.detector, metric, f"{self.split}:held-out" if self.held_out else self.split)
         for row in self.rows:
-            if (row["detector"], row["metric"], row["split"]) == wanted:
+            if (row["detector"], row["metric"], row["split"]) == wanted and not row.get("against"):
                 return row["value"], row["lo"], row["hi"]
         sys.exit(f"the report on {self.name!r} has no row {wanted}; evaluate with --observers")
 
@@ -102,7 +102,7 @@ def picture(reports: list[Report]) -> Figure:
         Series(None, "auroc", detector, *own),
     ]
     seat = [
-        Series("observers:villager_vote", "villager_votes_mafioso", "villager's vote", COLOURS["vermillion"], "s"),
+        Series("observers:villager_vote", "names_mafioso", "villager's vote", COLOURS["vermillion"], "s"),
         Series(None, "names_mafioso", detector, *own),
     ]
     draw(top, reports, auroc, "Speaker's role from one statement (AUROC)")

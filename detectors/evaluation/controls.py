@@ -1,8 +1,8 @@
 """Cheap scorers that a lie detector must beat: what a statement's length, position and author alone give away.
 
-`role_oracle` knows the speaker's role, where a source says it, and shows how closely a target follows the role;
-`shuffled` is the TF-IDF detector trained on labels moved to other games, and shows that the protocol leaks nothing;
-`majority` knows the prevalence.
+`role_oracle` knows the speaker's role and shows how closely a target follows the role; `shuffled` is the TF-IDF
+detector trained on labels moved to other games, and shows that the protocol leaks nothing; `majority` knows the
+prevalence.
 """
 
 from __future__ import annotations
@@ -32,10 +32,15 @@ FitPredict = Callable[[pl.DataFrame, Bools, pl.DataFrame, int], Floats]
 
 
 def control_scores(
-    train: pl.DataFrame, others: pl.DataFrame, target: str, seed: int = 0, progress: Progress = silent
+    train: pl.DataFrame,
+    others: pl.DataFrame,
+    target: str,
+    seed: int = 0,
+    progress: Progress = silent,
+    own: bool = True,
 ) -> pl.DataFrame:
-    """A score table of all controls, fitted on the training statements: out-of-fold scores of `train` with their fold,
-    and scores of every statement in `others`. Raises UsageError if the training split cannot train.
+    """A score table of all controls, fitted on the training statements: scores of every statement in `others` and, if
+    `own`, out-of-fold scores of `train` with their fold. Raises UsageError if the training split cannot train.
     """
     data = labelled(train, target, context=0)
     check_trainable(data, target, _FOLDS)
@@ -49,7 +54,8 @@ def control_scores(
         def held_out(fit: Rows, score: Rows, _number: int, control: FitPredict = control) -> Floats:
             return control(learn[fit], data.y[fit], learn[score], seed)
 
-        tables.append(score_table(learn["statement_id"], out_of_fold(fold, held_out), detector, target, fold))
+        if own:
+            tables.append(score_table(learn["statement_id"], out_of_fold(fold, held_out), detector, target, fold))
         if others.height:
             tables.append(score_table(others["statement_id"], control(learn, data.y, others, seed), detector, target))
     progress(f"controls of {target}", len(CONTROLS), len(CONTROLS))

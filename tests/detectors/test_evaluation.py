@@ -13,16 +13,16 @@ import pytest
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.evaluation.controls import control_scores, deal_to_other_games
-from liescope.detectors.evaluation.observers import (
-    DETECTIVE_CLAIM,
-    Tables,
-    detective_claims,
-    in_the_villagers_seat,
-    on_statements,
-)
-from liescope.detectors.evaluation.report import scripted_warning, write_report
-from liescope.detectors.evaluation.run import EvaluationResult, evaluate
-from liescope.detectors.evaluation.scores import MetricRow, ScoringPlan, evaluate_scores, score_table
+from liescope.detectors.evaluation.populations import POPULATIONS
+from liescope.detectors.evaluation.rated import on_statements
+from liescope.detectors.evaluation.report import write_report
+from liescope.detectors.evaluation.report_text import markdown
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
+from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.evaluation.scorers import evaluate_scores
+from liescope.detectors.evaluation.scores import score_table, scripted_warning
+from liescope.detectors.evaluation.seat import DETECTIVE_CLAIM, Tables, detective_claims, in_the_villagers_seat
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
@@ -44,8 +44,17 @@ def evaluation(model: Path, corpus: Path) -> EvaluationResult:
     return evaluate([model], corpus, observers=True, draws=100)
 
 
+def renamed(rows: Rows) -> None:
+    """Make the games those of another corpus."""
+    for config in rows.values():
+        for row in config:
+            row["game_id"] = "other-" + row["game_id"]
+            if "statement_id" in row:
+                row["statement_id"] = "other-" + row["statement_id"]
+
+
 def value(rows: Sequence[MetricRow], detector: str, metric: str, split: str = "test") -> float | None:
-    (row,) = [r for r in rows if (r.detector, r.metric, r.split) == (detector, metric, split)]
+    (row,) = [r for r in rows if (r.detector, r.metric, r.split, r.against) == (detector, metric, split, None)]
     return row.value
 
 
@@ -124,9 +133,9 @@ def test_the_train_split_is_evaluated_out_of_fold(model: Path, corpus: Path) -> 
 def test_intervals_hold_their_values_and_every_row_has_the_documented_fields(evaluation: EvaluationResult) -> None:
     for row in evaluation.rows:
         data = row.to_json()
-        fields = "detector target split metric value lo hi statements games prevalence"
+        fields = "detector target split metric value lo hi statements games prevalence against"
         assert list(data) == fields.split()
-        if row.lo is not None and row.hi is not None and row.metric == "auroc":
+        if row.lo is not None and row.hi is not None:
             assert row.lo <= row.value <= row.hi
     json.dumps([row.to_json() for row in evaluation.rows], allow_nan=False)
 
@@ -142,7 +151,9 @@ def test_a_split_with_one_class_gives_nulls_and_a_reason(model: Path, make_corpu
     assert any("tfidf" in note and "all" in note and "honest" in note for note in evaluation.notes)
 
 
-def test_held_out_models_get_rows_of_their_own_statements(make_corpus: Corpus, tmp_path: Path) -> None:
+def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed(
+    make_corpus: Corpus, tmp_path: Path
+) -> None:
     def hold_out(rows: Rows) -> None:
         games = {row["game_id"]: [s["model"] for s in row["seats"]] for row in rows["games"]}
         for config in rows.values():
@@ -154,10 +165,102 @@ def test_held_out_models_get_rows_of_their_own_statements(make_corpus: Corpus, t
     corpus = make_corpus(models=models, hold_out=["model-c"], change=hold_out)
     train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}))
     evaluation = evaluate([tmp_path / "m"], corpus, observers=True, draws=20)
+    assert evaluation.plan.hold_out == ("model-c",)
     statements = read_statements(corpus, ["test"])
-    (row,) = [r for r in evaluation.rows if (r.detector, r.split, r.metric) == ("m", "test:held-out", "auroc")]
-    assert row.statements == statements.filter(pl.col("speaker_model") == "model-c").height > 0
+    mine = {r.split: r for r in evaluation.rows if r.detector == "m" and r.metric == "auroc" and not r.against}
+    own = pl.col("speaker_model") == "model-c"
+    beside = pl.col("models").list.contains("model-c")
+    for name, rows in {"held-out": own, "others-in-their-games": beside & ~own, "seen": ~beside}.items():
+        assert mine[f"test:{name}"].statements == statements.filter(rows).height > 0
+        assert f"test:{name}:rated-by-villagers" in mine
+    assert "test" not in {r.split for r in evaluation.rows}
     assert any(r.split == "test:held-out" and r.metric == "names_mafioso" for r in evaluation.rows)
+    words = markdown(evaluation)
+    assert all(f"### test:{name}: {mine[f'test:{name}'].statements:,} statements" in words for name in POPULATIONS)
+
+
+def test_a_corpus_that_no_model_was_trained_on_is_evaluated_as_a_whole(model: Path, make_corpus: Corpus) -> None:
+    evaluation = evaluate([model], make_corpus(models=["model-x", "model-a"], change=renamed), draws=10)
+    assert evaluation.plan.split == "all"
+    assert set(evaluation.statements["split"]) == {"train", "validation", "test"}
+    games = {row.split: row.games for row in evaluation.rows if row.metric == "brier" and row.detector == "tfidf"}
+    # Every game has a statement of a model that was not in training; the split alone would mix it with the others.
+    assert set(games) == {"all:held-out", "all:others-in-their-games"}
+    assert games["all:held-out"] == 120
+    assert value(evaluation.rows, "control:length", "auroc", "all:held-out") is not None
+    assert value(evaluation.rows, "control:length", "recall_at_5pct_fpr", "all:held-out") is None
+
+
+def test_everything_of_a_corpus_is_refused_to_a_model_that_was_trained_there(model: Path, corpus: Path) -> None:
+    with pytest.raises(UsageError, match="evaluate on --split test"):
+        evaluate([model], corpus, split="all")
+
+
+def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, tmp_path: Path) -> None:
+    def reasons(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["label_claim_null"] = "no claim" if row["label_claim"] is None else ""
+
+    corpus = make_corpus(change=reasons)
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "claim", TextConfig(), {}, 2))
+    evaluation = evaluate([tmp_path / "m"], corpus, draws=10)
+    test = read_statements(corpus, ["test"])
+    assert evaluation.without_label == {"claim": {"no claim": test["label_claim"].null_count()}}
+    assert "have no label and are left out" in markdown(evaluation)
+
+
+def test_two_detectors_are_compared_on_the_same_resamples(corpus: Path) -> None:
+    statements = read_statements(corpus)
+    noise = np.random.default_rng(1).random(statements.height)
+    lie = statements["label_role"].to_numpy()
+    scores = [("good", 0.5 * lie + 0.5 * noise), ("copy", 0.5 * lie + 0.5 * noise), ("guess", noise)]
+    tables = [score_table(statements["statement_id"], score, name, "role") for name, score in scores]
+    rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test", draws=50)).rows
+    found = {(r.detector, r.against, r.metric): r for r in rows if r.against}
+    same = [r for (one, other, _), r in found.items() if (one, other) == ("good", "copy")]
+    # A copy differs by nothing in any resample: the interval has no width.
+    assert same
+    assert {(r.value, r.lo, r.hi) for r in same} == {(0.0, 0.0, 0.0)}
+    assert found["good", "guess", "auroc_difference"].lo > 0
+    assert found["good", "guess", "matched_recall_5pct_difference"].lo > 0
+
+
+def test_detectors_that_scored_different_statements_are_compared_on_those_that_both_scored(corpus: Path) -> None:
+    statements = read_statements(corpus, ["test"])
+    noise = np.random.default_rng(1).random(statements.height)
+    half = statements.head(statements.height // 2)
+    tables = [
+        score_table(statements["statement_id"], noise, "all", "role"),
+        score_table(half["statement_id"], noise[: half.height], "half", "role"),
+    ]
+    rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test", draws=20)).rows
+    (difference,) = [r for r in rows if r.metric == "auroc_difference"]
+    assert (difference.statements, difference.value) == (half.height, 0.0)
+
+
+def test_a_score_shifted_for_one_model_loses_no_rank_among_players_of_a_game(corpus: Path) -> None:
+    """The shift is a figure of its own; centring within the game takes out what is the same for all of its speakers."""
+    statements = read_statements(corpus, ["test"])
+    rng = np.random.default_rng(0)
+    log_odds = statements["label_role"].to_numpy() + rng.normal(0, 1, statements.height)
+    game_shift = statements["game_id"].rank("dense").cast(pl.Int64).to_numpy() % 2 * 6.0
+    of_b = (statements["speaker_model"] == "model-b").to_numpy()
+    tables = [
+        score_table(statements["statement_id"], 1 / (1 + np.exp(-score)), name, "role")
+        for name, score in {
+            "plain": log_odds,
+            "by game": log_odds + game_shift,
+            "by model": log_odds + 3.0 * of_b,
+        }.items()
+    ]
+    rows = evaluate_scores(pl.concat(tables), statements, ScoringPlan("test", draws=20)).rows
+    assert value(rows, "by game", "auroc") < value(rows, "plain", "auroc") - 0.1
+    assert value(rows, "by game", "auroc_centred") == pytest.approx(value(rows, "plain", "auroc_centred"), abs=0.01)
+    (a, b) = (value(rows, "by model", "offset", f"test:speaker=model-{name}") for name in "ab")
+    assert b - a == pytest.approx(3, abs=0.6)
+    # Within the statements of one model, a shift of all of them changes nothing.
+    at_b = [value(rows, name, "auroc", "test:speaker=model-b") for name in ("plain", "by model")]
+    assert at_b[0] == pytest.approx(at_b[1])
 
 
 def test_a_model_is_not_evaluated_on_games_it_has_seen_under_another_split(model: Path, make_corpus: Corpus) -> None:
@@ -172,14 +275,7 @@ def test_a_model_is_not_evaluated_on_games_it_has_seen_under_another_split(model
 
 
 def test_a_model_of_another_corpus_keeps_the_thresholds_it_was_saved_with(model: Path, make_corpus: Corpus) -> None:
-    def fresh(rows: Rows) -> None:
-        for config in rows.values():
-            for row in config:
-                row["game_id"] = "other-" + row["game_id"]
-                if "statement_id" in row:
-                    row["statement_id"] = "other-" + row["statement_id"]
-
-    evaluation = evaluate([model], make_corpus(change=fresh), draws=10)
+    evaluation = evaluate([model], make_corpus(change=renamed), draws=10)
     saved = json.loads((model / "model.json").read_text(encoding="utf-8"))["thresholds"]
     assert evaluation.figures.thresholds["tfidf", "role"] == saved
 
@@ -191,10 +287,17 @@ def test_observers_who_know_beat_a_detector_that_guesses_on_the_same_statements(
     ratings = read(corpus, "ratings").collect()
     rows, notes = on_statements(scores, statements, ratings, ScoringPlan("train", draws=200))
     assert notes == []
-    (difference,) = [r for r in rows if (r.metric, r.split) == ("auroc_minus_suspicion", "train:rated-by-all")]
-    auroc = {r.detector: r.value for r in rows if (r.metric, r.split) == ("auroc", "train:rated-by-all")}
+    everybody = [r for r in rows if r.split == "train:rated-by-all"]
+    auroc = {r.detector: r.value for r in everybody if r.metric == "auroc"}
+    differences = {r.against: r for r in everybody if r.metric == "auroc_difference"}
+    difference = differences["observers:suspicion"]
     assert difference.value == pytest.approx(auroc["guess"] - auroc["observers:suspicion"])
     assert difference.hi < 0
+    # At the players' own rate of false positives, a guess finds as many lies as it flags truths.
+    found = {(r.detector, r.metric): r for r in everybody if r.against is None}
+    rate = found["observers:flags", "false_positive_rate"].value
+    assert found["guess", "recall_at_players_fpr"].value == pytest.approx(rate, abs=0.08)
+    assert found["observers:flags", "recall_at_players_fpr"].value > rate
     villagers = [r for r in rows if r.split == "train:rated-by-villagers" and r.metric == "auroc"]
     # A villager does not rate itself, so fewer statements are rated by villagers than by anybody.
     assert 0 < villagers[0].statements < difference.statements
@@ -270,22 +373,23 @@ def test_votes_that_the_rules_drew_are_left_out_and_counted_and_people_are_shown
     usable = tables.votes.filter(pl.col("fallback") == "")
     assert f"{tables.votes.height - usable.height} of {tables.votes.height} villagers' votes" in notes[0]
     people = usable.filter(pl.col("voter_source") == "human")
-    (row,) = [r for r in rows if r.split == "all:people" and r.metric == "villager_votes_mafioso"]
+    voted = [r for r in rows if r.detector == "observers:villager_vote"]
+    (row,) = [r for r in voted if r.split == "all:people"]
     assert row.games == people.height > 0
     assert row.value == pytest.approx((people["target_role"] == "mafioso").mean())
-    (all_models,) = [r for r in rows if r.split == "all" and r.metric == "villager_votes_mafioso"]
+    (all_models,) = [r for r in voted if r.split == "all"]
     assert all_models.games == usable.height - people.height
-    by_model = [r for r in rows if "villager=" in r.split and r.metric == "villager_votes_mafioso"]
+    by_model = [r for r in voted if "villager=" in r.split]
     assert sum(r.games for r in by_model) == all_models.games
 
 
 def test_the_difference_in_the_villagers_seat_is_paired(corpus: Path) -> None:
     rows, _, _ = _seat(corpus, lambda statements: statements["label_role"])
-    found = {r.metric: r for r in rows if r.split == "all"}
-    difference = found["names_mafioso_minus_villager"]
-    assert difference.value == pytest.approx(found["names_mafioso"].value - found["villager_votes_mafioso"].value)
+    found = {(r.detector, r.metric): r for r in rows if r.split == "all"}
+    difference, votes = found["d", "names_mafioso_difference"], found["observers:villager_vote", "names_mafioso"]
+    assert difference.against == "observers:villager_vote"
+    assert difference.value == pytest.approx(found["d", "names_mafioso"].value - votes.value)
     # The detector is always right, so all the width comes from the villagers' votes.
-    votes = found["villager_votes_mafioso"]
     assert difference.hi - difference.lo == pytest.approx(votes.hi - votes.lo)
 
 
@@ -314,11 +418,11 @@ def test_a_report_of_model_games_says_no_such_thing(evaluation: EvaluationResult
     words = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     assert scripted_warning(["scripted"]) not in words
     assert "control:length" in words
-    assert "names the mafioso, minus the villager's vote" in words
+    assert "| control:length | observers:villager_vote | test | names the mafioso, difference |" in words
 
 
 def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, make_corpus: Corpus) -> None:
-    with pytest.raises(UnknownName, match="test, train, validation"):
+    with pytest.raises(UnknownName, match="all, test, train, validation"):
         evaluate([model], make_corpus(games=10), split="tests")
 
     def all_train(rows: Rows) -> None:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    f1_score,
+    roc_auc_score,
+    roc_curve,
+)
 
-from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, interval
-from liescope.detectors.evaluation.metrics import Scored, calibration_error, metrics, rank_metrics, threshold_at
-
-NO_THRESHOLDS = {"1pct": None, "5pct": None}
+from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights
+from liescope.detectors.evaluation.calibration import brier, calibration_error, squared_errors
+from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, best_threshold, decision_metrics, threshold_at
+from liescope.detectors.evaluation.metrics import Scored
+from liescope.detectors.evaluation.ranking import rank_metrics
 
 
 def sample(seed: int, n: int = 400, games: int = 60, ties: bool = False) -> Scored:
@@ -24,34 +32,90 @@ def sample(seed: int, n: int = 400, games: int = 60, ties: bool = False) -> Scor
 def test_ranking_metrics_equal_scikit_learns_on_every_resample(seed: int, ties: bool) -> None:
     data = sample(seed, ties=ties)
     weights = game_weights(data.games, 20, seed)
-    auroc, precision = rank_metrics(data, weights)
+    found = rank_metrics(data, weights, {"recall": 0.05})
     for draw, row in enumerate(weights):
         w = row[data.game]
-        assert auroc[draw] == pytest.approx(roc_auc_score(data.y, data.score, sample_weight=w))
-        assert precision[draw] == pytest.approx(average_precision_score(data.y, data.score, sample_weight=w))
+        assert found["auroc"][draw] == pytest.approx(roc_auc_score(data.y, data.score, sample_weight=w))
+        assert found["average_precision"][draw] == pytest.approx(
+            average_precision_score(data.y, data.score, sample_weight=w)
+        )
+        fpr, recall, _ = roc_curve(data.y, data.score, sample_weight=w, drop_intermediate=False)
+        assert found["recall"][draw] == pytest.approx(np.interp(0.05, fpr, recall))
 
 
 def test_a_weighted_metric_equals_the_metric_of_the_resampled_statements() -> None:
     data = sample(3)
     weights = game_weights(data.games, 5, 1)
-    found = metrics(data, {"1pct": 0.8, "5pct": 0.6}, weights)
+    found = decision_metrics(data, {"1pct": 0.8, "5pct": 0.6, "macro_f1": 0.5}, weights)
+    errors = brier(data, weights)
     for draw, row in enumerate(weights):
         rows = np.repeat(np.arange(len(data.y)), row[data.game].astype(int))
         y, score = data.y[rows], data.score[rows]
-        assert found["brier"][draw] == pytest.approx(brier_score_loss(y, score))
+        assert errors[draw] == pytest.approx(brier_score_loss(y, score))
         assert found["recall_at_1pct_fpr"][draw] == pytest.approx((score > 0.8)[y].mean())
         assert found["realised_fpr_at_5pct"][draw] == pytest.approx((score > 0.6)[~y].mean())
+        assert found["lie_f1"][draw] == pytest.approx(f1_score(y, score > 0.5))
+        assert found["macro_f1"][draw] == pytest.approx(f1_score(y, score > 0.5, average="macro"))
+        assert found["balanced_accuracy"][draw] == pytest.approx(balanced_accuracy_score(y, score > 0.5))
 
 
-def test_the_calibration_error_of_four_statements_worked_out_by_hand() -> None:
-    # Two bins. Below one half: scores .2 and .4, one deceptive: |1 - .6| = .4. Above: .6 and .9, both: |2 - 1.5| = .5.
-    data = Scored(np.array([False, True, True, True]), np.array([0.2, 0.4, 0.6, 0.9]), np.zeros(4, np.int64), 1)
-    assert calibration_error(data, np.ones((1, 1), np.float32), bins=2)[0] == pytest.approx((0.4 + 0.5) / 4)
+def test_recall_at_a_rate_flags_as_many_honest_statements_in_every_resample_and_parts_ties_at_random() -> None:
+    data = Scored(np.array([True, True, False, False]), np.array([0.9, 0.5, 0.5, 0.1]), np.zeros(4, np.int64), 1)
+    rates = {"none": 0.0, "quarter": 0.25, "half": 0.5, "all": 1.0}
+    found = rank_metrics(data, np.ones((1, 1), np.float32), rates)
+    assert [found[name][0] for name in rates] == [0.5, 0.75, 1.0, 1.0]
+    # A rate for each draw: that of another scorer, which differs from resample to resample.
+    assert rank_metrics(data, np.ones((2, 1), np.float32), {"r": np.array([0.0, 0.5])})["r"].tolist() == [0.5, 1.0]
 
 
-def test_a_score_of_one_falls_into_the_last_bin_and_is_calibrated_when_it_is_right() -> None:
-    data = Scored(np.array([True, False]), np.array([1.0, 0.0]), np.zeros(2, np.int64), 1)
-    assert calibration_error(data, np.ones((1, 1), np.float32))[0] == 0
+def test_the_squared_calibration_error_of_two_games_worked_out_by_hand() -> None:
+    # Two games, two bins of two statements. Gaps of the first game: .2 and .1; of the second: .6 and .3.
+    score, y = np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, True, True, True])
+    data = Scored(y, score, np.array([0, 1, 0, 1]), 2)
+    debiased, biased = squared_errors(data, np.ones((1, 2), np.float32), bins=2)
+    low, high = (-0.1, 0.8), (0.2, 0.1)
+    assert biased[0] == pytest.approx((sum(low) ** 2 / 2 + sum(high) ** 2 / 2) / 4)
+    # What is left of the squares is twice the product of the two games, times G / (G - 1) = 2.
+    assert debiased[0] == pytest.approx(2 * (2 * low[0] * low[1] / 2 + 2 * high[0] * high[1] / 2) / 4)
+
+
+def worlds(shift: float, count: int = 150) -> list[tuple[float, float, float]]:
+    """Calibration errors of many samples whose scores are the probabilities of a lie, or are off by `shift`."""
+    found = []
+    for world in range(count):
+        rng = np.random.default_rng(world)
+        chance = np.repeat(rng.beta(2, 4, 150), 4) * 0.7 + rng.random(600) * 0.2
+        data = Scored(rng.random(600) < chance, chance + shift, np.repeat(np.arange(150), 4), 150)
+        value, lo, hi = calibration_error(data, game_weights(150, 200, world))
+        assert value is not None
+        assert lo is not None
+        assert hi is not None
+        found.append((value, lo, hi))
+    return found
+
+
+def test_scores_that_are_right_have_no_calibration_error_and_an_interval_that_says_so() -> None:
+    found = worlds(0.0)
+    assert all(lo <= value <= hi for value, lo, hi in found)
+    assert np.median([value for value, _, _ in found]) < 0.02
+    assert np.mean([lo == 0 for _, lo, _ in found]) > 0.93
+
+
+def test_scores_that_are_off_have_that_calibration_error_and_an_interval_that_holds_it() -> None:
+    found = worlds(0.1)
+    assert all(lo <= value <= hi for value, lo, hi in found)
+    assert np.sqrt(np.mean([value**2 for value, _, _ in found])) == pytest.approx(0.1, abs=0.01)
+    assert 0.88 <= np.mean([lo <= 0.1 <= hi for _, lo, hi in found]) <= 0.99
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_threshold_for_f1_is_the_best_there_is(ties: bool) -> None:
+    data = sample(7, ties=ties)
+    at = best_threshold(data.y, data.score)
+    assert at is not None
+    macro = [f1_score(data.y, data.score > other, average="macro") for other in np.unique(data.score)]
+    assert f1_score(data.y, data.score > at, average="macro") == pytest.approx(max(macro))
+    assert best_threshold(np.array([True, True]), np.array([0.1, 0.2])) is None
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.05, 0.5])
@@ -74,16 +138,27 @@ def test_a_threshold_cannot_be_chosen_without_honest_statements() -> None:
 @pytest.mark.parametrize("label", [True, False])
 def test_one_class_leaves_undefined_what_compares_two(label: bool) -> None:
     data = Scored(np.full(6, label), np.linspace(0, 1, 6), np.arange(6), 6)
-    found = {name: estimate(values) for name, values in metrics(data, NO_THRESHOLDS, game_weights(6, 50, 0)).items()}
-    for name in ("auroc", "average_precision", "recall_at_1pct_fpr"):
-        assert found[name] == (None, None, None)
-    assert found["brier"][0] is not None
+    weights = game_weights(6, 50, 0)
+    at = dict.fromkeys(NO_THRESHOLDS, 0.5)
+    undefined = {**rank_metrics(data, weights), **decision_metrics(data, at, weights)}
+    for name in ("auroc", "average_precision", "matched_recall_1pct", "macro_f1", "balanced_accuracy"):
+        assert estimate(undefined[name]) == (None, None, None)
+    assert estimate(brier(data, weights))[0] is not None
 
 
 def test_no_statement_at_all_gives_nothing_and_no_warning() -> None:
     empty = Scored(np.empty(0, bool), np.empty(0), np.empty(0, np.int64), 0)
-    found = metrics(empty, NO_THRESHOLDS, game_weights(0, 10, 0))
+    weights = game_weights(0, 10, 0)
+    found = {**rank_metrics(empty, weights), **decision_metrics(empty, NO_THRESHOLDS, weights)}
     assert all(estimate(values) == (None, None, None) for values in found.values())
+    assert estimate(brier(empty, weights)) == calibration_error(empty, weights) == (None, None, None)
+
+
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 0.5])
+def test_an_interval_holds_its_value_even_where_resamples_lean_to_one_side(shift: float) -> None:
+    draws = np.random.default_rng(0).normal(shift, 0.3, 500)
+    value, lo, hi = estimate(np.r_[0.0, draws])
+    assert lo <= value <= hi
 
 
 def test_the_interval_covers_the_true_value_about_as_often_as_it_says() -> None:
@@ -95,7 +170,8 @@ def test_the_interval_covers_the_true_value_about_as_often_as_it_says() -> None:
         share = np.clip(rng.normal(truth, 0.2, 60), 0.01, 0.99)
         right = rng.random((60, 6)) < share[:, None]
         data = Scored(np.ones(360, bool), right.ravel().astype(float), np.repeat(np.arange(60), 6), 60)
-        found = metrics(data, {"1pct": 0.5, "5pct": 0.5}, game_weights(60, 300, world))["recall_at_1pct_fpr"]
+        at = {"1pct": 0.5, "5pct": 0.5, "macro_f1": 0.5}
+        found = decision_metrics(data, at, game_weights(60, 300, world))["recall_at_1pct_fpr"]
         _, lo, hi = estimate(found)
         assert lo is not None
         assert hi is not None
@@ -108,7 +184,7 @@ def test_statements_of_one_game_are_not_counted_as_independent() -> None:
     data = sample(11, n=40, games=20)
     copied = Scored(np.tile(data.y, 10), np.tile(data.score, 10), np.tile(data.game, 10), 20)
     weights = game_weights(20, 500, 0)
-    once, often = interval(rank_metrics(data, weights)[0]), interval(rank_metrics(copied, weights)[0])
+    once, often = (estimate(rank_metrics(sample, weights)["auroc"]) for sample in (data, copied))
     assert often == pytest.approx(once)
 
 

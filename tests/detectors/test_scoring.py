@@ -25,7 +25,8 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors import LoadedDetector, load, score, train
 from liescope.detectors.commands import app
 from liescope.detectors.evaluation.bootstrap import game_weights
-from liescope.detectors.evaluation.metrics import Scored, metrics
+from liescope.detectors.evaluation.decisions import decision_metrics
+from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.examples import make_examples, read_statements
 from liescope.detectors.inputs import NO_TEXT
 from liescope.generate.corpus import read
@@ -162,7 +163,7 @@ def test_a_score_at_the_threshold_is_not_flagged_and_the_next_above_is(model: Lo
 def test_recall_and_realised_rate_count_what_is_above_the_threshold_only() -> None:
     y, value = np.array([True, True, False, False]), np.array([0.5, 0.7, 0.5, 0.3])
     data = Scored(y, value, np.arange(4), 4)
-    found = metrics(data, {"1pct": 0.5, "5pct": 0.4}, game_weights(4, 0, 0))
+    found = decision_metrics(data, {"1pct": 0.5, "5pct": 0.4}, game_weights(4, 0, 0))
     assert found["recall_at_1pct_fpr"][0] == 0.5
     assert found["realised_fpr_at_1pct"][0] == 0
     assert found["recall_at_5pct_fpr"][0] == 1

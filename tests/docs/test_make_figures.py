@@ -24,7 +24,7 @@ def write_report(folder: Path, held_out: list[str], auroc: float, kind: str = "t
     named = {
         "mine": ("auroc", "names_mafioso"),
         "control:length": ("auroc",),
-        "observers:villager_vote": ("villager_votes_mafioso",),
+        "observers:villager_vote": ("names_mafioso",),
     }
     rows = [
         {"detector": who, "metric": metric, "split": split, "value": value, "lo": value - 0.01, "hi": value + 0.01}

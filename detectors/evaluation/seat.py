@@ -1,8 +1,7 @@
-"""A detector compared with the players of the game: on the same statements, or in the same seat; always paired.
+"""A detector in the surviving villager's seat of Mini-Mafia, where only votes exist, compared with that villager.
 
-Where players rated statements, their mean suspicion and the share that flagged are scores like any other. Where only
-votes exist (Mini-Mafia), the detector takes the surviving villager's seat: it names the living player, other
-than the villager, whose statements it found most suspicious on average; the villager's choice is its vote.
+It names the living player, other than the villager, whose statements it found most suspicious on average; the
+villager's choice is its vote.
 """
 
 from __future__ import annotations
@@ -13,62 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights
-from liescope.detectors.evaluation.metrics import Floats, rank_metrics
-from liescope.detectors.evaluation.scores import MetricRow, ScoringPlan, describe, per_detector, score_table, scored
+from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, share
+from liescope.detectors.evaluation.metrics import DIFFERENCE, Floats
+from liescope.detectors.evaluation.populations import populations
+from liescope.detectors.evaluation.rated import OBSERVERS
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
+from liescope.detectors.evaluation.scores import score_table
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
 
-OBSERVERS = "observers:"
 _VILLAGER_VOTE = OBSERVERS + "villager_vote"
-_SCORES = ("suspicion", "flag_rate")
 _HUMAN = "human"
-_MADE_OF_RATINGS = "peer"
+_NAMES = "names_mafioso"
 DETECTIVE_CLAIM = "control:detective_claim"
-
-Found = tuple[list[MetricRow], list[str]]
-
-
-def on_statements(scores: pl.DataFrame, statements: pl.DataFrame, ratings: pl.DataFrame, plan: ScoringPlan) -> Found:
-    """AUROC of detectors and observers on the statements that observers rated, and the paired differences.
-
-    Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`. The target
-    `peer` is left out because its label is made from these ratings.
-    """
-    rows: list[MetricRow] = []
-    groups = {"rated-by-villagers": pl.col("observer_role") == VILLAGER, "rated-by-all": pl.lit(True)}
-    for group, who in groups.items():
-        usable = ratings.filter(who & pl.col("flag").is_not_null() & pl.col("suspicion").is_not_null())
-        judged = usable.group_by("statement_id").agg(
-            suspicion=pl.col("suspicion").mean(), flag_rate=pl.col("flag").mean()
-        )
-        shown: set[str] = set()
-        for detector, target, table in per_detector(scores, statements):
-            both = table.filter(pl.col("split") == plan.split).join(judged, on="statement_id", maintain_order="left")
-            if both.is_empty() or target == _MADE_OF_RATINGS:
-                continue
-            auroc = {name: _auroc(both, name, plan) for name in ("score", *_SCORES)}
-            found = [(detector, "auroc", auroc["score"])]
-            found += [(detector, f"auroc_minus_{name}", auroc["score"] - auroc[name]) for name in _SCORES]
-            if target not in shown:
-                shown.add(target)
-                found = [(OBSERVERS + name, "auroc", auroc[name]) for name in _SCORES] + found
-            rows += _rows(found, target, f"{plan.split}:{group}", describe(both))
-    if (scores["target"] == _MADE_OF_RATINGS).any():
-        return rows, ["observers: label_peer is made from the ratings, so no rating is set beside a detector of it"]
-    if not rows:
-        return [], [f"observers: no statement of {plan.split} was rated by another player (play with --assess)"]
-    return rows, []
-
-
-def _rows(
-    found: list[tuple[str, str, Floats]], target: str, split: str, shared: tuple[int, int, float | None]
-) -> list[MetricRow]:
-    return [MetricRow(who, target, split, metric, *estimate(values), *shared) for who, metric, values in found]
-
-
-def _auroc(table: pl.DataFrame, column: str, plan: ScoringPlan) -> Floats:
-    data = scored(table.with_columns(score=pl.col(column)))
-    return rank_metrics(data, game_weights(data.games, plan.draws, plan.seed))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +35,19 @@ class Tables:
     games: pl.DataFrame
 
 
-def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> Found:
+def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> tuple[list[MetricRow], list[str]]:
     """Share of votes in which the detector and the villager name the mafioso, and the paired difference, over games.
 
     A vote that the rules drew at random says nothing about the villager: it is left out but counted. Rows: all
-    non-human villagers, each villager model, people (`test:people`), and games whose mafioso was held out.
+    non-human villagers, by the population of the mafioso; each villager model; and people (`test:people`).
     If the detector ties, the share of mafiosos among the tied counts; a player who said nothing gets the mean of the
     others. A row's `prevalence` is the share that naming at random would reach.
     """
     mafiosos = pl.col("seats").list.eval(pl.element().filter(pl.element().struct.field("role") == MAFIOSO))
     mini = tables.games.filter(pl.col("game") == MiniMafia.name).select(
-        "game_id", mafioso_model=mafiosos.list.first().struct.field("model")
+        "game_id",
+        mafioso_model=mafiosos.list.first().struct.field("model"),
+        models=pl.col("seats").list.eval(pl.element().struct.field("model")),
     )
     votes = tables.votes.filter(pl.col("voter_role") == VILLAGER).join(mini, on="game_id")
     if votes.is_empty():
@@ -107,11 +64,13 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
         units = _units(kept, candidates, _suspicion(kept, mine, tables.statements))
         for split, part in _groups(units, plan):
             voted, named = _share(part, "voted", plan), _share(part, "named", plan)
-            found = [(detector, "names_mafioso", named), (detector, "names_mafioso_minus_villager", named - voted)]
-            if target not in shown:
-                found = [(_VILLAGER_VOTE, "villager_votes_mafioso", voted), *found]
             said, chance = int(part["statements"].sum()), part["chance"].to_numpy().mean()
-            rows += _rows(found, target, split, (said, part["game_id"].n_unique(), float(chance)))
+            shared = (said, part["game_id"].n_unique(), float(chance))
+            if target not in shown:
+                rows += rows_of(_VILLAGER_VOTE, target, split, [(_NAMES, estimate(voted))], shared)
+            rows += rows_of(detector, target, split, [(_NAMES, estimate(named))], shared)
+            difference = [(_NAMES + DIFFERENCE, estimate(named - voted))]
+            rows += rows_of(detector, target, split, difference, shared, _VILLAGER_VOTE)
         shown.add(target)
     return rows, notes
 
@@ -171,7 +130,12 @@ def _units(votes: pl.DataFrame, candidates: pl.DataFrame, suspicion: pl.DataFram
         statements=pl.col("statements").sum(),
     )
     voted = votes.select(
-        *vote, "voter_model", "voter_source", "mafioso_model", voted=(pl.col("target_role") == MAFIOSO).cast(pl.Float64)
+        *vote,
+        "voter_model",
+        "voter_source",
+        "mafioso_model",
+        "models",
+        voted=(pl.col("target_role") == MAFIOSO).cast(pl.Float64),
     )
     return voted.join(named, on=vote).sort(vote)
 
@@ -180,12 +144,9 @@ def _groups(units: pl.DataFrame, plan: ScoringPlan) -> Iterator[tuple[str, pl.Da
     human = pl.col("voter_source") == _HUMAN
     models = units.filter(~human)
     if models.height:
-        yield plan.split, models
+        yield from populations(models, plan.split, plan.hold_out, "mafioso_model")
     for model in sorted(models["voter_model"].unique()):
         yield f"{plan.split}:villager={model}", models.filter(pl.col("voter_model") == model)
-    held_out = models.filter(pl.col("mafioso_model").is_in(list(plan.hold_out)))
-    if held_out.height:
-        yield f"{plan.split}:held-out", held_out
     people = units.filter(human)
     if people.height:
         yield f"{plan.split}:people", people
@@ -193,7 +154,5 @@ def _groups(units: pl.DataFrame, plan: ScoringPlan) -> Iterator[tuple[str, pl.Da
 
 def _share(units: pl.DataFrame, column: str, plan: ScoringPlan) -> Floats:
     game, games = codes(units["game_id"].to_numpy())
-    weights = game_weights(games, plan.draws, plan.seed)
-    total = np.bincount(game, weights=units[column].to_numpy(), minlength=games)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((weights @ total) / (weights @ np.bincount(game, minlength=games)), dtype=np.float64)
+    values = units[column].to_numpy()
+    return share(values, np.ones(len(values)), game, game_weights(games, plan.draws, plan.seed))

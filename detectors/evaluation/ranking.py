@@ -1,0 +1,66 @@
+"""Metrics of the order of scores alone: no threshold is chosen, and a score may be any number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from liescope.detectors.evaluation.metrics import LEVELS, Floats, Scored, Weights
+
+_CELLS = 2_000_000
+MATCHED = {f"matched_recall_{name}": rate for name, rate in LEVELS.items()}
+
+
+def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Floats] = MATCHED) -> dict[str, Floats]:
+    """`auroc`, `average_precision` and, by the names of `rates`, the recall at a realised false positive rate; each
+    (draws,), NaN if a class is missing.
+
+    AUROC counts ties half. Average precision is the sum of precision over the steps of recall, without interpolation,
+    as in scikit-learn. Recall is read from the ROC curve of each weighting where exactly that share of its honest
+    statements is flagged; within a tie, statements are flagged at random. rates: a number, or one for each draw.
+    """
+    names, draws = ("auroc", "average_precision", *rates), len(weights)
+    found = {name: np.full(draws, np.nan) for name in names}
+    if not len(data.y):
+        return found
+    _, block = np.unique(-data.score, return_inverse=True)
+    blocks = int(block.max()) + 1
+    counts = [_counts(block[rows], data.game[rows], (blocks, data.games)) for rows in (data.y, ~data.y)]
+    every = {name: np.broadcast_to(rate, draws) for name, rate in rates.items()}
+    step = max(1, _CELLS // blocks)
+    for first in range(0, draws, step):
+        part = slice(first, first + step)
+        games = np.ascontiguousarray(weights[part].T, dtype=np.float64)
+        lies, honest = (count @ games for count in counts)  # (blocks, draws), highest score first
+        lies_above, honest_above = lies.cumsum(axis=0), honest.cumsum(axis=0)
+        all_lies, all_honest = lies_above[-1], honest_above[-1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            below = all_honest - honest_above + honest / 2
+            found["auroc"][part] = (lies * below).sum(axis=0) / (all_lies * all_honest)
+            precision = lies_above / np.maximum(lies_above + honest_above, 1)
+            found["average_precision"][part] = (lies * precision).sum(axis=0) / all_lies
+            for name, rate in every.items():
+                flagged = _flagged(lies, honest, lies_above, honest_above, rate[part] * all_honest)
+                found[name][part] = flagged / all_lies
+        for values in found.values():
+            values[part][(all_lies == 0) | (all_honest == 0)] = np.nan
+    return found
+
+
+def _counts(block: np.ndarray, game: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    return csr_array((np.ones(len(block)), (block, game)), shape=shape)
+
+
+def _flagged(lies: Floats, honest: Floats, lies_above: Floats, honest_above: Floats, allowed: Floats) -> Floats:
+    """(draws,): how many lies are flagged once `allowed` honest statements are, the block that crosses it in part."""
+    draw = np.arange(lies.shape[1])
+    # The small addend keeps a rate times a count from falling just short of the whole number that it means.
+    full = (honest_above <= allowed + 1e-9).sum(axis=0)
+    crossing = np.minimum(full, len(lies) - 1)
+    before = np.where(full > 0, full - 1, 0)
+    sure = np.where(full > 0, lies_above[before, draw], 0.0)
+    spent = np.where(full > 0, honest_above[before, draw], 0.0)
+    in_part = np.where(full < len(lies), (allowed - spent) / honest[crossing, draw] * lies[crossing, draw], 0.0)
+    return np.asarray(sure + in_part, dtype=np.float64)

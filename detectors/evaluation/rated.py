@@ -1,0 +1,104 @@
+"""Detectors compared with the players who rated statements: on the same statements, paired.
+
+The players' mean suspicion and the share that flagged are scores like any other; flagged by more than half is a
+decision like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import polars as pl
+
+from liescope.detectors.evaluation.bootstrap import estimate, game_weights
+from liescope.detectors.evaluation.comparing import Scorer, differences
+from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, rates
+from liescope.detectors.evaluation.metrics import DECISION, METRICS, Floats
+from liescope.detectors.evaluation.offsets import centred
+from liescope.detectors.evaluation.populations import populations
+from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
+from liescope.detectors.evaluation.scorers import draws_of
+from liescope.detectors.evaluation.scores import per_detector, scored
+from liescope.games.mafia import VILLAGER
+
+OBSERVERS = "observers:"
+_SUSPICION, _FLAGS = OBSERVERS + "suspicion", OBSERVERS + "flags"
+_MATCHED, _PLAYERS_FPR = "recall_at_players_fpr", "false_positive_rate"
+_HALF: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
+_MADE_OF_RATINGS = "peer"
+
+
+def on_statements(
+    scores: pl.DataFrame,
+    statements: pl.DataFrame,
+    ratings: pl.DataFrame,
+    plan: ScoringPlan,
+    thresholds: Mapping[tuple[str, str], Thresholds] | None = None,
+) -> tuple[list[MetricRow], list[str]]:
+    """Detectors and observers on the statements that observers rated, and the paired differences.
+
+    Splits are named `test:rated-by-villagers` (observers without private knowledge) and `test:rated-by-all`, after the
+    population. thresholds: of the detectors, by (detector, target). The target `peer` is left out because its label is
+    made from these ratings.
+    """
+    rows: list[MetricRow] = []
+    groups = {"rated-by-villagers": pl.col("observer_role") == VILLAGER, "rated-by-all": pl.lit(True)}
+    tables = [found for found in per_detector(scores, statements) if found[1] != _MADE_OF_RATINGS]
+    for group, who in groups.items():
+        judged = (
+            ratings.filter(who)
+            .group_by("statement_id")
+            .agg(suspicion=pl.col("suspicion").mean(), flags=pl.col("flag").mean())
+        )
+        beside: dict[tuple[str, str], list[Scorer]] = {}
+        for detector, target, table in tables:
+            chosen = (thresholds or {}).get((detector, target), NO_THRESHOLDS)
+            both = plan.evaluated(table).join(judged, on="statement_id", maintain_order="left")
+            for name, part in populations(both, plan.split, plan.hold_out):
+                key = target, f"{name}:{group}"
+                if key not in beside:
+                    beside[key] = _observers(part, plan)
+                flagged = part.filter(pl.col("flags").is_not_null())
+                beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, chosen=chosen, plan=plan)))
+        for (target, split), scorers in beside.items():
+            for scorer in scorers:
+                found = [(m.name, estimate(scorer.values[m.name])) for m in METRICS if m.name in scorer.values]
+                rows += rows_of(scorer.name, target, split, found, describe(scorer.table))
+            players = [scorer for scorer in scorers if scorer.name.startswith(OBSERVERS)]
+            pairs = [(one, other) for one in scorers if one not in players for other in players]
+            rows += differences(pairs, target, split)
+    if (scores["target"] == _MADE_OF_RATINGS).any():
+        return rows, ["observers: label_peer is made from the ratings, so no rating is set beside a detector of it"]
+    if not rows:
+        return [], [f"observers: no statement of {plan.split} was rated by another player (play with --assess)"]
+    return rows, []
+
+
+def _flags(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
+    """Recall and false positive rate of flagging what more than half of the players flagged."""
+    data = scored(table, "flagged")
+    recall, rate = rates(data, 0.5, game_weights(data.games, plan.draws, plan.seed))
+    return {_MATCHED: recall, _PLAYERS_FPR: rate}
+
+
+def _observers(table: pl.DataFrame, plan: ScoringPlan) -> list[Scorer]:
+    """The players as scorers of the statements that they rated."""
+
+    def measure(part: pl.DataFrame) -> dict[str, Floats]:
+        return {**draws_of(part, _HALF, plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
+
+    own = table.drop("centred")
+    suspicion = own.filter(pl.col("suspicion").is_not_null()).with_columns(score="suspicion")
+    flags = own.filter(pl.col("flags").is_not_null()).with_columns(score="flags")
+    named = {_SUSPICION: suspicion, _FLAGS: flags.with_columns(flagged="flags")}
+    return [Scorer.of(name, centred(part), measure) for name, part in named.items() if part.height]
+
+
+def _beside_flags(table: pl.DataFrame, *, chosen: Thresholds, plan: ScoringPlan) -> dict[str, Floats]:
+    """The metrics of a detector; its recall where it flags as many honest statements as the players do."""
+    rate = _flags(table.with_columns(flagged="flags"), plan)[_PLAYERS_FPR]
+    data = scored(table)
+    matched = rank_metrics(data, game_weights(data.games, plan.draws, plan.seed), {_MATCHED: rate})[_MATCHED]
+    return {**draws_of(table, chosen, plan), _MATCHED: matched}

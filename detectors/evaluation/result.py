@@ -1,0 +1,61 @@
+"""A finished evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from liescope.detectors.evaluation.populations import is_population
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
+from liescope.detectors.evaluation.scorers import Figures
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class EvaluationResult:
+    """A finished evaluation.
+
+    scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, including
+    the comparison with the players; models: name to the contents of model.json; sources: where the evaluated words
+    come from; without_label: target and reason to the evaluated statements whose label is null; notes: what could not
+    be computed, and what was left out; files: those of the report, if one was written.
+    """
+
+    corpus: str
+    plan: ScoringPlan
+    models: Mapping[str, Mapping[str, Any]]
+    sources: tuple[str, ...]
+    scores: pl.DataFrame
+    statements: pl.DataFrame
+    figures: Figures
+    rows: tuple[MetricRow, ...]
+    without_label: Mapping[str, Mapping[str, int]]
+    notes: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """The figures as a frame: detector, target, split, metric, value, lo, hi, statements, games, prevalence,
+        against.
+        """
+        return metric_table(self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `liescope evaluate --json` prints."""
+        return {
+            "split": self.plan.split,
+            "without_label": {target: dict(reasons) for target, reasons in self.without_label.items()},
+            "rows": [row.to_json() for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        auroc = [
+            f"{row.detector} {row.value:.3f}{row.split.removeprefix(self.plan.split).replace(':', ' ')}"
+            for row in self.figures.rows
+            if row.metric == "auroc" and is_population(row.split) and row.detector in self.models and row.value
+        ]
+        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC {', '.join(auroc) or 'not defined'}>"

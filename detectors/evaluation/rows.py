@@ -1,0 +1,102 @@
+"""One figure as a row, and what to compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+
+from liescope.common.errors import UnknownName
+from liescope.data_cards.tables import SPLITS
+from liescope.detectors.evaluation.bootstrap import DRAWS, Estimate
+from liescope.detectors.evaluation.decisions import Thresholds
+
+ALL = "all"
+"""Every split of a corpus at once, for a model that never trained there."""
+THRESHOLDS_ON = {"train": "validation", "validation": "train", "test": "validation"}
+"""The split whose games choose the thresholds for an evaluated split; never the games being evaluated."""
+_SCHEMA = {
+    **dict.fromkeys(("detector", "target", "split", "metric"), pl.String),
+    **dict.fromkeys(("value", "lo", "hi"), pl.Float64),
+    **dict.fromkeys(("statements", "games"), pl.Int64),
+    "prevalence": pl.Float64,
+    "against": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One figure. split: the split, or a population or part of it; lo, hi: its 95% interval; value, lo, hi are None if
+    it is not defined (a note says why); against: for a difference, whose figure was subtracted from the detector's.
+    """
+
+    detector: str
+    target: str
+    split: str
+    metric: str
+    value: float | None
+    lo: float | None
+    hi: float | None
+    statements: int
+    games: int
+    prevalence: float | None
+    against: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringPlan:
+    """What to compute. split: of the corpus, or "all"; hold_out: models whose statements are a population of their own;
+    frozen: thresholds, by detector, of those that chose theirs elsewhere; the others' are chosen on `threshold_split`.
+    """
+
+    split: str
+    hold_out: tuple[str, ...] = ()
+    draws: int = DRAWS
+    seed: int = 0
+    frozen: Mapping[str, Thresholds] = field(default_factory=dict)
+
+    @property
+    def threshold_split(self) -> str | None:
+        return THRESHOLDS_ON.get(self.split)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits of the corpus that are evaluated."""
+        return SPLITS if self.split == ALL else (self.split,)
+
+    def evaluated(self, table: pl.DataFrame) -> pl.DataFrame:
+        return table.filter(pl.col("split").is_in(self.splits))
+
+
+def check_split(split: str) -> None:
+    """Raises UnknownName."""
+    if split not in (*THRESHOLDS_ON, ALL):
+        raise UnknownName("split", split, (*THRESHOLDS_ON, ALL))
+
+
+def metric_table(rows: Sequence[MetricRow]) -> pl.DataFrame:
+    """The rows as a frame with the fields of `MetricRow` as columns."""
+    return pl.DataFrame([row.to_json() for row in rows], schema=_SCHEMA)
+
+
+def rows_of(
+    detector: str,
+    target: str,
+    split: str,
+    found: Iterable[tuple[str, Estimate]],
+    shared: tuple[int, int, float | None],
+    against: str | None = None,
+) -> list[MetricRow]:
+    """Rows of several metrics on the same statements. shared: what `describe` says of them."""
+    return [MetricRow(detector, target, split, metric, *values, *shared, against) for metric, values in found]
+
+
+def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:
+    """(statements, games, prevalence) of a table with y."""
+    prevalence = table["y"].mean()
+    return table.height, table["game_id"].n_unique(), float(prevalence) if isinstance(prevalence, float) else None

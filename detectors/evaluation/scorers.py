@@ -1,0 +1,115 @@
+"""From scores to figures: every scorer on every population, pairs of them, and each speaking model.
+
+It takes only a table of scores and the statements' labels; nothing is scored here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import polars as pl
+
+from liescope.detectors.evaluation.bootstrap import Estimate, estimate, game_weights
+from liescope.detectors.evaluation.calibration import brier, calibration_error
+from liescope.detectors.evaluation.comparing import Scorer, differences, pairs_of_interest
+from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, choose_thresholds, decision_metrics
+from liescope.detectors.evaluation.metrics import METRICS, Floats
+from liescope.detectors.evaluation.offsets import offset
+from liescope.detectors.evaluation.populations import SPEAKER, populations
+from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
+from liescope.detectors.evaluation.scores import CONTROL, per_detector, scored
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Rows in a fixed order; notes: what could not be computed, and why; thresholds: by (detector, target)."""
+
+    rows: tuple[MetricRow, ...]
+    notes: tuple[str, ...]
+    thresholds: Mapping[tuple[str, str], Thresholds]
+
+
+def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: ScoringPlan) -> Figures:
+    """Every statement-level figure of every detector in a score table.
+
+    statements: those of `read_statements` that are evaluated or choose the thresholds. Statements with a null label are
+    left out. All detectors of a target share the same resamples of games.
+    """
+    rows: list[MetricRow] = []
+    notes: list[str] = []
+    thresholds: dict[tuple[str, str], Thresholds] = {}
+    beside: dict[tuple[str, str], list[Scorer]] = {}
+    speakers: list[MetricRow] = []
+    for detector, target, table in per_detector(scores, statements):
+        chosen = thresholds[detector, target] = _thresholds(detector, table, plan)
+        evaluated = plan.evaluated(table)
+        for name, part in populations(evaluated, plan.split, plan.hold_out):
+            scorer = Scorer.of(detector, part, partial(draws_of, chosen=chosen, plan=plan))
+            rows += rows_of(detector, target, name, _estimates(scorer, plan), describe(part))
+            notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(part, chosen, plan)]
+            beside.setdefault((target, name), []).append(scorer)
+        if not detector.startswith(CONTROL):
+            speakers += _by_speaker(detector, target, evaluated, plan)
+    for (target, name), scorers in beside.items():
+        rows += differences(pairs_of_interest(scorers, target), target, name)
+    return Figures((*rows, *speakers), tuple(notes), thresholds)
+
+
+def _thresholds(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresholds:
+    if detector in plan.frozen:
+        return plan.frozen[detector]
+    if plan.threshold_split is None:
+        return NO_THRESHOLDS
+    others = table.filter(pl.col("split") == plan.threshold_split)
+    return choose_thresholds(others["y"].to_numpy().astype(bool), others["score"].to_numpy())
+
+
+def draws_of(table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> dict[str, Floats]:
+    """The metrics of a scorer that are computed draw by draw, each (draws,). table: y, score, centred and game_id."""
+    data = scored(table)
+    weights = game_weights(data.games, plan.draws, plan.seed)
+    return {
+        **rank_metrics(data, weights),
+        "auroc_centred": rank_metrics(scored(table, "centred"), weights, {})["auroc"],
+        **decision_metrics(data, chosen, weights),
+        "brier": brier(data, weights),
+    }
+
+
+def _estimates(scorer: Scorer, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
+    data = scored(scorer.table)
+    found = {name: estimate(draws) for name, draws in scorer.values.items()}
+    found["calibration_error"] = calibration_error(data, game_weights(data.games, plan.draws, plan.seed))
+    return [(metric.name, found[metric.name]) for metric in METRICS if metric.name in found]
+
+
+def _undefined(table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> Iterator[str]:
+    if table.is_empty():
+        yield "no scored statement has this label"
+    elif table["y"].n_unique() == 1:
+        label = "deceptive" if table["y"][0] else "honest"
+        yield f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
+    if any(at is None for at in chosen.values()):
+        where = (
+            f"no honest statement of {plan.threshold_split} has a score" if plan.threshold_split else "none was chosen"
+        )
+        yield f"{where}, so there is no threshold"
+
+
+def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> list[MetricRow]:
+    """For each speaking model of several: the offset of the score, and the ranking within what that model said."""
+    models = sorted(table["speaker_model"].unique())
+    rows: list[MetricRow] = []
+    for model in models if len(models) > 1 else ():
+        part = table.filter(pl.col("speaker_model") == model)
+        weights = game_weights(part["game_id"].n_unique(), plan.draws, plan.seed)
+        found = [
+            ("auroc", estimate(rank_metrics(scored(part), weights, {})["auroc"])),
+            ("auroc_centred", estimate(rank_metrics(scored(part, "centred"), weights, {})["auroc"])),
+            ("offset", offset(table, model, plan.draws, plan.seed)),
+        ]
+        rows += rows_of(detector, target, f"{plan.split}:{SPEAKER}{model}", found, describe(part))
+    return rows
