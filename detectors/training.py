@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.evaluation.decisions import choose_thresholds
+from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
 from liescope.detectors.evaluation.scores import per_detector, score_table
@@ -243,5 +244,7 @@ def _own_figures(scores: pl.DataFrame, statements: pl.DataFrame, recipe: Recipe)
     splits = ["train", "validation"] if recipe.folds else ["validation"]
     parts = [evaluate_scores(scores, statements, ScoringPlan(split, seed=recipe.seed)) for split in splits]
     return Figures(
-        tuple(row for part in parts for row in part.rows), tuple(note for part in parts for note in part.notes), {}
+        tuple(row for part in parts for row in part.rows if is_population(row.split)),
+        tuple(note for part in parts for note in part.notes),
+        {},
     )

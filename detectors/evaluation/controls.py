@@ -1,8 +1,8 @@
 """Cheap scorers that a lie detector must beat: what a statement's length, position and author alone give away.
 
-`role_oracle` knows the speaker's role and shows how closely a target follows the role; `shuffled` is the TF-IDF
-detector trained on labels moved to other games, and shows that the protocol leaks nothing; `majority` knows the
-prevalence.
+`role_oracle` knows the speaker's role, where a source says it, and shows how closely a target follows the role;
+`shuffled` is the TF-IDF detector trained on labels moved to other games, and shows that the protocol leaks nothing;
+`majority` knows the prevalence.
 """
 
 from __future__ import annotations
