@@ -193,6 +193,7 @@ KINDS: dict[EventKind, _Kind] = {
     EventKind.NO_EXILE: _Kind(facts={"needed": _is_count}),
     EventKind.SELF_REPORT: _Kind(True, True, EventKind.STATEMENT, {"assessment": _is_assessment}),
     EventKind.RATING: _Kind(True, True, EventKind.STATEMENT, {"assessment": _is_assessment}),
+    EventKind.ACT: _Kind(),
     EventKind.END: _Kind(facts={"winner": _is_text}),
     EventKind.REFLECTION: _Kind(actor=True, facts={"lessons": _is_count}),
     EventKind.LESSON: _Kind(actor=True, facts={"kind": _is_lesson_kind}),

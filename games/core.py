@@ -43,7 +43,7 @@ FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON})
 
 
 class EventKind(StrEnum):
-    """What happened. STATEMENT and LESSON hold words in `text`; all other events are described by their fields."""
+    """What happened. STATEMENT, LESSON and ACT hold words in `text`; all other events are described by their fields."""
 
     SETUP = "setup"  # everyone; data: names, composition {role: count}, and what everybody knows about the table
     ROLE = "role"  # the seat itself; data: role
@@ -69,6 +69,7 @@ class EventKind(StrEnum):
     NO_EXILE = "no_exile"  # everyone; nobody had enough votes; data: needed
     SELF_REPORT = "self_report"  # the actor; about a statement; data: judge, where none of the players gave it
     RATING = "rating"  # the actor; about a statement by target; data: judge as above
+    ACT = "act"  # those who saw it; in a game that Liescope cannot play: what the actor, if any, did, as words in text
     END = "end"  # everyone; data: winner
     REFLECTION = "reflection"  # the actor; data: lessons (how many it learned from the game)
     LESSON = "lesson"  # the actor, who learned it; data: kind

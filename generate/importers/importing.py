@@ -160,6 +160,11 @@ def _option_facts(options: OptionsModel) -> dict[str, Any]:
     return {name: _hash(value) if isinstance(value, Path) else value for name, value in facts.items()}
 
 
-def _hash(file: Path) -> str:
-    with file.open("rb") as content:
+def _hash(source: Path) -> str:
+    """The SHA-256 of a file, or that of the names and hashes of the files in a folder."""
+    if source.is_dir():
+        files = sorted(path for path in source.rglob("*") if path.is_file())
+        listed = "".join(f"{path.relative_to(source).as_posix()}\0{_hash(path)}\n" for path in files)
+        return hashlib.sha256(listed.encode()).hexdigest()
+    with source.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

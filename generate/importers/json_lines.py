@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from liescope.generate.importers.lines import read_lines
+from liescope.generate.importers.lines import Line, read_lines
 from liescope.generate.importers.protocol import Rejected
 
 DEEPEST = 40
@@ -17,9 +17,14 @@ _LARGEST = 1 << 63
 
 def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any] | Rejected]]:
     """Each line that is not blank, with its number. Raises OSError if the file cannot be opened."""
-    for line in read_lines(path):
+    return objects_of(read_lines(path), path.name)
+
+
+def objects_of(lines: Iterable[Line], file: str) -> Iterator[tuple[int, dict[str, Any] | Rejected]]:
+    """The objects on the lines of a file, as `read_objects` has them."""
+    for line in lines:
         if line.problem:
-            yield line.number, Rejected(path.name, line.number, "", line.problem)
+            yield line.number, Rejected(file, line.number, "", line.problem)
             continue
         try:
             entry = json.loads(line.text, parse_constant=_no_number)
@@ -29,7 +34,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any] | Rejected]]:
             entry, problem = None, f"not JSON: nested deeper than {DEEPEST} levels"
         except ValueError as error:
             entry, problem = None, f"not JSON: {error}"
-        yield line.number, Rejected(path.name, line.number, "", problem) if problem else entry
+        yield line.number, Rejected(file, line.number, "", problem) if problem else entry
 
 
 def _no_number(word: str) -> NoReturn:

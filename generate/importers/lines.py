@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,9 +30,14 @@ def read_lines(path: Path, longest: int = LONGEST_LINE, most_unpacked: int = MOS
 
     Raises OSError if the file cannot be opened.
     """
+    return lines_of(unpacked(path, most_unpacked), longest)
+
+
+def lines_of(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterator[Line]:
+    """The lines of a text that comes in chunks, as `read_lines` has them."""
     number, rest, too_long = 1, bytearray(), False
     try:
-        for chunk in _chunks(path, most_unpacked):
+        for chunk in chunks:
             start = 0
             if not rest and not too_long and chunk.isspace():  # a file of blank lines costs nothing
                 start = chunk.rfind(b"\n") + 1
@@ -74,8 +79,11 @@ def _line(number: int, raw: bytes) -> Iterator[Line]:
         yield Line(number, text)
 
 
-def _chunks(path: Path, most_unpacked: int) -> Iterator[bytes]:
-    """The file's content, unpacked. Python's gzip reader would drop what it has unpacked when it meets damage."""
+def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
+    """The content of a file, plain or gzipped, in chunks. Python's gzip reader would drop what it has unpacked when it
+    meets damage. Raises EOFError or zlib.error at a damaged place, EOFError if the content is larger than
+    `most_unpacked` bytes, OSError if the file cannot be opened.
+    """
     with path.open("rb") as file:
         zipped = file.read(len(_GZIP)) == _GZIP
         file.seek(0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from liescope.common.errors import UnknownName
 from liescope.generate.importers.mini_mafia.importer import MiniMafiaImporter
 from liescope.generate.importers.protocol import Importer
+from liescope.generate.importers.quack.importer import QuackImporter
 
 IMPORTERS: dict[str, type[Importer]] = {
     importer.format: importer
     for importer in (  # one line for each
         MiniMafiaImporter,
+        QuackImporter,
     )
 }
 

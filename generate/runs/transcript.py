@@ -93,6 +93,10 @@ def _line(event: Event) -> Text | None:
         EventKind.ARREST: (f"  {whom} is arrested", ""),
         EventKind.EXILE: (f"  {whom} is exiled with {event.data.get('votes')} votes", ""),
         EventKind.NO_EXILE: (f"  Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
+        EventKind.ACT: (
+            f"  {who} {event.text}" if who else f"  {event.text}",
+            "" if event.audience is None else _SECRET,
+        ),
         EventKind.LESSON: (f"  {who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
         EventKind.ROLES_NAMED: (f"  {_judge(event)}, in {who}'s seat: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.LESSON_TAGS: (f"  {_judge(event)} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
