@@ -302,7 +302,8 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
         raise NotARecord(f"its index is {event.index}")
     if not (_is_count(event.day, names) and _is_count(event.round, names)):
         raise NotARecord(f"day {event.day}, round {event.round} is impossible")
-    for role, name, needed in (("actor", event.actor, kind.actor), ("target", event.target, kind.target)):
+    acted = kind.actor and not (event.kind is EventKind.RATING and "judge" in event.data)
+    for role, name, needed in (("actor", event.actor, acted), ("target", event.target, kind.target)):
         if name is None and needed:
             raise NotARecord(f"it has no {role}")
         if name is not None and name not in names:

@@ -68,7 +68,7 @@ class EventKind(StrEnum):
     EXILE = "exile"  # everyone; target was exiled; data: votes, needed
     NO_EXILE = "no_exile"  # everyone; nobody had enough votes; data: needed
     SELF_REPORT = "self_report"  # the actor; about a statement; data: judge, where none of the players gave it
-    RATING = "rating"  # the actor; about a statement by target; data: judge as above
+    RATING = "rating"  # the actor, if not a judge without a seat; about a statement by target; data: judge as above
     ACT = "act"  # those who saw it; in a game that Liescope cannot play: what the actor, if any, did, as words in text
     END = "end"  # everyone; data: winner
     REFLECTION = "reflection"  # the actor; data: lessons (how many it learned from the game)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from liescope.games.core import Event, EventKind
-from liescope.games.record import GameRecord, Seat
+from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.registry import GAMES
 from liescope.games.suspicion import START, smooth
 from liescope.labeling.acts import FATES, vote_rows
@@ -194,7 +194,7 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
     for event in _assessments(record, EventKind.RATING):
         if event.about not in said:
             continue
-        observer, speaker = seats[event.actor or ""], seats[said[event.about].actor or ""]
+        observer, speaker = seats.get(event.actor or "") or _outside(event), seats[said[event.about].actor or ""]
         view = _assessment(event)
         kind, suspicion = parse_type(_text(view, "type")), _share(view, "suspicion")
         read = {"flag": _flag(view), "type": kind, "confidence": _share(view, "confidence"), "suspicion": suspicion}
@@ -216,11 +216,26 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
             suspicion=suspicion,
             running_suspicion=running[pair],
             reason=_text(view, "reason") or "",
-            null=event.fallback or (f"{', '.join(missing)} {UNREADABLE}" if missing else ""),
+            null=event.fallback or _why_missing(missing, view),
             notes=tuple(event.data.get("notes", ())),
         )
         rows.append(row)
     return tuple(rows)
+
+
+def _outside(rating: Event) -> Seat:
+    """A judge who rated from outside the table, in the place of a seat."""
+    name = rating.data.get("judge", "")
+    return Seat(name, "", "", None, name, Source.IMPORTED)
+
+
+def _why_missing(missing: Sequence[str], view: Mapping[str, Any]) -> str:
+    """Which fields of a rating are null, and why: nobody asked for them, or what was said could not be read."""
+    unasked = [name for name in missing if view and name != "flag" and name not in view]
+    unread = [name for name in missing if name not in unasked]
+    return "; ".join(
+        f"{', '.join(names)} {why}" for names, why in ((unread, UNREADABLE), (unasked, NOT_ASKED)) if names
+    )
 
 
 # Reading an assessment: an event with a fallback has none, and a field of the wrong type counts as unread.

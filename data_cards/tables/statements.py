@@ -135,8 +135,8 @@ class RatingRow:
     game_id: Annotated[str, GAME_ID]
     speaker: Annotated[str, Column("the speaker of the statement")]
     speaker_role: Annotated[str, Column("the speaker's hidden role")]
-    observer: Annotated[str, Column("who rates it")]
-    observer_role: Annotated[str, Column("the observer's hidden role")]
+    observer: Annotated[str, Column("who rates it: a player, or a judge who took no player's seat")]
+    observer_role: Annotated[str, Column("the observer's hidden role, empty for a judge without a seat")]
     observer_model: Annotated[
         str, Column("the model or script that plays the observer, or the judge that rated from its seat")
     ]

@@ -6,16 +6,17 @@ Whether the speaker could know the verdict:
 - A claim about others is not known, except by the duck: it is the only duck, so it knows that each accusation it makes
   is false. A weak accusation voices a doubt, which cannot be false: whether it was meant is not known.
 - What speakers say of themselves (where they were, what they did, whom they saw) they know. But only the verdict "true"
-  can be relied on. Geese have no reason to lie about themselves, and 95 of their 689 own claims (14%) got "false"; of
-  those about whom they saw, 85 of 327 (26%; the duck's: 69 of 117). Most of these geese are right: the program's window
-  ends before the meeting and it counts nobody who is just coming or leaving, or dead. So what a "false" of this kind
-  says about the speaker is not known.
+  can be relied on. Of the geese's 689 own claims, 95 (14%) got "false"; of those about whom they saw, 85 of 327 (26%;
+  of the duck's, 69 of 117). Geese have no reason to lie there, and most are right: replaying the rooms shows that in 67
+  of the 85 the goose saw that player in that room before the meeting, and in 14 more before an earlier one (the duck in
+  66 and 3 of its 69). The authors' window ends a tick too early and leaves out who is just coming or leaving, or dead.
+  So what a "false" of this kind says about the speaker is not known.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from liescope.games.facts import ClaimData
@@ -46,7 +47,7 @@ def claim_data(
     """
     said, verified = claim.structured_claim, claim.verification
     accuses = said.claim_type == _ACCUSATION
-    subject = said.target if accuses else said.subject
+    subject = (said.target if accuses else said.subject) or ""
     verdict = VERDICTS.get(verified.verdict, "unverifiable")
     data = ClaimData(
         kind=said.claim_type,
@@ -76,21 +77,22 @@ def _known(claim: Claim, verdict: str, speaker: str, role: str) -> bool | None:
     said = claim.structured_claim
     if said.claim_type == _ACCUSATION and role == DUCK:
         return None if said.confidence == _WEAK else True
-    if said.subject != speaker:
-        return False
-    return True if verdict == "true" else None
+    if not said.subject or (said.subject == speaker and verdict != "true"):
+        return None
+    return said.subject == speaker
 
 
 def _decisive(claim: Claim, acts: Sequence[Act]) -> list[int]:
     """The acts of those that the claim is about, in the ticks that it was checked for."""
     said, window = claim.structured_claim, claim.temporal_window
-    about: Collection[str] = {said.subject, said.target} - {None, ""}
+    about = {said.subject, said.target}
     tasks = said.claim_type == _ACTIVITY and said.activity == "task"
-    return [
+    found = (
         act.index
         for act in acts
         if act.player in about and act.task == tasks and window.start_tick <= act.tick <= window.end_tick
-    ]
+    )
+    return list(dict.fromkeys(found))
 
 
 def _span(route: Sequence[str], text: str) -> tuple[int, int] | None:

@@ -32,10 +32,10 @@ class GameFiles:
 
 
 def games_in(source: Path) -> list[GameFiles]:
-    """The games of an archive (.tar, .tar.gz), of a folder of games or of one game's folder, in the order of their paths.
+    """The games of an archive (.tar, .tar.gz), of a folder of games or of one game's folder, ordered by path.
 
-    Raises BadData if an archive is damaged, larger than `MOST_UNPACKED` bytes or no archive, or if a file is larger than
-    `LARGEST`; OSError if the source cannot be opened.
+    Raises BadData if an archive is damaged, larger than `MOST_UNPACKED` bytes or no archive, or if a file is larger
+    than `LARGEST`; OSError if the source cannot be opened.
     """
     games: dict[PurePath, GameFiles] = {}
     for path, content in _in_folder(source) if source.is_dir() else _in_archive(source):

@@ -32,10 +32,11 @@ class QuackImporter(Importer):
 
     def game_texts(self) -> Mapping[str, str]:
         return {
-            GAME: "A game like Among Us between language models that see maps: five geese do tasks, one duck kills, and "
-            "the players talk in a room or in a meeting of all, which exiles by vote. Free roaming is kept as the night. "
-            "Claims were read by a model and checked by the authors' program. It finds 26% of what geese say they saw to "
-            "be false, mostly wrongly, so no false claim about oneself counts as a lie: only the duck's accusations do."
+            GAME: "A game like Among Us between language models that see maps: five geese do tasks, one duck kills, "
+            "and all talk to those in their room, or to everyone in a meeting, which exiles by vote. Free roaming is "
+            "kept as the night. A model read the claims and the authors' program checked them. It calls 26% of what "
+            "geese say they saw false, mostly wrongly; so no false claim about oneself counts as a lie here, only the "
+            "duck's accusations do."
         }
 
     def read(self, source: Path) -> Iterator[Imported | Rejected]:
