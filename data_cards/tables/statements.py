@@ -31,10 +31,13 @@ class StatementRow:
     game: Annotated[str, Column("the name of the game's rules")]
     source: Annotated[str, Column("where the speaker's words come from: scripted, model, human or imported")]
     day: Annotated[int, DAY]
-    phase: Annotated[str, Column("discussion, voting (the spoken reason of a vote) or defence")]
+    phase: Annotated[str, Column("discussion, voting (the spoken reason of a vote), defence or night")]
     round: Annotated[
         int,
-        Column("the round of discussion, or the turn where players bid for the floor, from 1; 0 for reasons of votes"),
+        Column(
+            "the round of discussion, or the turn where players bid for the floor, from 1; 0 for reasons of votes; an "
+            "imported game may count turns or ticks in its own way"
+        ),
     ]
     position: Annotated[int, Column("1 for the first statement of the game, 2 for the next")]
     speaker: Annotated[str, Column("the speaker's name in the game")]

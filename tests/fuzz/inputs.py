@@ -7,6 +7,8 @@ INPUTS = {
     "logs": 500,
     "databases": 100,
     "packed logs": 60,
+    "quack": 150,
+    "avalon": 150,
     "config files": 60,
     "specs": 200,
     "options": 200,

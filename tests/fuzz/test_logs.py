@@ -9,20 +9,23 @@ from pathlib import Path
 from random import Random
 
 from liescope.common.errors import LiescopeError
+from liescope.games.checks import check_record
 from liescope.games.record import GameRecord, record_from_json, record_to_json
 from liescope.generate.importers import read_games
 from liescope.labeling.label import label_game
 from tests.fuzz.inputs import INPUTS
 from tests.fuzz.mutations import damaged_bytes, damaged_json, json_bytes, said
+from tests.generate.importers import avalon_game, quack_game
 from tests.generate.importers.written import as_benchmark, as_log, as_rows, play_game, write_people
 
 
-def read(path: Path) -> Counter[str]:
-    """How much of a file came in, and how much was refused; what came in can be labelled and kept."""
+def read(path: Path, format: str = "mini-mafia") -> Counter[str]:
+    """How much of a file came in, and how much was refused; what came in is sound, and can be labelled and kept."""
     found: Counter[str] = Counter()
     try:
-        for item in read_games("mini-mafia", path):
+        for item in read_games(format, path):
             if isinstance(item, GameRecord):
+                check_record(item)
                 label_game(item)
                 assert record_from_json(json.loads(json.dumps(record_to_json(item)))) == item
                 found["read"] += 1
@@ -70,3 +73,28 @@ def test_packed_logs(tmp_path: Path) -> None:
         (tmp_path / "games.jsonl.gz").write_bytes(damaged_bytes(packed, Random(seed)))
         found += read(tmp_path / "games.jsonl.gz")
     assert min(found["read"], found["refused"]) > INPUTS["packed logs"] // 10
+
+
+def test_quack_archives(tmp_path: Path) -> None:
+    found: Counter[str] = Counter()
+    for seed in range(INPUTS["quack"]):
+        random = Random(seed)
+        log = [json_bytes(line) for line in quack_game.log()]
+        claims = [json_bytes(line) for line in quack_game.claims()]
+        lines, entries = random.choice(((log, quack_game.log()), (claims, quack_game.claims())))
+        place = random.randrange(len(lines))
+        lines[place] = json_bytes(damaged_json(entries[place], random)).replace(b"\n", b" ")
+        files = {"m/g/game.jsonl": b"\n".join(log), "m/g/tier3_claims.jsonl": b"\n".join(claims)}
+        archive = quack_game.pack(tmp_path / "a.tar.gz", files)
+        if seed % 3 == 0:
+            archive.write_bytes(damaged_bytes(archive.read_bytes(), random))
+        found += read(archive, "quack")
+    assert min(found["read"], found["refused"]) > INPUTS["quack"] // 10
+
+
+def test_avalon_logs(tmp_path: Path) -> None:
+    lines = [json_bytes(damaged_json(avalon_game.game(seed), Random(seed))) for seed in range(INPUTS["avalon"])]
+    (tmp_path / "games.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    found = read(tmp_path / "games.jsonl", "avalon-nlu")
+    assert found.total() == INPUTS["avalon"]
+    assert min(found["read"], found["refused"]) > INPUTS["avalon"] // 10

@@ -75,8 +75,8 @@ def _object(claim: Claim) -> str:
 
 def _known(claim: Claim, verdict: str, speaker: str, role: str) -> bool | None:
     said = claim.structured_claim
-    if said.claim_type == _ACCUSATION and role == DUCK:
-        return None if said.confidence == _WEAK else True
+    if said.claim_type == _ACCUSATION:
+        return False if role != DUCK else None if said.confidence == _WEAK else True
     if not said.subject or (said.subject == speaker and verdict != "true"):
         return None
     return said.subject == speaker

@@ -217,7 +217,7 @@ class _Game:
         self._votes[data.voter] = data.target
         voter = self._name(data.voter)
         if data.target is None:
-            self._log(EventKind.SILENCE, actor=voter, audience=(voter,))
+            self._log(EventKind.ACT, actor=voter, text="votes for nobody", audience=(voter,))
         else:
             self._log(EventKind.VOTE, actor=voter, target=self._name(data.target), audience=(voter,))
 

@@ -1,0 +1,394 @@
+"""QUACK's games: what happened, who saw it, what was claimed, and what its archive may not do."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections import Counter
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from liescope.common.errors import PlanChanged
+from liescope.games.checks import check_record
+from liescope.games.core import Event, EventKind, Phase
+from liescope.games.record import GameRecord, Status
+from liescope.generate.importers import Rejected, import_games, read_games
+from liescope.generate.importers.quack import files
+from liescope.generate.importers.quack.rooms import Rooms
+from tests.generate.importers.quack_game import SAID, as_lines, claims, log, pack, write_folder
+
+KINDS = {
+    "discussion_message": EventKind.STATEMENT,
+    "free_roam_chat": EventKind.STATEMENT,
+    "player_killed": EventKind.KILL,
+    "player_ejected": EventKind.EXILE,
+    "vote_skipped": EventKind.NO_EXILE,
+    "body_reported": EventKind.DAY,
+    "meeting_called": EventKind.DAY,
+}
+
+
+def read(source: Path) -> list[GameRecord | Rejected]:
+    return list(read_games("quack", source))
+
+
+def games(source: Path) -> list[GameRecord]:
+    return [game for game in read(source) if isinstance(game, GameRecord)]
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> GameRecord:
+    return games(write_folder(tmp_path / "games"))[0]
+
+
+def of(game: GameRecord, *kinds: EventKind) -> list[Event]:
+    return [event for event in game.events if event.kind in kinds]
+
+
+def claimed(game: GameRecord, speaker: str) -> list[dict[str, Any]]:
+    said = next(event for event in of(game, EventKind.STATEMENT) if event.actor == speaker and "claims" in event.data)
+    return [dict(claim) for claim in said.data["claims"]]
+
+
+def test_a_game_is_a_record_with_its_table_its_days_and_its_end(game: GameRecord) -> None:
+    check_record(game)
+    assert (game.game_id, game.game, game.status) == ("duckling-1/g_seed1", "quack", Status.DONE)
+    assert game.meta["number"] == 1
+    assert [(seat.name, seat.role, seat.deceives, seat.model) for seat in game.seats][:2] == [
+        ("Ann", "goose", False, "duckling-1"),
+        ("Ben", "duck", True, "duckling-1"),
+    ]
+    assert game.outcome is not None
+    assert (game.outcome.winner, game.outcome.winners, game.outcome.days) == ("goose", ("Ann", "Cid", "Dot"), 1)
+    assert [event.target for event in of(game, EventKind.DEATH)] == ["Cid"]
+    (exile,) = of(game, EventKind.EXILE)
+    assert (exile.target, exile.data["votes"], exile.data["needed"]) == ("Ben", 2, 2)
+
+
+def test_what_happens_in_a_room_is_seen_and_heard_there(game: GameRecord) -> None:
+    said = {event.text: event for event in of(game, EventKind.STATEMENT)}
+    assert said["Sweeping here."].audience == ("Ben", "Cid", "Dot")
+    assert said["Off to the hall."].audience == ("Ann",)
+    assert said["Game 1."].audience == ("Ben", "Cid", "Dot"), "Ann is still on her way"
+    assert said["Game 1."].phase is Phase.NIGHT
+    assert said["Game 1."].round == 2
+    assert said[SAID].audience is None
+    (kill,) = of(game, EventKind.KILL)
+    assert (kill.actor, kill.target, kill.audience) == ("Ben", "Cid", ("Ann", "Ben", "Dot"))
+
+
+def test_a_vote_is_secret_one_for_nobody_is_an_act_and_an_empty_message_a_silence(game: GameRecord) -> None:
+    assert [(event.actor, event.target, event.audience) for event in of(game, EventKind.VOTE)] == [
+        ("Ann", "Ben", ("Ann",)),
+        ("Dot", "Ben", ("Dot",)),
+    ]
+    assert [event.actor for event in of(game, EventKind.ACT) if event.text == "votes for nobody"] == ["Ben"]
+    assert [(event.actor, event.phase) for event in of(game, EventKind.SILENCE)] == [("Dot", Phase.DISCUSSION)]
+    turns = [event for event in of(game, EventKind.STATEMENT) if event.actor == "Ann" and event.audience is None]
+    assert [event.round for event in turns] == [1, 2]
+
+
+def test_claims_stand_with_the_words_they_were_read_from(game: GameRecord) -> None:
+    first, second, third, fourth = claimed(game, "Ann")
+    assert first["object"] == "kitchen > hall > attic"
+    assert SAID[first["start"] : first["end"]] == "kitchen -> hall -> attic"
+    assert first["verdict"] == "unverifiable", "a near miss decides nothing"
+    assert (second["subject"], second["object"]) == ("Ann", "Ben in attic (late)")
+    assert (third["subject"], third["object"], "start" in third) == ("Dot", "kitchen", False)
+    assert (fourth["kind"], fourth["subject"], fourth["object"]) == ("accusation", "Ben", "duck (strong)")
+
+
+def test_what_speakers_say_of_themselves_they_know_unless_the_verdict_is_the_unreliable_false(
+    game: GameRecord,
+) -> None:
+    assert [(claim["verdict"], claim["known"]) for claim in claimed(game, "Ann")] == [
+        ("unverifiable", None),
+        ("false", None),
+        ("true", False),
+        ("true", False),
+    ]
+    assert [(claim["kind"], claim["verdict"], claim["known"]) for claim in claimed(game, "Ben")] == [
+        ("accusation", "false", True),
+        ("accusation", "false", None),
+        ("location", "true", True),
+        ("sighting", "false", None),
+        ("activity", "true", False),
+        ("defense", "unverifiable", None),
+    ]
+
+
+def test_the_evidence_of_a_claim_is_what_those_it_is_about_did_in_its_window(game: GameRecord) -> None:
+    def proof(speaker: str, number: int) -> list[str]:
+        events = [game.events[index] for index in claimed(game, speaker)[number]["evidence"]]
+        return [f"{event.kind.value} {event.actor} {event.text}" for event in events]
+
+    assert proof("Ann", 1) == [
+        "act Ann starts in kitchen",
+        "act Ben starts in hall",
+        "act Ann goes from kitchen to hall, 2 ticks away",
+        "kill Ben ",
+        "act Ben goes from hall to attic",
+    ]
+    assert proof("Ben", 0) == ["role Ann "]
+    assert proof("Ben", 4) == ["act Cid begins the task Sweep in hall", "act Cid completes the task Sweep in hall"]
+    assert proof("Ben", 5) == []
+
+
+def test_an_archive_and_its_folder_are_the_same_games(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "games", games=3)
+    paths = sorted(folder.rglob("*.jsonl"), reverse=True)
+    archive = pack(tmp_path / "a.tar.gz", {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in paths})
+    assert games(archive) == games(folder)
+    assert games(folder / "duckling-1" / "g_seed2") == games(folder)[1:2]
+    assert import_games("quack", folder, out=tmp_path / "run").games == 3
+    (folder / "duckling-1" / "g_seed1" / "game.jsonl").write_bytes(as_lines(log(9)))
+    with pytest.raises(PlanChanged, match="sources"):
+        import_games("quack", folder, out=tmp_path / "run")
+
+
+def test_a_table_of_two_models_knows_who_is_whose(tmp_path: Path) -> None:
+    (game, *_) = games(write_folder(tmp_path, model="geese_grey-2_duck_red-3"))
+    assert {seat.role: seat.model for seat in game.seats} == {"goose": "grey-2", "duck": "red-3"}
+
+
+def test_a_log_that_stops_is_a_failed_game(tmp_path: Path) -> None:
+    archive = pack(tmp_path / "a.tar.gz", {"m/g/game.jsonl": as_lines(log()[:-1])})
+    (game,) = games(archive)
+    assert game.status is Status.FAILED
+    assert "ends before the game does" in game.failure
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda lines: lines[1:], "does not begin with a game_started"),
+        (lambda lines: [*lines, lines[3]], "goes on after the game's end"),
+        (lambda lines: [lines[0], *lines], "starts a game twice"),
+        (lambda lines: [*lines[:5], {**lines[5], "tick": -1}], "line 6: tick"),
+        (lambda lines: [*lines[:5], {**lines[5], "event_type": "quacked"}], "QUACK has no event 'quacked'"),
+        (lambda lines: [*lines[:10], *lines[11:]], "'Cid' is found, whom nobody killed"),
+        (
+            lambda lines: json.loads(json.dumps(lines).replace('"voter": "player_0"', '"voter": "x"')),
+            "not at the table",
+        ),
+    ],
+)
+def test_a_log_that_contradicts_itself_is_rejected(change: Any, reason: str, tmp_path: Path) -> None:
+    (found,) = read(pack(tmp_path / "a.tar.gz", {"m/g/game.jsonl": as_lines(change(log()))}))
+    assert isinstance(found, Rejected)
+    assert reason in found.reason
+    assert found.file == "m/g/game.jsonl"
+
+
+def test_a_claim_that_cannot_be_read_is_listed_and_one_without_its_utterance_is_noted(tmp_path: Path) -> None:
+    broken, lost, good = {"meeting": 3}, {**claims()[0], "utterance": {"raw": "Nobody said so."}}, claims()[0]
+    lines = {"m/g/game.jsonl": as_lines(log()), "m/g/tier3_claims.jsonl": as_lines([broken, lost, good])}
+    bad, game = read(pack(tmp_path / "a.tar.gz", lines))
+    assert isinstance(bad, Rejected)
+    assert isinstance(game, GameRecord)
+    assert (bad.file, bad.line) == ("m/g/tier3_claims.jsonl", 1)
+    assert game.meta["import_notes"] == ["a claim is about an utterance that is not in the log"]
+    assert len(claimed(game, "Ann")) == 1
+
+
+def test_paths_and_links_in_an_archive_lead_nowhere(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.jsonl"
+    secret.write_bytes(as_lines(log()))
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as packed:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE):
+            link = tarfile.TarInfo("m/g/game.jsonl")
+            link.type, link.linkname = kind, str(secret)
+            packed.addfile(link)
+        outside = tarfile.TarInfo("../../../m/out/game.jsonl")
+        content = as_lines(log())
+        outside.size = len(content)
+        packed.addfile(outside, io.BytesIO(content))
+    (tmp_path / "a.tar").write_bytes(stream.getvalue())
+    before = sorted(tmp_path.rglob("*"))
+    assert [game.game_id for game in games(tmp_path / "a.tar")] == ["m/out"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_archive_that_is_too_large_or_damaged_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = pack(tmp_path / "a.tar.gz", {"m/g/game.jsonl": as_lines(log())})
+
+    def reason(source: Path) -> str:
+        (found,) = read(source)
+        return cast(Rejected, found).reason
+
+    (tmp_path / "cut.tar.gz").write_bytes(archive.read_bytes()[:-300])
+    assert "cannot be read as a tar archive" in reason(tmp_path / "cut.tar.gz")
+    bomb = pack(tmp_path / "bomb.tar.gz", {"m/zeros": bytes(1 << 22), "m/g/game.jsonl": as_lines(log())})
+    monkeypatch.setattr(files, "MOST_UNPACKED", 1 << 20)
+    assert "larger than 1,048,576 bytes" in reason(bomb)
+    monkeypatch.setattr(files, "LARGEST", 100)
+    assert "at most 100 are read" in reason(archive)
+
+
+def test_imported_quack_games_train_a_detector(tmp_path: Path) -> None:
+    from liescope.detectors import train
+    from liescope.generate.corpus import build
+
+    import_games("quack", write_folder(tmp_path / "games", games=12), out=tmp_path / "run")
+    corpus = build(tmp_path / "run", out=tmp_path / "corpus")
+    statements = corpus.read("statements")
+    assert statements.height == 12 * 6
+    assert statements.filter(speaker_role="duck")["label_role"].all()
+    assert statements.filter(text="Sweeping here.")["audience"].to_list()[0] == ["Ben", "Cid", "Dot"]
+    assert (tmp_path / "corpus" / "README.md").read_text().count("like Among Us") == 1
+    train("tfidf", corpus=tmp_path / "corpus", target="role", out=tmp_path / "model")
+
+
+# The published games
+
+
+@pytest.fixture(scope="module")
+def raw(shared_data: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Game to file to the objects on its lines."""
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    with tarfile.open(shared_data / "quack" / "homogeneous.tar.gz") as packed:
+        for member in packed:
+            parts = member.name.split("/")
+            if member.name.endswith(".jsonl"):
+                lines = cast(io.BufferedReader, packed.extractfile(member)).read().splitlines()
+                found.setdefault("/".join(parts[-3:-1]), {})[parts[-1]] = [json.loads(line) for line in lines]
+    return found
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Path) -> list[GameRecord]:
+    found = read(shared_data / "quack" / "homogeneous.tar.gz")
+    there = [item for item in found if isinstance(item, GameRecord)]
+    assert len(there) == len(found), "something was rejected"
+    return there
+
+
+def test_the_published_games_are_all_there_and_sound(published: list[GameRecord], raw: dict[str, Any]) -> None:
+    assert {game.game_id for game in published} == raw.keys()
+    assert Counter(seat.model for game in published for seat in game.seats) == {"gpt5.5": 180, "claude_opus4.7": 180}
+    for game in published:
+        check_record(game)
+        assert not game.meta.get("import_notes")
+    assert sum("tier3_claims.jsonl" in files for files in raw.values()) == 53
+
+
+def test_every_event_that_is_counted_in_the_logs_is_counted_in_the_records(
+    published: list[GameRecord], raw: dict[str, Any]
+) -> None:
+    logged = [line for game in raw.values() for line in game["game.jsonl"]]
+    wanted = Counter(KINDS[line["event_type"]] for line in logged if line["event_type"] in KINDS)
+    votes = [line["data"]["target"] for line in logged if line["event_type"] == "vote_cast"]
+    silent = sum(not line["data"].get("message", "-").strip() for line in logged)
+    wanted[EventKind.STATEMENT] -= silent
+    wanted += Counter({EventKind.VOTE: len(votes) - votes.count(None), EventKind.SILENCE: silent})
+    found = Counter(event.kind for game in published for event in game.events)
+    assert {kind: found[kind] for kind in wanted} == dict(wanted)
+    assert wanted == {
+        EventKind.STATEMENT: 1351,
+        EventKind.SILENCE: 1,
+        EventKind.VOTE: 301,
+        EventKind.KILL: 98,
+        EventKind.EXILE: 67,
+        EventKind.NO_EXILE: 3,
+        EventKind.DAY: 70,
+    }
+    texts = Counter(event.text for game in published for event in of(game, EventKind.STATEMENT))
+    assert texts == Counter(text for line in logged if (text := line["data"].get("message", "")).strip())
+
+
+def test_every_claim_is_there_with_its_kind_and_verdict(published: list[GameRecord], raw: dict[str, Any]) -> None:
+    merged = {"wrong_room": "false", "near_miss": "unverifiable"}
+    audited = [line for game in raw.values() for line in game.get("tier3_claims.jsonl", ())]
+    wanted = Counter(
+        (
+            line["utterance"]["raw"],
+            line["structured_claim"]["claim_type"],
+            merged.get(line["verification"]["verdict"], line["verification"]["verdict"]),
+        )
+        for line in audited
+    )
+    said = [
+        (event.text, claim) for game in published for event in game.events for claim in event.data.get("claims", ())
+    ]
+    assert Counter((text, claim["kind"], claim["verdict"]) for text, claim in said) == wanted
+    assert Counter(claim["verdict"] for _, claim in said) == {"true": 2023, "false": 552, "unverifiable": 411}
+    assert Counter(claim["kind"] for _, claim in said) == {
+        "location": 1316,
+        "sighting": 624,
+        "defense": 407,
+        "accusation": 379,
+        "activity": 260,
+    }
+    assert sum("start" in claim for _, claim in said) == 242
+
+
+def test_a_false_verdict_on_what_one_saw_says_little(published: list[GameRecord], raw: dict[str, Any]) -> None:
+    """Geese, who have no reason to lie, get it for a quarter of these claims; and they were right in most of them."""
+    own: Counter[tuple[str, bool]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
+    for game in published:
+        visible = _seen(raw[game.game_id]["game.jsonl"])
+        for event in game.events:
+            for claim in event.data.get("claims", ()):
+                if claim["kind"] == "accusation" or claim["subject"] != event.actor:
+                    continue
+                role = game.seat(event.actor or "").role
+                own[role, claim["verdict"] == "false"] += 1
+                if claim["kind"] == "sighting" and claim["verdict"] == "false":
+                    target, _, room = (claim["object"] or "").split(" (")[0].partition(" in ")
+                    days = [day for day, *pair in visible if pair == [event.actor, target, room] and day <= event.day]
+                    seen[role, "now" if event.day in days else "earlier" if days else "never"] += 1
+    assert own == {("goose", False): 594, ("goose", True): 95, ("duck", False): 171, ("duck", True): 85}
+    assert seen == {
+        ("goose", "now"): 67,
+        ("goose", "earlier"): 14,
+        ("goose", "never"): 4,
+        ("duck", "now"): 66,
+        ("duck", "earlier"): 3,
+    }
+
+
+def _seen(lines: list[dict[str, Any]]) -> set[tuple[int, str, str, str]]:
+    """Day, viewer, player and room: who saw whom where, alive or dead, present, coming or leaving."""
+    names = {id: player["name"] for id, player in lines[0]["data"]["initial_state"].items()}
+    rooms, dead, day = Rooms(), dict[str, str](), 1
+    places = {player["room"] for player in lines[0]["data"]["initial_state"].values()}
+    found: set[tuple[int, str, str, str]] = set()
+
+    def look() -> None:
+        for room in places:
+            there = rooms.there(room)
+            shown = there | {player for player, at in dead.items() if at == room}
+            found.update((day, names[one], names[other], room) for one in there for other in shown - {one})
+
+    for line in lines:
+        kind, data = line["event_type"], line["data"]
+        if kind == "game_started":
+            rooms.place({id: player["room"] for id, player in data["initial_state"].items()})
+        elif kind == "tick_start":
+            rooms.tick(line["tick"])
+        elif kind == "player_moved":
+            places |= {data["from"], data["to"]}
+            for room in (data["from"], data["to"]):
+                witnesses = rooms.there(room) - {data["player_id"]}
+                found.update((day, names[one], names[data["player_id"]], room) for one in witnesses)
+            ticks = data.get("ticks_remaining")
+            rooms.move(data["player_id"], data["to"], line["tick"] + ticks if ticks else None)
+        elif kind == "player_killed":
+            rooms.leave(data["target_id"])
+            dead[data["target_id"]] = data["room"]
+        elif kind in ("body_reported", "meeting_called"):
+            look()
+            rooms.meet()
+        elif kind == "player_ejected":
+            rooms.leave(data["player_id"])
+        elif kind == "players_respawned":
+            dead.clear()
+            day += 1
+            rooms.place(data["rooms"])
+        look()
+    return found
