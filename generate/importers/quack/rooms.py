@@ -11,6 +11,7 @@ class Rooms:
     def __init__(self) -> None:
         self._room: dict[str, str] = {}
         self._way: dict[str, tuple[str, int]] = {}
+        self._gone: set[str] = set()
 
     def place(self, rooms: Mapping[str, str]) -> None:
         """Put players into rooms."""
@@ -35,10 +36,10 @@ class Rooms:
         self._way.clear()
 
     def leave(self, player: str) -> None:
-        """A player is out of the game."""
-        self._room.pop(player, None)
-        self._way.pop(player, None)
+        """A player is out of the game. QUACK lets one who was killed act once more in the same tick."""
+        self._gone.add(player)
 
     def there(self, *rooms: str) -> set[str]:
         """Who is in one of these rooms."""
-        return {player for player, room in self._room.items() if room in rooms and player not in self._way}
+        away = self._way.keys() | self._gone
+        return {player for player, room in self._room.items() if room in rooms and player not in away}
