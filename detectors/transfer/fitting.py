@@ -1,0 +1,95 @@
+"""Fitting every detector of a plan, or reading what was fitted before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.common.errors import UsageError
+from liescope.detectors.protocol import Progress
+from liescope.detectors.transfer.choose import Choice, Recipe, choose
+from liescope.detectors.transfer.plan import Fit
+from liescope.detectors.transfer.store import Fitted, Keys, Store
+from liescope.detectors.transfer.table import Table
+
+NOTHING_CHOSEN = Choice({}, "", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the fits of one unit under one protocol give to every statement of the table.
+
+    score: (n,), NaN where there is none; unheard: (n,), whether the detector had heard no model of the statement's
+    table; reasons: why statements have no score; choices: of each fit, with how many statements it learned from.
+    """
+
+    by: str
+    protocol: str
+    unit: str
+    detector: str
+    score: NDArray[np.float64]
+    unheard: NDArray[np.bool_]
+    reasons: tuple[str, ...]
+    choices: tuple[tuple[Choice, int], ...]
+
+
+def fit_all(
+    table: Table, fits: Sequence[Fit], recipes: Sequence[Recipe], store: Store | None, progress: Progress
+) -> list[Scores]:
+    """Scores by unit, protocol and detector, in the order of the plan. Fits that the store has are read from it."""
+    found: list[Scores] = []
+    for recipe in recipes:
+        kind = recipe.detector.kind
+        what = f"{kind}: statements learned from"
+        named = Keys.of(table, recipe)
+        keys = ["" if fit.reason else named.key(fit) for fit in fits]
+        known = {"": None, **{key: store.read(key, fit) for key, fit in zip(keys, fits, strict=True) if key and store}}
+        missing = {key: fit for key, fit in zip(keys, fits, strict=True) if key and not known.get(key)}
+        todo, learned = sum(len(fit.learn) for fit in missing.values()), 0
+        for key, fit in missing.items():
+            progress(what, learned, todo)
+            done = known[key] = _fit(table, fit, recipe)
+            if store:
+                store.write(key, fit, done, table)
+            learned += len(fit.learn)
+            progress(what, learned, todo)
+        grouped: dict[tuple[str, str, str], list[tuple[Fit, Fitted]]] = {}
+        for key, fit in zip(keys, fits, strict=True):
+            done = known[key] or Fitted(np.empty(0), NOTHING_CHOSEN, fit.reason)
+            grouped.setdefault((fit.by, fit.protocol, fit.unit), []).append((fit, done))
+        found += [_scores(table, kind, *where, parts) for where, parts in grouped.items()]
+    return found
+
+
+def _fit(table: Table, fit: Fit, recipe: Recipe) -> Fitted:
+    choice = choose(table, fit.learn, fit.by, recipe)
+    detector = recipe.made(choice.setting)
+    examples = table.examples(detector.text.context)
+    try:
+        detector.fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
+    except UsageError as error:
+        return Fitted(np.empty(0), choice, str(error))
+    return Fitted(detector.predict_proba([examples[i] for i in fit.score])[:, 1], choice)
+
+
+def _scores(
+    table: Table, detector: str, by: str, protocol: str, unit: str, parts: Sequence[tuple[Fit, Fitted]]
+) -> Scores:
+    score = np.full(table.frame.height, np.nan)
+    unheard = np.zeros(table.frame.height, bool)
+    models = table.frame["models"].to_list()
+    for fit, done in parts:
+        if done.reason:
+            continue
+        score[fit.score] = done.score
+        learned_in = np.isin(table.games, np.unique(table.games[fit.learn]))
+        heard = {model for i in np.flatnonzero(learned_in) for model in models[i] or ()}
+        unheard[fit.score] = [heard.isdisjoint(models[i] or ()) for i in fit.score]
+    return Scores(
+        *(by, protocol, unit, detector, score, unheard),
+        tuple(dict.fromkeys(done.reason for _, done in parts if done.reason)),
+        tuple((done.choice, len(fit.learn)) for fit, done in parts if not done.reason),
+    )

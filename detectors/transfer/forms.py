@@ -1,0 +1,46 @@
+"""What is made of a detector's scores of single statements: with what was said so far, or with the whole game.
+
+An online form uses nothing that is said later, so it could be shown while the game is played. A retrospective form
+uses the whole game. Averages and differences are taken of log-odds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from liescope.detectors.transfer.table import Table
+
+ONLINE, RETROSPECTIVE = "online", "retrospective"
+STATEMENT = "statement"
+FORMS = {
+    STATEMENT: (ONLINE, "the statement's own score"),
+    "speaker so far": (ONLINE, "the mean of the speaker's scores up to this statement"),
+    "speaker so far, against the table": (ONLINE, "that, less the mean of all scores in the game so far"),
+    "against the table": (RETROSPECTIVE, "the statement's score, less the mean of the whole game"),
+    "speaker": (RETROSPECTIVE, "the mean of all the speaker's scores in the game"),
+    "speaker, against the table": (RETROSPECTIVE, "that, less the mean of the whole game"),
+}
+"""Each form: its kind, and what it is."""
+
+_LEAST = 1e-6
+
+
+def forms(table: Table, score: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Every form of the scores, each (n,), NaN where the statement has none. The rows are in order of play."""
+    odds = pl.col("score").clip(_LEAST, 1 - _LEAST)
+    frame = table.frame.select("game_id", "speaker", score=pl.Series(score, nan_to_null=True))
+    frame = frame.with_columns(odds=(odds / (1 - odds)).log())
+    speaker = ["game_id", "speaker"]
+    so_far, by_speaker = _so_far("game_id"), _so_far(speaker)
+    game, own = pl.col("odds").mean().over("game_id"), pl.col("odds").mean().over(speaker)
+    made = (pl.col("score"), by_speaker, by_speaker - so_far, pl.col("odds") - game, own, own - game)
+    done = frame.select(form.alias(name) for name, form in zip(FORMS, made, strict=True))
+    missing = np.isnan(score)
+    return {name: np.where(missing, np.nan, done[name].fill_null(np.nan).to_numpy()) for name in FORMS}
+
+
+def _so_far(group: str | list[str]) -> pl.Expr:
+    """The mean log-odds of a group up to each row."""
+    return pl.col("odds").cum_sum().over(group) / pl.col("odds").cum_count().over(group)

@@ -1,0 +1,205 @@
+"""`transfer`: what a detector is worth on models, games, corpora and sources that it has not learned from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.evaluation.bootstrap import DRAWS
+from liescope.detectors.options import MAX_SEED
+from liescope.detectors.progress import shown
+from liescope.detectors.registry import detector_class, versions_of
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.transfer.cells import Figures, figures
+from liescope.detectors.transfer.choose import Recipe, settings_text
+from liescope.detectors.transfer.fitting import Scores, fit_all
+from liescope.detectors.transfer.plan import names_of, plan
+from liescope.detectors.transfer.store import Store
+from liescope.detectors.transfer.table import UNITS, Table, read_table
+
+CHOICES = {
+    **dict.fromkeys(("by", "protocol", "unit", "detector"), pl.String),
+    "learned_from": pl.Int64,
+    **dict.fromkeys(("chosen", "inner_folds_leave_out", "setting"), pl.String),
+    "inner_auroc": pl.Float64,
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TransferResult:
+    """What `transfer` found.
+
+    cells: one row a figure. by: the kind of unit; protocol: "pair" (learned from `train`, tested on `test`; where they
+    are the same, by cross-validation) or "left out" (learned from all games without `test`); score: the form of the
+    score, and kind: online or retrospective; metric, value, lo, hi: a figure with its 95% interval, null in an empty
+    cell, and why says why; statements, games, prevalence: of what was scored. slices: the same for parts of the cells.
+    headline: the worst cell off the diagonal and the mean off it. choices: each setting tried, and the chosen one.
+    scores: by, protocol, unit (learned from, or left out), detector, corpus, statement_id, score. targets: by corpus.
+    sources: where the words come from. notes: what was left out. files: those of the report.
+    """
+
+    cells: pl.DataFrame
+    slices: pl.DataFrame
+    headline: pl.DataFrame
+    choices: pl.DataFrame
+    scores: pl.DataFrame
+    targets: Mapping[str, str]
+    sources: tuple[str, ...]
+    notes: tuple[str, ...]
+    settings: Mapping[str, Any]
+    files: tuple[Path, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """What `liescope transfer --json` prints, and report.json holds."""
+        return {
+            "settings": dict(self.settings),
+            "targets": dict(self.targets),
+            "sources": list(self.sources),
+            "notes": list(self.notes),
+            "headline": self.headline.to_dicts(),
+            "cells": self.cells.to_dicts(),
+            "slices": self.slices.to_dicts(),
+            "choices": self.choices.to_dicts(),
+        }
+
+    def __repr__(self) -> str:
+        worst = [f"{row['detector']} by {row['by']} {row['worst']:.3f}" for row in worst_rows(self.headline)]
+        return f"<TransferResult {', '.join(self.targets)}: worst AUROC {', '.join(worst) or 'not defined'}>"
+
+
+def worst_rows(headline: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of the headline that have a value."""
+    return headline.filter(pl.col("worst").is_not_null()).to_dicts()
+
+
+def transfer(
+    corpora: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
+    *,
+    by: str | Sequence[str],
+    detector: str | Sequence[str] = "tfidf",
+    target: str | Sequence[str] = "role",
+    context: int | None = None,
+    mask_role_words: bool = False,
+    draws: int = DRAWS,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> TransferResult:
+    """Train here, test there: every pair of units, and each unit left out of training.
+
+    corpora: one or several corpus folders, corpora on the Hub, or runs; all their splits are used, and no statement is
+    scored by a detector that learned from its game. by: the units, one or several of "model" (who speaks), "game" (the
+    rules), "corpus" and "source". detector: one or several kinds. target: of all corpora, and "CORPUS=TARGET" for one
+    of them. context, options: of the detectors; what is not given is chosen from each kind's `grid`, on inner folds
+    that leave units out too. mask_role_words: as in `train`. draws: resamples of games for the intervals. out: a folder
+    for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
+
+    Raises UnknownName for a unit, detector or target, UsageError for options, corpora that share a game, units of which
+    there is only one, or an `out` that holds something else, BadData for a damaged corpus, MissingExtra.
+
+    Example:
+        >>> liescope.transfer("corpus/mini", by="model").headline
+    """
+    kinds, recipes = _listed(by), _recipes(_listed(detector), context, mask_role_words, seed, options)
+    for kind in kinds:
+        if kind not in UNITS:
+            raise UnknownName("unit", kind, UNITS)
+    if draws < 10:
+        raise UsageError(f"--draws must be 10 or more, not {draws}")
+    store = None
+    if out is not None:
+        from liescope.detectors.transfer.report import open_report
+
+        store = Store(open_report(Path(out)))
+    table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, target)
+    for kind in kinds:
+        _check_units(table, kind)
+    fits = [fit for kind in kinds for fit in plan(table, kind, seed)]
+    with shown(progress) as show:
+        scores = fit_all(table, fits, recipes, store, show)
+        found = figures(table, scores, draws, seed, show)
+    settings = {
+        "by": kinds,
+        "detectors": {recipe.detector.kind: {"fixed": recipe.fixed, "grid": recipe.grid} for recipe in recipes},
+        "mask_role_words": mask_role_words,
+        "draws": draws,
+        "seed": seed,
+    }
+    result = _result(table, scores, found, settings)
+    if out is None:
+        return result
+    from liescope.detectors.transfer.report import write_report
+
+    return replace(result, files=tuple(write_report(Path(out), result)))
+
+
+def _listed(given: str | Sequence[str]) -> list[str]:
+    """Names, each once; several may stand in one text, separated by commas."""
+    named = [given] if isinstance(given, str) else given
+    return list(dict.fromkeys(name.strip() for words in named for name in words.split(",")))
+
+
+def _recipes(
+    kinds: Sequence[str], context: int | None, mask_role_words: bool, seed: int, options: Mapping[str, Any]
+) -> list[Recipe]:
+    """How each kind is made. An option goes to every kind that has it, and is then not chosen."""
+    if not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"--seed must be from 0 to {MAX_SEED}, not {seed}")
+    classes = [detector_class(kind) for kind in kinds]
+    takes = {kind: set(chosen.options_type.model_fields) for kind, chosen in zip(kinds, classes, strict=True)}
+    if odd := sorted(set(options) - set().union(*takes.values())):
+        raise UsageError(f"none of {', '.join(kinds)} has the option --{odd[0].replace('_', '-')}")
+    recipes = []
+    for kind, chosen in zip(kinds, classes, strict=True):
+        versions_of(kind)
+        fixed = {name: value for name, value in options.items() if name in takes[kind]}
+        if context is not None:
+            fixed["context"] = context
+        grid = {name: values for name, values in chosen.grid.items() if name not in fixed}
+        recipe = Recipe(chosen, TextConfig(mask_role_words=mask_role_words), fixed, grid, seed)
+        for setting in recipe.settings():
+            recipe.made(setting)
+        recipes.append(recipe)
+    return recipes
+
+
+def _check_units(table: Table, by: str) -> None:
+    found = names_of(table.column(UNITS[by]))
+    if len(found) < 2:
+        only = f"there is only one {by}, {found[0]}" if found else "there are no statements"
+        raise UsageError(f"--by {by}: {only}; give more corpora, or another unit")
+
+
+def _result(table: Table, scores: Sequence[Scores], found: Figures, settings: Mapping[str, Any]) -> TransferResult:
+    keys = table.frame.select("corpus", "statement_id")
+    scored, choices = [], []
+    for part in scores:
+        where = {"by": part.by, "protocol": part.protocol, "unit": part.unit, "detector": part.detector}
+        names = [pl.lit(value).alias(name) for name, value in where.items()]
+        score = pl.Series("score", part.score, nan_to_null=True)
+        scored.append(keys.with_columns(score).filter(pl.col("score").is_not_null()).select(*names, pl.all()))
+        for choice, learned in part.choices:
+            own = {
+                **where,
+                "learned_from": learned,
+                "chosen": settings_text(choice.setting),
+                "inner_folds_leave_out": choice.left_out,
+            }
+            tried = choice.tried or ((choice.setting, None),)
+            choices += [{**own, "setting": settings_text(setting), "inner_auroc": value} for setting, value in tried]
+    return TransferResult(
+        *(found.cells, found.slices, found.headline),
+        pl.DataFrame(choices, schema=CHOICES),
+        pl.concat(scored),
+        table.targets,
+        tuple(sorted(table.frame["source"].unique())),
+        table.notes,
+        settings,
+    )

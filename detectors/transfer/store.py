@@ -1,0 +1,100 @@
+"""Scores of each fit on disk, under a hash of everything they depend on: a run that was killed goes on, and a later one
+with another corpus or detector fits only what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from liescope.detectors.registry import versions_of
+from liescope.detectors.transfer.choose import Choice, Recipe
+from liescope.detectors.transfer.plan import Fit
+from liescope.detectors.transfer.table import UNITS, Table
+
+_FACTS = b"liescope"
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """score: (n,) of the rows that the fit scores, in [0, 1]; choice: of the options; reason: why there are no scores,
+    else empty.
+    """
+
+    score: NDArray[np.float64]
+    choice: Choice
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder with one Parquet file for each fit (corpus, statement_id, score), and the choice in its metadata."""
+
+    folder: Path
+
+    def read(self, key: str, fit: Fit) -> Fitted | None:
+        """What was fitted before; None if it was not, or if its file is damaged."""
+        try:
+            found = pq.read_table(self.folder / f"{key}.parquet")
+            facts = json.loads(found.schema.metadata[_FACTS])
+            score = found["score"].to_numpy().astype(np.float64)
+            tried = tuple((setting, value) for setting, value in facts["choice"].pop("tried"))
+            done = Fitted(score, Choice(**facts["choice"], tried=tried), facts["reason"])
+        except (OSError, pa.ArrowException, ValueError, LookupError, TypeError):
+            return None
+        whole = len(score) == len(fit.score) and bool(((score >= 0) & (score <= 1)).all())
+        return done if whole or done.reason else None
+
+    def write(self, key: str, fit: Fit, done: Fitted, table: Table) -> None:
+        """Keep what was fitted. Raises OSError."""
+        rows = fit.score[: len(done.score)]
+        scored = table.frame[rows].select("corpus", "statement_id", score=pl.Series(done.score, dtype=pl.Float64))
+        facts = json.dumps({"choice": asdict(done.choice), "reason": done.reason})
+        partial = self.folder / f".{key}.partial"
+        arrow = scored.to_arrow()
+        pq.write_table(arrow.replace_schema_metadata({_FACTS: facts.encode()}), partial, compression="zstd")
+        partial.replace(self.folder / f"{key}.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context, labels and
+    units, of the detector with its options and grid, and of the code and packages that do it.
+    """
+
+    rows: tuple[bytes, ...]
+    recipe: str
+
+    @classmethod
+    def of(cls, table: Table, recipe: Recipe) -> Keys:
+        examples = table.examples(recipe.most_context)
+        known = table.frame.select("y", *UNITS.values()).iter_rows()
+        rows = tuple(_hash(example, facts) for example, facts in zip(examples, known, strict=True))
+        kind = recipe.detector.kind
+        facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _code())
+        return cls(rows, repr(facts))
+
+    def key(self, fit: Fit) -> str:
+        parts = (self.recipe.encode(), fit.by.encode(), *(self.rows[i] for i in fit.learn), b"/")
+        return hashlib.sha256(b"".join((*parts, *(self.rows[i] for i in fit.score)))).hexdigest()[:32]
+
+
+def _hash(*facts: object) -> bytes:
+    return hashlib.sha256(repr(facts).encode(errors="backslashreplace")).digest()
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """A hash of the code that fits and scores."""
+    here = Path(__file__).parent
+    files = [*sorted(here.parent.glob("*.py")), here / "choose.py"]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -1,0 +1,169 @@
+"""The statements of several corpora in one table, each with the target of its corpus and the units it belongs to."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from liescope.common.errors import UsageError
+from liescope.detectors.examples import Example, corpus_name, make_examples, read_statements, target_column
+from liescope.generate.corpus import as_corpus, check, collected, read
+
+Rows = NDArray[np.int64]
+
+UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source"}
+"""The units that can be left out: the column of the table that names each statement's unit."""
+
+_DETECTIVES = ("detective", "seer")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Statements of all splits of some corpora, in order of play.
+
+    frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), game (the rules),
+    speaker, speaker_model, source, text, label_role, target, y (null where the target is), and, of its game: models
+    (those that play in it, people apart), self_play, silent and disclosed (null where they are not defined).
+    targets: of each corpus; notes: what was left out.
+    """
+
+    frame: pl.DataFrame
+    targets: Mapping[str, str]
+    notes: tuple[str, ...]
+    _examples: dict[int, tuple[Example, ...]] = field(default_factory=dict)
+
+    def examples(self, context: int) -> tuple[Example, ...]:
+        """One for each row, with up to `context` earlier statements."""
+        if context not in self._examples:
+            self._examples[context] = make_examples(self.frame, context)
+        return self._examples[context]
+
+    def column(self, name: str) -> NDArray[np.str_]:
+        """A column of text, (n,)."""
+        return self.frame[name].to_numpy().astype(np.str_)
+
+    @property
+    def games(self) -> NDArray[np.str_]:
+        return self.column("game_id")
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """(n,): whether the target is known."""
+        return self.frame["y"].is_not_null().to_numpy()
+
+    @property
+    def y(self) -> NDArray[np.bool_]:
+        """(n,); False where the target is not known."""
+        return self.frame["y"].fill_null(value=False).to_numpy()
+
+
+def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence[str]) -> Table:
+    """Read the statements of all splits. target: one name for all corpora, and "CORPUS=NAME" for a corpus apart.
+
+    Raises UsageError for two corpora of one name, a target of a corpus that is not given, or a game that is in two of
+    the corpora; UnknownName for a target; BadData for a damaged corpus.
+    """
+    names = [corpus_name(corpus) for corpus in corpora]
+    if not names:
+        raise UsageError("name at least one corpus")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"two corpora are called {twice[0]!r}; rename one of the folders")
+    targets = _targets(names, [target] if isinstance(target, str) else target)
+    frames, notes = [], []
+    for corpus, name in zip(corpora, names, strict=True):
+        with as_corpus(corpus) as folder:
+            check(folder)
+            frame = _read(folder, name, targets[name])
+        known = frame["y"].count()
+        if known < frame.height:
+            notes.append(
+                f"{name}: {frame.height - known:,} of {frame.height:,} statements have no {targets[name]} label"
+            )
+        frames.append(frame)
+    table = pl.concat(frames)
+    _check_apart(table)
+    return Table(table, targets, tuple(notes))
+
+
+def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
+    general, own = "role", dict[str, str]()
+    for words in given:
+        corpus, apart, target = words.rpartition("=")
+        target_column(target)
+        if not apart:
+            general = target
+        elif corpus in names:
+            own[corpus] = target
+        else:
+            raise UsageError(f"--target {words}: no corpus is called {corpus!r}; they are {', '.join(names)}")
+    return {name: own.get(name, general) for name in names}
+
+
+def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
+    """One corpus, with the columns of `Table.frame` and those that examples are made of."""
+    corpus = pl.lit(name)
+    game_id = pl.concat_str(corpus, pl.lit("/"), "game_id")
+    games = _games(folder)
+    statements = read_statements(folder).join(games, on="game_id", how="left", maintain_order="left")
+    return statements.select(
+        corpus.alias("corpus"),
+        "statement_id",
+        game_id.alias("game_id"),
+        *("game", "speaker", "speaker_model", "source", "text", "names", "label_role"),
+        target=pl.lit(target),
+        y=pl.col(target_column(target)),
+        models="models",
+        self_play="self_play",
+        silent="silent",
+        disclosed="disclosed",
+    )
+
+
+def _games(folder: Path) -> pl.DataFrame:
+    """game_id, models, self_play, silent, disclosed. Disclosure is not defined for rules under which nobody ever claims
+    to be the detective or to have investigated; models and self-play are not for a table where people sit.
+    """
+    games = collected(read(folder, "games").select("game_id", "game", "seats", "silences"), folder)
+    disclosed = _disclosures(folder)
+    seat = pl.element().struct
+    people = pl.col("seats").list.eval(seat.field("source") == "human").list.any()
+    models = pl.col("seats").list.eval(seat.field("model")).list.unique().list.sort()
+    disclosing = pl.col("game_id").is_in(disclosed.implode())
+    return games.select(
+        "game_id",
+        models=pl.when(~people).then(models),
+        self_play=pl.when(~people).then(models.list.len() == 1),
+        silent=pl.col("silences") > 0,
+        disclosed=pl.when(disclosing.any().over("game")).then(disclosing),
+    )
+
+
+def _disclosures(folder: Path) -> pl.Series:
+    """The games in which somebody claims to be the detective, or to have investigated."""
+    claims = read(folder, "statements").select("game_id", "speaker", "claims").explode("claims").unnest("claims")
+    own_role = (
+        (pl.col("kind") == "role") & pl.col("value").is_in(_DETECTIVES) & (pl.col("subject") == pl.col("speaker"))
+    )
+    found = claims.filter((pl.col("kind") == "investigation") | own_role).select(pl.col("game_id").unique())
+    return collected(found, folder)["game_id"]
+
+
+def _check_apart(table: pl.DataFrame) -> None:
+    """Raises UsageError if two corpora hold the same game, word for word."""
+    words = table.group_by("corpus", "game_id", maintain_order=True).agg(pl.col("speaker"), pl.col("text"))
+    seen: dict[bytes, str] = {}
+    for corpus, game_id, speakers, texts in words.iter_rows():
+        own = game_id.removeprefix(f"{corpus}/")
+        key = hashlib.sha256(repr((own, speakers, texts)).encode(errors="replace")).digest()
+        if seen.setdefault(key, corpus) != corpus:
+            raise UsageError(
+                f"the game {own!r} is in {seen[key]} and in {corpus}, so that a detector trained on one would have "
+                "seen the other; give corpora without games in common"
+            )
