@@ -10,6 +10,7 @@ from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.scoring import score
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.training import TrainResult, train
+from liescope.detectors.transfer import TransferResult, transfer
 
 __all__ = [
     "DETECTORS",
@@ -22,10 +23,12 @@ __all__ = [
     "LoadedDetector",
     "TextConfig",
     "TrainResult",
+    "TransferResult",
     "evaluate",
     "load",
     "make",
     "score",
     "textualize",
     "train",
+    "transfer",
 ]

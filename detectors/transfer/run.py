@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -113,31 +114,41 @@ def transfer(
             raise UnknownName("unit", kind, UNITS)
     if draws < 10:
         raise UsageError(f"--draws must be 10 or more, not {draws}")
-    store = None
-    if out is not None:
-        from liescope.detectors.transfer.report import open_report
+    with ExitStack() as stack:
+        store = None
+        if out is not None:
+            from liescope.detectors.transfer.report import open_report
 
-        store = Store(open_report(Path(out)))
-    table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, target)
-    for kind in kinds:
-        _check_units(table, kind)
-    fits = [fit for kind in kinds for fit in plan(table, kind, seed)]
-    with shown(progress) as show:
+            store = Store(stack.enter_context(open_report(Path(out))))
+        table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, target)
+        for kind in kinds:
+            _check_units(table, kind)
+        fits = [fit for kind in kinds for fit in plan(table, kind, seed)]
+        show = stack.enter_context(shown(progress))
         scores = fit_all(table, fits, recipes, store, show)
         found = figures(table, scores, draws, seed, show)
-    settings = {
-        "by": kinds,
-        "detectors": {recipe.detector.kind: {"fixed": recipe.fixed, "grid": recipe.grid} for recipe in recipes},
+        result = _result(table, scores, found, _settings(kinds, recipes, mask_role_words, draws, seed))
+        if out is None:
+            return result
+        from liescope.detectors.transfer.report import write_report
+
+        return replace(result, files=tuple(write_report(Path(out), result)))
+
+
+def _settings(
+    kinds: Sequence[str], recipes: Sequence[Recipe], mask_role_words: bool, draws: int, seed: int
+) -> dict[str, Any]:
+    """What report.json holds of the request."""
+    return {
+        "by": list(kinds),
+        "detectors": {
+            recipe.detector.kind: {"fixed": dict(recipe.fixed), "grid": {k: list(v) for k, v in recipe.grid.items()}}
+            for recipe in recipes
+        },
         "mask_role_words": mask_role_words,
         "draws": draws,
         "seed": seed,
     }
-    result = _result(table, scores, found, settings)
-    if out is None:
-        return result
-    from liescope.detectors.transfer.report import write_report
-
-    return replace(result, files=tuple(write_report(Path(out), result)))
 
 
 def _listed(given: str | Sequence[str]) -> list[str]:

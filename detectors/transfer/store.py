@@ -67,25 +67,27 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context, labels and
-    units, of the detector with its options and grid, and of the code and packages that do it.
+    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context and units, of the
+    labels that it learns, of the detector with its options and grid, and of the code and packages that do it.
     """
 
     rows: tuple[bytes, ...]
+    y: NDArray[np.bool_]
     recipe: str
 
     @classmethod
     def of(cls, table: Table, recipe: Recipe) -> Keys:
         examples = table.examples(recipe.most_context)
-        known = table.frame.select("y", *UNITS.values()).iter_rows()
-        rows = tuple(_hash(example, facts) for example, facts in zip(examples, known, strict=True))
+        units = table.frame.select(*UNITS.values()).iter_rows()
+        rows = tuple(_hash(example, names) for example, names in zip(examples, units, strict=True))
         kind = recipe.detector.kind
         facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _code())
-        return cls(rows, repr(facts))
+        return cls(rows, table.y, repr(facts))
 
     def key(self, fit: Fit) -> str:
-        parts = (self.recipe.encode(), fit.by.encode(), *(self.rows[i] for i in fit.learn), b"/")
-        return hashlib.sha256(b"".join((*parts, *(self.rows[i] for i in fit.score)))).hexdigest()[:32]
+        learned, scored = (b"".join(self.rows[i] for i in rows) for rows in (fit.learn, fit.score))
+        labels = self.y[fit.learn].tobytes()
+        return _hash(self.recipe, fit.by, learned, labels, scored).hex()[:32]
 
 
 def _hash(*facts: object) -> bytes:

@@ -116,7 +116,7 @@ def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
         corpus.alias("corpus"),
         "statement_id",
         game_id.alias("game_id"),
-        *("game", "speaker", "speaker_model", "source", "text", "names", "label_role"),
+        *("game", "speaker", "speaker_model", "source", "text", "names", "audience", "label_role"),
         target=pl.lit(target),
         y=pl.col(target_column(target)),
         models="models",

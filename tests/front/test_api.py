@@ -25,6 +25,7 @@ FUNCTIONS = [
     "read",
     "score",
     "train",
+    "transfer",
 ]
 
 

@@ -16,6 +16,7 @@ COMMANDS = [
     "train",
     "score",
     "evaluate",
+    "transfer",
     "fit",
     "analyse",
     "publish",

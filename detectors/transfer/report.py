@@ -1,0 +1,189 @@
+"""The folder of a transfer report: frames for programs, text and one page for people, and the scores of each fit."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from liescope.common.errors import UsageError
+from liescope.common.figures import svg
+from liescope.common.folders import take_lock
+from liescope.common.matrix import matrix
+from liescope.common.report_page import Page, Section, page_html
+from liescope.common.text import cell
+from liescope.data_cards.cards import markdown as md
+from liescope.detectors.evaluation.scores import scripted_warning, write_scores
+from liescope.detectors.transfer import findings
+from liescope.detectors.transfer.forms import FORMS, ONLINE, RETROSPECTIVE
+from liescope.detectors.transfer.plan import LEFT_OUT, PAIR
+from liescope.detectors.transfer.run import TransferResult
+
+_FITS = "fits"
+_INTERVALS = "In brackets: the 95% interval from resamples of whole games."
+
+
+@contextmanager
+def open_report(out: Path) -> Iterator[Path]:
+    """The folder of the fits' scores inside the report's folder, for one process at a time. Raises UsageError if `out`
+    holds something else, cannot be written, or is in use.
+    """
+    fits = out / _FITS
+    if out.exists() and not fits.is_dir() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} exists and is not a report of transfer; choose another --out")
+    try:
+        fits.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error.strerror or error}); choose another --out") from error
+    lock = take_lock(fits)
+    try:
+        yield fits
+    finally:
+        os.close(lock)
+
+
+def write_report(out: Path, result: TransferResult) -> list[Path]:
+    """Write the report's files and return their paths. Raises UsageError if they cannot be written."""
+    texts = {
+        "report.html": page_html(page(result)),
+        "report.md": markdown(result),
+        "report.json": json.dumps(result.to_json(), indent=1, allow_nan=False) + "\n",
+    }
+    for name, frame in (("cells", result.cells), ("slices", result.slices), ("choices", result.choices)):
+        words = pl.col(pl.String).map_elements(cell, pl.String)
+        texts[f"{name}.csv"] = frame.with_columns(words).write_csv()
+    try:
+        for name, text in texts.items():
+            (out / name).write_text(text, encoding="utf-8")
+        write_scores(result.scores, out / "scores.parquet")
+        figures = []
+        for by, detector in _parts(result):
+            drawn = _matrix(result, by, detector)
+            for ending in ("png", "svg"):
+                figures.append(f"matrix_{by}_{detector}.{ending}")
+                drawn.savefig(out / figures[-1], dpi=160)
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+    return [out / name for name in (*texts, "scores.parquet", *figures)]
+
+
+def page(result: TransferResult) -> Page:
+    """The report as a page: the first unit and detector on top, a section for each."""
+    by, detector = _parts(result)[0]
+    sections = [section for part in _parts(result) for section in _sections(result, *part)]
+    return Page(
+        title=f"Transfer: {', '.join(result.targets)}",
+        findings=findings.sentences(by, detector, result.headline, result.cells),
+        figure=_figure(result, by, detector),
+        figure_alt=f"AUROC of {detector}, a row for each {by} trained on and a column for each tested",
+        warnings=_warnings(result),
+        meta=_meta(result),
+        sections=(*sections, *_closing(result)),
+    )
+
+
+def markdown(result: TransferResult) -> str:
+    """The report as Markdown."""
+    lines = [f"# Transfer: {md(', '.join(result.targets))}", ""]
+    for warning in _warnings(result):
+        lines += [f"> **{md(warning)}**", ""]
+    lines += [md(_meta(result)), ""]
+    for by, detector in _parts(result):
+        lines += [f"## By {by}: {md(detector)}", ""]
+        lines += [f"- {md(sentence)}" for sentence in findings.sentences(by, detector, result.headline, result.cells)]
+        lines += ["", f"![AUROC by {by}](matrix_{by}_{detector}.svg)", ""]
+        for section in _sections(result, by, detector):
+            lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
+            if section.table is not None:
+                lines += _table(section.table.columns, section.table.rows())
+    for section in _closing(result):
+        lines += [f"## {section.title}", "", *(f"- {md(words)}" for words in section.paragraphs), ""]
+    return "\n".join(lines)
+
+
+def _parts(result: TransferResult) -> list[tuple[str, str]]:
+    """Kinds of unit and detectors, in the order they were given."""
+    return [(by, kind) for by in result.settings["by"] for kind in result.settings["detectors"]]
+
+
+def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
+    name = f"{by}-{detector}"
+    pairs = findings.statement_cells(by, detector, PAIR, result.cells)
+    made = [
+        Section(
+            f"{name}-matrix",
+            f"Trained on one {by}, tested on another ({detector})",
+            (findings.PROTOCOLS[PAIR],),
+            caption=_INTERVALS,
+            figure=_figure(result, by, detector),
+            figure_alt=f"AUROC, a row for each {by} trained on and a column for each tested",
+            table=findings.matrix_table(pairs),
+            folded=True,
+            file="cells.csv",
+        )
+    ]
+    for kind in (ONLINE, RETROSPECTIVE):
+        meaning = "; ".join(f"{form}: {words}" for form, (of, words) in FORMS.items() if of == kind)
+        table = findings.left_out_table(by, detector, result.cells, kind)
+        words = (findings.PROTOCOLS[LEFT_OUT], f"{_KINDS[kind]} {meaning}.")
+        title = f"Each {by} left out: {kind} scores ({detector})"
+        made.append(Section(f"{name}-{kind}", title, words, _INTERVALS, table=table, file="cells.csv"))
+    slices = findings.slice_table(by, detector, result.slices)
+    parts = ("Parts of the games of each unit that is left out; a part without both classes is not shown.",)
+    made.append(Section(f"{name}-slices", f"Slices, each {by} left out ({detector})", parts, _INTERVALS, table=slices))
+    other = findings.other_figures(by, detector, result.cells)
+    beside = (
+        "Within deceptive roles and the gain over the role oracle (a scorer that knows the speaker's role) are defined "
+        "where the target is not the role.",
+    )
+    title = f"Other figures ({by}, {detector})"
+    made.append(Section(f"{name}-other", title, beside, _INTERVALS, table=other, folded=True, file="cells.csv"))
+    return [section for section in made if section.table is not None and section.table.rows()]
+
+
+_KINDS = {
+    ONLINE: "These use only what was said so far.",
+    RETROSPECTIVE: "These use the whole game, so they are known only after it.",
+}
+
+
+def _closing(result: TransferResult) -> list[Section]:
+    empty = findings.empty_cells(result.cells)
+    made = [Section("empty", "Empty cells, and why", tuple(empty)), Section("notes", "Left out", result.notes)]
+    return [section for section in made if section.paragraphs]
+
+
+def _warnings(result: TransferResult) -> tuple[str, ...]:
+    return tuple(filter(None, [scripted_warning(result.sources)]))
+
+
+def _meta(result: TransferResult) -> str:
+    targets = ", ".join(f"{corpus} ({target})" for corpus, target in result.targets.items())
+    return (
+        f"Corpora and their targets: {targets}. Options were chosen on inner folds that leave units out too; intervals "
+        f"are from {result.settings['draws']:,} resamples of whole games, seed {result.settings['seed']}."
+    )
+
+
+def _matrix(result: TransferResult, by: str, detector: str):  # type: ignore[no-untyped-def]
+    found = findings.statement_cells(by, detector, PAIR, result.cells)
+    units = found["test"].unique().sort().to_list()
+    cells = findings.matrix_cells(found)
+    return matrix(units, units, cells, "AUROC", middle=0.5, row_axis="trained on", column_axis="tested on")
+
+
+def _figure(result: TransferResult, by: str, detector: str) -> str:
+    return svg(_matrix(result, by, detector), f"matrix_{by}_{detector}")
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    def words(value: object) -> str:
+        return findings.NOT_DEFINED if value is None else f"{value:.3f}" if isinstance(value, float) else md(value)
+
+    lines = [f"| {' | '.join(md(name) for name in columns)} |", f"|{'---|' * len(columns)}"]
+    return [*lines, *(f"| {' | '.join(words(value) for value in row)} |" for row in rows), ""]

@@ -1,0 +1,65 @@
+"""Planted corpora of tables at which one model sits in every seat, and a detector that records what it is shown."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from liescope.detectors.registry import DETECTORS
+from tests.detectors.conftest import NAMES, Corpus, Rows, sentence
+from tests.detectors.transfer.recording import RecordingDetector
+
+Planted = Callable[..., Path]
+
+
+def self_play(rows: Rows, models: Sequence[str]) -> None:
+    """Every game gets one model in all its seats, in turn."""
+    own = {game["game_id"]: models[i % len(models)] for i, game in enumerate(rows["games"])}
+    for game in rows["games"]:
+        for seat in game["seats"]:
+            seat["model"] = own[game["game_id"]]
+    for row in rows["statements"]:
+        row["speaker_model"] = own[row["game_id"]]
+
+
+def reverse(rows: Rows) -> None:
+    """What honest speakers say is now said by deceivers."""
+    for row in rows["statements"]:
+        row["label_role"] = not row["label_role"]
+
+
+@pytest.fixture(scope="session")
+def planted(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Planted:
+    """planted("name", models=…, change=…): a corpus of that name, with that name in its ids and words of its own."""
+
+    def make(
+        name: str, models: Sequence[str] = ("ada",), games: int = 24, change: Callable[[Rows], None] = lambda rows: None
+    ) -> Path:
+        def changed(rows: Rows) -> None:
+            for config in rows.values():
+                for row in config:
+                    row["game_id"] = f"{name}-{row['game_id']}"
+                    if "statement_id" in row:
+                        row["statement_id"] = f"{name}-{row['statement_id']}"
+            draw = random.Random(name)
+            for row in rows["statements"]:
+                row["text"] = sentence(draw, row["label_role"], NAMES, tell=0.6)
+            self_play(rows, models)
+            change(rows)
+
+        made = make_corpus(games=games, change=changed)
+        return made.rename(tmp_path_factory.mktemp("planted") / name)
+
+    return make
+
+
+@pytest.fixture
+def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[RecordingDetector]]:
+    monkeypatch.setitem(DETECTORS, "recording", "tests.detectors.transfer.recording:RecordingDetector")
+    monkeypatch.setattr(RecordingDetector, "patience", -1)
+    RecordingDetector.seen.clear()
+    yield RecordingDetector
+    RecordingDetector.seen.clear()

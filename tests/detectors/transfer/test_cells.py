@@ -1,0 +1,119 @@
+"""The figures: worst cell, slices, gain over the role, and what each form of a score may know."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from liescope.detectors.transfer import TransferResult, transfer
+from liescope.detectors.transfer.forms import FORMS, ONLINE, forms
+from liescope.detectors.transfer.table import read_table
+from tests.detectors.conftest import Rows
+from tests.detectors.transfer.conftest import Planted, reverse
+
+
+@pytest.fixture(scope="module")
+def found(planted: Planted) -> TransferResult:
+    """North and south share a signal; in east it is reversed."""
+    corpora = [planted("north"), planted("south", ("bo",)), planted("east", ("cy",), change=reverse)]
+    return transfer(corpora, by="corpus", context=0, draws=50)
+
+
+def test_the_worst_cell_is_the_reversed_signal_and_a_shared_signal_transfers(found: TransferResult) -> None:
+    pairs = found.cells.filter((pl.col("protocol") == "pair") & (pl.col("score") == "statement"))
+    auroc = {
+        (train, test): value
+        for train, test, value in pairs.filter(pl.col("metric") == "auroc").select("train", "test", "value").iter_rows()
+    }
+    assert len(auroc) == 9
+    assert min(auroc["north", "south"], auroc["south", "north"], *(auroc[n, n] for n in ("north", "east"))) > 0.7
+    assert max(auroc["north", "east"], auroc["east", "south"]) < 0.3
+    headline = found.headline.filter(pl.col("protocol") == "pair").to_dicts()[0]
+    off = {cell: value for cell, value in auroc.items() if cell[0] != cell[1]}
+    assert (headline["train"], headline["test"]) == min(off, key=lambda cell: off[cell])
+    assert headline["worst"] == min(off.values())
+    assert headline["mean"] == pytest.approx(np.mean(list(off.values())))
+    assert headline["mean_lo"] < headline["mean"] < headline["mean_hi"]
+    assert repr(found).startswith("<TransferResult north, south, east: worst AUROC")
+
+
+def test_a_cell_is_the_auroc_of_its_scores_and_lies_in_its_interval(found: TransferResult, planted: Planted) -> None:
+    labels = read_table([planted("south", ("bo",))], "role").frame.select("statement_id", "y")
+    mine = (pl.col("protocol") == "pair") & (pl.col("unit") == "north") & (pl.col("corpus") == "south")
+    scores = found.scores.filter(mine).join(labels, on="statement_id")
+    here = (pl.col("train") == "north") & (pl.col("test") == "south") & (pl.col("score") == "statement")
+    (cell,) = found.cells.filter(here & (pl.col("metric") == "auroc")).to_dicts()
+    assert scores.height == cell["statements"] == 144
+    assert cell["value"] == pytest.approx(roc_auc_score(scores["y"], scores["score"]))
+    assert cell["lo"] <= cell["value"] <= cell["hi"]
+    assert cell["prevalence"] == scores["y"].mean()
+
+
+def test_an_online_score_never_changes_with_what_is_said_later_and_each_figure_names_its_kind(
+    planted: Planted, found: TransferResult
+) -> None:
+    table = read_table([planted("north")], "role")
+    rng = np.random.default_rng(0)
+    score = rng.uniform(size=table.frame.height)
+    late = (table.frame.select(pl.int_range(pl.len()).over("game_id") >= 3).to_series()).to_numpy()
+    before, after = forms(table, score), forms(table, np.where(late, rng.uniform(size=len(score)), score))
+    for name, (kind, _) in FORMS.items():
+        assert np.allclose(before[name][~late], after[name][~late]) == (kind == ONLINE)
+    kinds = dict(found.cells.select("score", "kind").unique().iter_rows())
+    assert kinds == {name: kind for name, (kind, _) in FORMS.items()}
+
+
+def test_an_offset_between_games_is_gone_once_scores_stand_against_their_table(planted: Planted) -> None:
+    table = read_table([planted("north")], "role")
+    _, game = np.unique(table.games, return_inverse=True)
+    shift = np.where(game % 2, 4.0, -4.0)
+    odds = np.where(table.y, 1.0, -1.0)
+    made = forms(table, 1 / (1 + np.exp(-odds - shift)))
+    plain, centred = made["statement"], made["against the table"]
+    assert roc_auc_score(table.y, plain) < 0.8
+    assert roc_auc_score(table.y, centred) == 1.0
+
+
+def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
+    def change(rows: Rows) -> None:
+        for i, game in enumerate(rows["games"]):
+            game["silences"] = int(i % 3 == 0)
+            if i % 4 == 0:
+                game["seats"][0]["model"] = "ada"
+        claim = {"kind": "investigation", "subject": "Bob", "value": "mafioso", "quote": "", "verdict": "true"}
+        for row in rows["statements"][: 6 * 10]:
+            row["claims"] = [{**claim, "known": True, "lie": False}]
+
+    corpora = [planted("north", ("ada", "bo")), planted("south", ("cy",), change=change)]
+    found = transfer(corpora, by="corpus", context=0, strength=1.0, draws=10)
+    here = (pl.col("protocol") == "pair") & (pl.col("train") == "north") & (pl.col("test") == "south")
+    games = dict(found.slices.filter(here).select("slice", "games").iter_rows())
+    assert games == {"unheard": 18, "self-play": 18, "disclosure": 10, "no disclosure": 14, "silence": 8}
+    home = (pl.col("protocol") == "pair") & (pl.col("train") == "north") & (pl.col("test") == "north")
+    assert dict(found.slices.filter(home).select("slice", "games").iter_rows()) == {
+        **dict.fromkeys(("unheard", "disclosure", "no disclosure", "silence"), 0),
+        "self-play": 24,
+    }
+
+
+def test_where_the_target_is_not_the_role_a_lie_is_also_told_within_role_and_beside_the_role_oracle(
+    planted: Planted,
+) -> None:
+    def half(rows: Rows) -> None:
+        """Half of what deceivers say is a lie, and only the lie gives itself away."""
+        for i, row in enumerate(rows["statements"]):
+            row["label_self"] = row["label_role"] and i % 2 == 0
+            row["text"] = "I did that last night." if row["label_self"] else "I think we should talk."
+
+    corpora = [planted("north", change=half), planted("south", ("bo",), change=half)]
+    found = transfer(corpora, by="corpus", target="self", context=0, strength=4.0, draws=10).cells
+    cell = found.filter((pl.col("protocol") == "pair") & (pl.col("train") == "north") & (pl.col("test") == "south"))
+    values = {(score, metric): value for score, metric, value in cell.select("score", "metric", "value").iter_rows()}
+    assert values["statement", "auroc"] == 1.0
+    assert values["statement", "auroc_within_role"] == 1.0
+    assert 0.05 < values["statement", "auroc_minus_role_oracle"] < 0.25
+    within = cell.filter(pl.col("metric") == "auroc_within_role").to_dicts()[0]
+    assert within["statements"] == 48
+    assert 0.3 < within["prevalence"] < 0.7

@@ -1,0 +1,133 @@
+"""What is left out is never learned from, nor used to choose options; units, targets and their errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.protocol import silent
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.transfer import transfer
+from liescope.detectors.transfer.choose import Recipe
+from liescope.detectors.transfer.fitting import fit_all
+from liescope.detectors.transfer.plan import LEFT_OUT, plan
+from liescope.detectors.transfer.table import UNITS, Table, read_table
+from tests.detectors.conftest import Corpus, Rows
+from tests.detectors.transfer.conftest import Planted
+from tests.detectors.transfer.recording import RecordingDetector
+
+
+@pytest.fixture(scope="module")
+def table(planted: Planted) -> Table:
+    """Two corpora; four models play among themselves, each in one of them."""
+    return read_table([planted("north", ("ada", "bo")), planted("south", ("cy", "di"))], "role")
+
+
+@pytest.mark.parametrize("by", ["model", "corpus"])
+def test_no_fit_and_no_choice_of_options_ever_sees_a_game_that_is_scored(
+    by: str, table: Table, recording: type[RecordingDetector]
+) -> None:
+    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
+    frame = table.frame.with_columns(unit=pl.Series(table.column(UNITS[by])))
+    facts = {key: (game, unit) for key, game, unit in frame.select("statement_id", "game_id", "unit").iter_rows()}
+    ids = table.column("statement_id")
+    for fit in plan(table, by, seed=0):
+        recording.seen.clear()
+        fit_all(table, [fit], [recipe], None, silent)
+        *inner, (last_fit, learned), (last_score, scored) = recording.seen
+        assert (last_fit, last_score) == ("fit", "score")
+        assert learned == set(ids[fit.learn])
+        assert scored == set(ids[fit.score])
+        assert inner
+        assert set().union(*(shown for _, shown in inner)) <= learned
+        assert not {facts[key][0] for key in learned} & {facts[key][0] for key in scored}
+        if fit.protocol == LEFT_OUT:
+            assert fit.unit not in {facts[key][1] for key in learned}
+        for (_, rest), (_, held_out) in zip(inner[::2], inner[1::2], strict=True):
+            assert not {facts[key][0] for key in rest} & {facts[key][0] for key in held_out}
+
+
+def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where_there_are_several(
+    table: Table, recording: type[RecordingDetector]
+) -> None:
+    recipe = Recipe(recording, TextConfig(), {}, recording.grid, 0)
+    model = dict(table.frame.select("statement_id", "speaker_model").iter_rows())
+    for fit in [fit for fit in plan(table, "model", seed=0) if fit.protocol == LEFT_OUT]:
+        recording.seen.clear()
+        (scores,) = fit_all(table, [fit], [recipe], None, silent)
+        ((choice, learned_from),) = scores.choices
+        assert choice.left_out == "model"
+        assert learned_from == len(fit.learn)
+        assert len(choice.tried) == 4
+        for (_, rest), (_, held_out) in zip(recording.seen[:-2:2], recording.seen[1:-2:2], strict=True):
+            assert not {model[key] for key in rest} & {model[key] for key in held_out}
+
+
+def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: Table) -> None:
+    for by in ("model", "corpus"):
+        for unit in set(table.column(UNITS[by])):
+            scored = [i for fit in plan(table, by, 0) if (fit.protocol, fit.unit) == ("pair", unit) for i in fit.score]
+            assert sorted(scored) == list(range(table.frame.height))
+
+
+def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
+    corpus: Path, recording: type[RecordingDetector]
+) -> None:
+    found = transfer(corpus, by="model", detector=recording.kind, draws=10)
+    empty = found.cells.filter(pl.col("protocol") == LEFT_OUT)
+    assert empty["value"].null_count() == empty.height == 2
+    assert empty["why"].to_list() == [
+        f"the games without {m}: no statement has a label" for m in ("model-a", "model-b")
+    ]
+    assert found.cells.filter(pl.col("protocol") == "pair")["value"].null_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"by": "corpus"}, "only one corpus, north"),
+        ({"by": "seat"}, "unknown unit 'seat'"),
+        ({"by": "model", "target": "west=self"}, "no corpus is called 'west'"),
+        ({"by": "model", "target": "truth"}, "unknown target"),
+        ({"by": "model", "detector": "oracle"}, "unknown kind of detector"),
+        ({"by": "model", "epochs": 3.0}, "--epochs"),
+        ({"by": "model", "draws": 1}, "--draws"),
+    ],
+)
+def test_a_mistake_is_named(arguments: dict[str, object], words: str, planted: Planted) -> None:
+    with pytest.raises((UsageError, UnknownName), match=words):
+        transfer(planted("north", ("ada", "bo"), games=4), **arguments)  # type: ignore[arg-type]
+
+
+def test_two_corpora_with_a_game_in_common_are_refused(make_corpus: Corpus, tmp_path: Path) -> None:
+    first, second = (make_corpus(games=4).rename(tmp_path / name) for name in ("first", "second"))
+    with pytest.raises(UsageError, match="'game-00000' is in first and in second"):
+        transfer([first, second], by="corpus")
+
+
+def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_with_their_reasons(
+    planted: Planted, recording: type[RecordingDetector]
+) -> None:
+    def honest(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["label_role"] = False
+
+    def silenced(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["label_self"] = None
+
+    corpora = [planted("lies"), planted("honest", change=honest), planted("unasked", change=silenced)]
+    found = transfer(corpora, by="corpus", target=["role", "unasked=self"], detector=recording.kind, draws=10)
+    assert found.targets == {"lies": "role", "honest": "role", "unasked": "self"}
+    pairs = found.cells.filter((pl.col("protocol") == "pair") & (pl.col("metric") == "auroc"))
+    why = {(train, test): words for train, test, words in pairs.select("train", "test", "why").iter_rows()}
+    assert why["lies", "lies"] == ""
+    assert why["lies", "honest"] == "honest: all 144 statements are honest"
+    assert why["lies", "unasked"] == "unasked: no statement has a label"
+    assert why["honest", "lies"] == "honest: all 144 statements are honest"
+    assert why["unasked", "lies"] == "unasked: no statement has a label"
+    assert found.headline.filter(pl.col("protocol") == "pair")["empty"].to_list() == [6]
+    assert "unasked: 144 of 144 statements have no self label" in found.notes

@@ -1,0 +1,105 @@
+"""A run that is killed goes on; what has not changed is not fitted again; the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from liescope import cli
+from liescope.common.errors import UsageError
+from liescope.detectors.transfer import transfer
+from tests.detectors.transfer.conftest import Planted, reverse
+from tests.detectors.transfer.recording import RecordingDetector
+
+
+def test_a_killed_run_goes_on_without_repeating_a_fit(
+    planted: Planted, tmp_path: Path, recording: type[RecordingDetector], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora = [planted("north"), planted("south", ("bo",))]
+    whole = transfer(corpora, by="corpus", detector="recording", draws=10, smoothing=1.0, context=0)
+    needed = recording.fits()
+    assert len(needed) == len(set(needed)) == 12  # each corpus: 5 folds and all of it; each learns once
+
+    recording.seen.clear()
+    monkeypatch.setattr(recording, "patience", 7)
+    out = tmp_path / "report"
+    with pytest.raises(KeyboardInterrupt):
+        transfer(corpora, by="corpus", detector="recording", draws=10, smoothing=1.0, context=0, out=out)
+    assert len(list((out / "fits").glob("*.parquet"))) == 7
+
+    monkeypatch.setattr(recording, "patience", -1)
+    again = transfer(corpora, by="corpus", detector="recording", draws=10, smoothing=1.0, context=0, out=out)
+    assert recording.fits() == needed
+    assert again.cells.equals(whole.cells)
+    assert again.choices.equals(whole.choices)
+
+    recording.seen.clear()
+    transfer(corpora, by="corpus", detector="recording", draws=20, smoothing=1.0, context=0, out=out)
+    assert recording.seen == []
+
+
+def test_only_what_depends_on_a_change_is_fitted_again_and_a_damaged_file_is(
+    planted: Planted, tmp_path: Path, recording: type[RecordingDetector]
+) -> None:
+    settings = {"by": "corpus", "detector": "recording", "draws": 10, "context": 0, "out": tmp_path / "report"}
+    north, south = planted("north"), planted("south", ("bo",))
+    transfer([north, south], smoothing=1.0, **settings)  # type: ignore[arg-type]
+    recording.seen.clear()
+    transfer([north, planted("south", ("bo",), change=reverse)], smoothing=1.0, **settings)  # type: ignore[arg-type]
+    assert all(any(key.startswith("south") for key in ids) for ids in recording.fits()[:-1])
+    recording.seen.clear()
+    transfer([north, south], smoothing=2.0, **settings)  # type: ignore[arg-type]
+    assert len(recording.fits()) == 12
+    one = sorted((tmp_path / "report" / "fits").iterdir())[0]
+    for file in (tmp_path / "report" / "fits").iterdir():
+        file.write_bytes(file.read_bytes()[:50] if file == one else file.read_bytes())
+    recording.seen.clear()
+    for smoothing in (1.0, 2.0):
+        transfer([north, south], smoothing=smoothing, **settings)  # type: ignore[arg-type]
+    assert len(recording.fits()) <= 1
+
+
+def test_a_folder_with_something_else_is_refused_before_anything_is_fitted(planted: Planted, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="is not a report of transfer"):
+        transfer([planted("north")], by="model", out=tmp_path)
+
+
+def test_the_command_writes_one_report_for_people_and_programs(
+    planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpora = [str(planted("north")), str(planted("south", ("bo",), change=reverse))]
+    out = tmp_path / "report"
+    settings = ["--by", "corpus", "--by", "model", "--context", "0", "--strength", "1", "--draws", "20"]
+    assert cli.main(["transfer", *corpora, *settings, "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80
+    assert "by corpus, tfidf" in said
+    assert "falls to AUROC 0." in said
+    page, words = ((out / f"report.{kind}").read_text(encoding="utf-8") for kind in ("html", "md"))
+    for text in (page, words):
+        assert "falls to AUROC 0." in text
+    retrospective = [line for line in words.splitlines() if "retrospective: " in line and line.startswith("|")]
+    assert len(retrospective) == 2
+    assert not any("online: " in line for line in retrospective)
+    data = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert data["targets"] == {"north": "role", "south": "role"}
+    assert pl.read_csv(out / "cells.csv").height == len(data["cells"])
+    assert {path.name for path in out.iterdir()} == {
+        *(
+            "report.html",
+            "report.md",
+            "report.json",
+            "cells.csv",
+            "slices.csv",
+            "choices.csv",
+            "scores.parquet",
+            "fits",
+        ),
+        *(f"matrix_{by}_tfidf.{kind}" for by in ("corpus", "model") for kind in ("png", "svg")),
+    }
+    assert cli.main(["transfer", *corpora, *settings, "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["headline"] == data["headline"]
