@@ -1,12 +1,22 @@
-"""Progress of a long action, shown on standard error if wanted: one line per task."""
+"""Progress of a long action, shown on standard error if wanted: one line per task, with an estimate."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from liescope.detectors.protocol import Progress, silent
+
+
+def remaining(seconds: float, done: int, total: int) -> str:
+    """How long the rest will take at the pace so far, in words; "" where there is no telling, or half a minute is left.
+
+    seconds: those that the work done has taken.
+    """
+    left = seconds / done * (total - done) if done else 0.0
+    return f"about {left / 60:.0f} min left" if left > 30 else ""
 
 
 @contextmanager
@@ -19,10 +29,12 @@ def shown(wanted: bool) -> Iterator[Progress]:
 
     with progress() as bars:
         tasks: dict[str, Any] = {}
+        began: dict[str, float] = {}
 
         def show(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bars.add_task(what, total=total, note="")
-            bars.update(tasks[what], completed=done, total=total)
+                tasks[what], began[what] = bars.add_task(what, total=total, note=""), time.monotonic()
+            left = remaining(time.monotonic() - began[what], done, total)
+            bars.update(tasks[what], completed=done, total=total, note=left)
 
         yield show

@@ -67,8 +67,8 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context and units, of the
-    labels that it learns, of the detector with its options and grid, and of the code and packages that do it.
+    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context and units, of
+    the labels that it learns, of the detector with its options and grid, and of the code and packages that do it.
     """
 
     rows: tuple[bytes, ...]

@@ -10,6 +10,7 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import UsageError
+from liescope.detectors.progress import remaining
 from liescope.detectors.transfer import transfer
 from tests.detectors.transfer.conftest import Planted, reverse
 from tests.detectors.transfer.recording import RecordingDetector
@@ -103,3 +104,8 @@ def test_the_command_writes_one_report_for_people_and_programs(
     }
     assert cli.main(["transfer", *corpora, *settings, "--out", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["headline"] == data["headline"]
+
+
+def test_the_rest_is_estimated_from_the_pace_so_far() -> None:
+    assert remaining(120.0, 100, 400) == "about 6 min left"
+    assert remaining(120.0, 400, 400) == remaining(5.0, 0, 400) == ""
