@@ -11,7 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.detectors.evaluation.bootstrap import estimate, game_weights
-from liescope.detectors.evaluation.metrics import Scored, Weights, rank_metrics
+from liescope.detectors.evaluation.metrics import Bools, Floats, Scored, Weights
+from liescope.detectors.evaluation.ranking import rank_metrics
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.transfer.fitting import Scores
 from liescope.detectors.transfer.forms import FORMS, STATEMENT, forms
@@ -42,9 +43,6 @@ SLICE_WORDS = {
     "silence": "games in which a player remained silent",
 }
 EVERYTHING = "all the rest"
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +168,9 @@ class _Measure:
 
     def metrics(self, rows: NDArray[np.int64], score: Floats) -> tuple[Floats, Floats]:
         """AUROC and average precision, each (draws + 1,), the first over all games once."""
-        return rank_metrics(Scored(self.y[rows], score[rows], self.game[rows], self.weights.shape[1]), self.weights)
+        games, game = np.unique(self.game[rows], return_inverse=True)
+        found = rank_metrics(Scored(self.y[rows], score[rows], game, len(games)), self.weights[:, games], {})
+        return found["auroc"], found["average_precision"]
 
     def auroc(self, rows: NDArray[np.int64], score: Floats) -> Floats:
         return self.metrics(rows, score)[0]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
-from liescope.detectors.evaluation.metrics import Scored, rank_metrics
+from liescope.detectors.evaluation.metrics import Scored
+from liescope.detectors.evaluation.ranking import rank_metrics
 from liescope.detectors.folds import fold_of
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
@@ -135,7 +136,7 @@ def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, 
 
 def _auroc(y: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
     one = np.ones((1, 1), np.float32)
-    return float(rank_metrics(Scored(y, score, np.zeros(len(y), np.int64), 1), one)[0][0])
+    return float(rank_metrics(Scored(y, score, np.zeros(len(y), np.int64), 1), one, {})["auroc"][0])
 
 
 def _both(y: NDArray[np.bool_]) -> bool:

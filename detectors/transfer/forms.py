@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from liescope.detectors.evaluation.offsets import log_odds
 from liescope.detectors.transfer.table import Table
 
 ONLINE, RETROSPECTIVE = "online", "retrospective"
@@ -24,14 +25,11 @@ FORMS = {
 }
 """Each form: its kind, and what it is."""
 
-_LEAST = 1e-6
-
 
 def forms(table: Table, score: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     """Every form of the scores, each (n,), NaN where the statement has none. The rows are in order of play."""
-    odds = pl.col("score").clip(_LEAST, 1 - _LEAST)
     frame = table.frame.select("game_id", "speaker", score=pl.Series(score, nan_to_null=True))
-    frame = frame.with_columns(odds=(odds / (1 - odds)).log())
+    frame = frame.with_columns(odds=log_odds())
     speaker = ["game_id", "speaker"]
     so_far, by_speaker = _so_far("game_id"), _so_far(speaker)
     game, own = pl.col("odds").mean().over("game_id"), pl.col("odds").mean().over(speaker)
