@@ -21,14 +21,15 @@ class AnalysisResult:
     tables: the table of each analysis that found something, by its name, in the order of the report; the columns are
     those of the function in `liescope.benchmark.analyses`, without condition and rater where all games have the same.
     nothing: the other analyses, each with the reason. captions: what lo and hi are in each table, "" without them.
-    notes: sentences that must accompany any figure from these games. winners: games won, by game and team. games:
-    finished games; failed: failed games, which are left out. sources: what was read, as named. report: the page, None
-    if none was requested.
+    findings: three sentences that say what was found; notes: others that must accompany any figure from these games.
+    winners: games won, by game and team. games: finished games; failed: failed games, which are left out. sources: what
+    was read, as named. report: the page, None if none was requested.
     """
 
     tables: Mapping[str, pl.DataFrame]
     nothing: Mapping[str, str]
     captions: Mapping[str, str]
+    findings: tuple[str, str, str]
     notes: tuple[str, ...]
     winners: Mapping[str, Mapping[str, int]]
     games: int
@@ -47,6 +48,7 @@ class AnalysisResult:
             "games": self.games,
             "failed": self.failed,
             "winners": {game: dict(counts) for game, counts in self.winners.items()},
+            "findings": list(self.findings),
             "notes": list(self.notes),
             "tables": list(self.tables),
             "nothing": dict(self.nothing),
@@ -71,7 +73,7 @@ def analyse(
     BadData for a source that cannot be read.
     """
     from liescope.benchmark.analyses.registry import ANALYSES
-    from liescope.benchmark.analyses.report import headline, notes, run_analyses
+    from liescope.benchmark.analyses.report import notes, run_analyses, winners
     from liescope.benchmark.analyses.sources import load_games
     from liescope.benchmark.analyses.write import write_report
 
@@ -90,8 +92,9 @@ def analyse(
         tables={section.analysis.name: section.table for section in findings.sections},
         nothing={analysis.name: reason for analysis, reason in findings.nothing},
         captions={section.analysis.name: section.analysis.interval.caption for section in findings.sections},
+        findings=findings.sentences,
         notes=tuple(notes(games_set)),
-        winners=headline(games_set.frames),
+        winners=winners(games_set.frames),
         games=games_set.frames.games.height,
         failed=sum(run.failed.total() for run in games_set.runs),
         sources=tuple(run.name for run in games_set.runs),

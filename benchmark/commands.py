@@ -100,8 +100,10 @@ def analyse(
 ) -> None:
     """Analyse the games of runs: who won, who was voted out and why, who deceived, who noticed, what was learned.
 
-    Writes report.html (one page with everything in it, opens offline), report.md (its main tables) and a CSV file for
-    every table to the folder. Analyses that the games do not allow (no jester, no ratings, no lessons) are listed.
+    Writes report.html (one page that opens offline: what was found in three sentences and a figure, then everything),
+    report.md (its main tables) and a CSV file for every table to the folder. Analyses that the games do not allow (no
+    jester, no ratings, no lessons) are listed.
+
     Name a run and judged copies of it together to compare the judges with each other and with the players.
 
     Example: liescope analyse runs/first --out reports/first
@@ -113,12 +115,8 @@ def analyse(
     if as_json:
         emit(result.to_json())
         return
-    for note in result.notes:
-        print(wrapped(note))
-    for game, counts in result.winners.items():
-        played = sum(counts.values())
-        shares = ", ".join(f"{team} {count / played:.0%} ({count})" for team, count in counts.items())
-        print(wrapped(f"{game}, {played} games: {shares}"))
+    for sentence in (*result.findings, *result.notes):
+        print(wrapped(sentence))
     print(
         f"{len(result.tables)} analyses, {len(result.nothing)} with nothing to count\nwrote {plain(str(result.report))}"
     )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.palette import CYCLE
 from liescope.benchmark.identification import PARAMETERS
 from liescope.benchmark.report import stated
+from liescope.common.colours import MODELS as CYCLE
 from liescope.common.text import plain
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from liescope.benchmark.analyses.palette import COLOURS
+from liescope.common.colours import COLOURS
 
 OUT = Path(__file__).parent / "images" / "held_out.svg"
 SAME_MODELS = "none (other games\nof the same models)"

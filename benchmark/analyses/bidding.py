@@ -8,17 +8,19 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
-from liescope.benchmark.analyses.figures import canvas, cell_names, groups_of, rows_of, tidy
+from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import BIDS, dealt
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.common.colours import COLOURS
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _METRICS = ("average_bid", "first_bid", "highest_bid")
+_WON = {True: "jester won", False: "jester lost"}
+_COLOURS = {_WON[True]: COLOURS["orange"], _WON[False]: COLOURS["grey"]}
 
 
 def jester_bids(frames: Frames) -> pl.DataFrame:
@@ -46,25 +48,9 @@ def jester_bids(frames: Frames) -> pl.DataFrame:
 
 def plot_jester_bids(table: pl.DataFrame) -> Figure:
     """One panel per metric (Figure 10a): for each cell, the games that the jester won and did not win."""
-    _, cells = groups_of(table)
-    figure, panels = canvas(len(_METRICS), height=1.2 + 0.34 * cells.height)
-    for metric, panel in zip(_METRICS, panels, strict=True):
-        for won, shift, filled in ((True, -0.12, True), (False, 0.12, False)):
-            for at, cell in enumerate(cells.iter_rows(named=True)):
-                rows = rows_of(table, {**cell, "metric": metric, "won": won})
-                colour = side_colour(cell["game"], JESTER)
-                bounded = rows.drop_nulls(["lo", "hi"])
-                panel.hlines([at + shift] * bounded.height, bounded["lo"], bounded["hi"], color=colour, linewidth=1)
-                label = ("jester won" if won else "jester lost") if at == 0 else ""
-                face = colour if filled else "white"
-                panel.plot(
-                    rows["mean"], [at + shift] * rows.height, "o", color=colour, markerfacecolor=face, label=label
-                )
-        panel.set_yticks(range(cells.height), cell_names(cells), fontsize=8)
-        panel.invert_yaxis()
-        panel.set(xlim=(-0.3, 10.3), title=metric.replace("_", " "), xlabel="bid")
-        tidy(panel, legend=panel is panels[0])
-    return figure
+    metrics = [metric.replace("_", " ") for metric in table["metric"]]
+    won = [_WON[won] for won in table["won"]]
+    return dots(table, "mean", "bid, from 0 to 10", cell_names(table), metrics, won, _COLOURS, limits=(-0.3, 10.3))
 
 
 ANALYSES: tuple[Analysis, ...] = (

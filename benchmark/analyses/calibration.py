@@ -9,19 +9,11 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
-from liescope.benchmark.analyses.figures import (
-    bars_with_intervals,
-    canvas,
-    cell_names,
-    groups_of,
-    rows_of,
-    tidy,
-)
+from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import CONFIDENCE, RATINGS, REPORTS
-from liescope.benchmark.analyses.palette import COLOURS, CYCLE
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.common.colours import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,30 +81,22 @@ def confidence_error(frames: Frames) -> pl.DataFrame:
 
 
 def plot_calibration_gap(table: pl.DataFrame) -> Figure:
-    """Bars around zero, coloured by side."""
-    figure, (panel,) = canvas(1, 1.0 + 0.24 * table.height)
-    names = [f"{name}: {role}" for name, role in zip(cell_names(table), table["speaker_role"], strict=True)]
-    colours = [side_colour(game, role) for game, role in table.select("game", "speaker_role").iter_rows()]
-    bars_with_intervals(panel, table, names, "gap", colours)
-    panel.axvline(0, color=COLOURS["ink"], linewidth=0.8)
-    panel.set_xlabel("observers' flags minus speakers' reports")
-    return figure
+    """A panel a cell, dots around zero, coloured by side."""
+    axis = "observers' flags minus speakers' reports"
+    colours = by_side(table, "speaker_role")
+    return dots(
+        table, "gap", axis, "speaker_role", cell_names(table), colours=colours, reference=0, limits=(-1.02, 1.02)
+    )
 
 
 def plot_confidence_calibration(table: pl.DataFrame) -> Figure:
-    """Reliability curves: hit rate against confidence; the diagonal is perfect calibration."""
-    figure, (panel,) = canvas(1, 3.6)
-    panel.plot([0, 1], [0, 1], ":", color=COLOURS["grey"])
-    _, groups = groups_of(table)
-    for at, (group, name) in enumerate(zip(groups.iter_rows(named=True), cell_names(groups), strict=True)):
-        part = rows_of(table, group)
-        colour = CYCLE[at % len(CYCLE)]
-        panel.plot(part["mean_confidence"], part["mean"], "o-", color=colour, label=name, markersize=4)
-        bounded = part.drop_nulls(["lo", "hi"])
-        panel.vlines(bounded["mean_confidence"], bounded["lo"], bounded["hi"], color=colour, linewidth=1)
-    panel.set(xlim=(0, 1.02), ylim=(0, 1.02), xlabel="confidence of the flag", ylabel="share reported by the speaker")
-    tidy(panel, legend=True)
-    return figure
+    """For each bin of confidence, the hit rate beside the confidence, which a perfect observer makes equal."""
+    ideal = table.with_columns(mean="mean_confidence", lo=None, hi=None).cast({"lo": pl.Float64, "hi": pl.Float64})
+    both = pl.concat([table, ideal])
+    series = ["reported by the speaker"] * table.height + ["the flag's confidence"] * table.height
+    colours = {"reported by the speaker": COLOURS["blue"], "the flag's confidence": COLOURS["grey"]}
+    bins = [f"confidence {name}" for name in both["confidence_bin"]]
+    return dots(both, "mean", "share of the flags", bins, cell_names(both), series, colours, limits=SHARE)
 
 
 ANALYSES = (

@@ -8,11 +8,11 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, RATER
-from liescope.benchmark.analyses.figures import canvas, cell_names, groups_of, rows_of, stacked_bars, tidy
+from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import RATINGS, REPORTED_TYPES, REPORTS_OR_RATINGS
-from liescope.benchmark.analyses.palette import COLOURS, CYCLE
+from liescope.common.colours import COLOURS
 from liescope.labeling.taxonomy import DeceptionType
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 TYPES = tuple(kind.value for kind in DeceptionType)
 _PLACE = {name: place for place, name in enumerate(TYPES)}
-_SHADES = dict(zip(TYPES, ("#dddddd", *CYCLE), strict=False))
+_SHADES = {
+    name.replace("_", " "): COLOURS[colour]
+    for name, colour in zip(
+        TYPES, ("pale", "blue", "vermillion", "green", "orange", "purple", "sky", "yellow", "grey"), strict=False
+    )
+}
 
 
 def deception_rates(frames: Frames) -> pl.DataFrame:
@@ -73,56 +78,30 @@ def type_yield(frames: Frames) -> pl.DataFrame:
 
 
 def plot_deception_rates(table: pl.DataFrame) -> Figure:
-    """A dumbbell for each role of each cell: own reports at one end, peers' ratings at the other."""
-    rows = table.pivot(on="by", index=[*CELL, RATER, "speaker_role"], values="mean")
-    figure, (panel,) = canvas(1, 1.2 + 0.22 * rows.height)
-    names = [f"{name}: {role}" for name, role in zip(cell_names(rows), rows["speaker_role"], strict=True)]
-    ends = {"self": COLOURS["blue"], "peers": COLOURS["orange"]}
-    known = [by for by in ends if by in rows.columns]
-    if len(known) == len(ends):
-        both = rows.with_row_index("at").drop_nulls(known)
-        panel.hlines(both["at"], both["self"], both["peers"], color=COLOURS["grey"], linewidth=2)
-    for by in known:
-        panel.plot(rows[by], range(rows.height), "o", color=ends[by], label=f"by {by}")
-    panel.set_yticks(range(rows.height), names, fontsize=7)
-    panel.invert_yaxis()
-    panel.set_xlim(-0.02, 1.02)
-    panel.set_xlabel("deceptive statements per statement")
-    tidy(panel, legend=True)
-    return figure
+    """A panel a cell, a row a role: its own reports and its peers' ratings."""
+    series = [f"by {by}" for by in table["by"]]
+    colours = {"by self": COLOURS["blue"], "by peers": COLOURS["orange"]}
+    axis = "share of statements that is deceptive"
+    return dots(table, "mean", axis, "speaker_role", cell_names(table), series, colours, limits=SHARE)
 
 
 def plot_type_composition(table: pl.DataFrame) -> Figure:
-    """Stacked bars of the types that speakers report."""
-    own = table.filter(pl.col("by") == "self")
-    keys, rows = groups_of(own, ["speaker_role"])
-    figure, (panel,) = canvas(1, 1.4 + 0.24 * max(rows.height, 1))
-    names = [f"{name}: {role}" for name, role in zip(cell_names(rows), rows["speaker_role"], strict=True)]
-    wide = rows.join(own.pivot(on="type", index=keys, values="mean"), on=keys, nulls_equal=True)
-    parts = {name: wide[name].fill_null(0.0).to_list() for name in TYPES if name in wide.columns}
-    stacked_bars(panel, names, parts, _SHADES)
-    return figure
+    """Stacked bars of the types that speakers report; a panel a cell, a bar a role."""
+    own = table.filter((pl.col("by") == "self") & (pl.col("mean") > 0))
+    own = own if own.height else table.filter(pl.col("mean") > 0)
+    kinds = [kind.replace("_", " ") for kind in own["type"]]
+    axis = "share of statements" if own["by"].item(0) == "self" else "share of the peers' flags"
+    return stacked_bars(own, "mean", axis, "speaker_role", cell_names(own), kinds, _SHADES)
 
 
 def plot_type_yield(table: pl.DataFrame) -> Figure:
-    """Mean suspicion by type, one panel for each role."""
-    suspicion = table.filter(pl.col("metric") == "suspicion")
-    roles = suspicion["speaker_role"].unique(maintain_order=True).to_list()
-    _, cells = groups_of(suspicion)
-    figure, panels = canvas(max(len(roles), 1), 2.8)
-    for role, panel in zip(roles, panels, strict=False):
-        part = suspicion.filter(pl.col("speaker_role") == role)
-        for at, (cell, named) in enumerate(zip(cells.iter_rows(named=True), cell_names(cells), strict=True)):
-            rows = rows_of(part, cell)
-            places = [_PLACE[name] for name in rows["type"]]
-            panel.plot(rows["mean"], places, "o", color=CYCLE[at % len(CYCLE)], label=named, markersize=5)
-        panel.set_yticks(range(len(TYPES)), TYPES, fontsize=7)
-        panel.set_xlim(-0.02, 1.02)
-        panel.set_title(role, fontsize=9)
-        tidy(panel)
-    if roles:
-        panels[0].legend(frameon=False, fontsize=7)
-    return figure
+    """Mean suspicion by type, a panel a cell, a dot a role."""
+    place = pl.col("type").replace_strict(_PLACE, return_dtype=pl.Int64)
+    rows = table.filter(pl.col("metric") == "suspicion").sort(place, maintain_order=True)
+    kinds = [kind.replace("_", " ") for kind in rows["type"]]
+    colours = by_side(rows, "speaker_role")
+    axis = "mean suspicion drawn"
+    return dots(rows, "mean", axis, kinds, cell_names(rows), "speaker_role", colours, limits=SHARE)
 
 
 ANALYSES = (

@@ -8,11 +8,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, RATER
-from liescope.benchmark.analyses.figures import bars_with_intervals, canvas, cell_names
+from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import RATINGS
-from liescope.benchmark.analyses.sides import side_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,13 +54,10 @@ def _scored(ratings: pl.DataFrame, truth: str) -> pl.DataFrame:
 
 def _plot(table: pl.DataFrame, role: str) -> Figure:
     shown = table.filter((pl.col("truth") == "self") & (pl.col("metric") == "accuracy"))
-    figure, (panel,) = canvas(1, 1.0 + 0.24 * max(shown.height, 1))
-    names = [f"{name}: {held}" for name, held in zip(cell_names(shown), shown[role], strict=True)]
-    colours = [side_colour(game, held) for game, held in shown.select("game", role).iter_rows()]
-    bars_with_intervals(panel, shown, names, "mean", colours)
-    panel.set_xlim(0, 1)
-    panel.set_xlabel("accuracy against the speaker's report")
-    return figure
+    shown = shown if shown.height else table.filter((pl.col("truth") == "role") & (pl.col("metric") == "accuracy"))
+    against = "speaker's report" if "self" in shown["truth"] else "speaker's role"
+    axis = f"accuracy of the flags against the {against}"
+    return dots(shown, "mean", axis, role, cell_names(shown), colours=by_side(shown, role), limits=SHARE)
 
 
 def plot_detection_by_speaker(table: pl.DataFrame) -> Figure:

@@ -8,13 +8,13 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
-from liescope.benchmark.analyses.figures import canvas, cell_names, stacked_bars
+from liescope.benchmark.analyses.figures import cell_names, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, with_wilson
 from liescope.benchmark.analyses.jester_games import jester_games
 from liescope.benchmark.analyses.needs import dealt
-from liescope.benchmark.analyses.palette import COLOURS
 from liescope.benchmark.analyses.sides import NOBODY
+from liescope.common.colours import COLOURS
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
@@ -87,23 +87,25 @@ def jester_fate(frames: Frames) -> pl.DataFrame:
 
 def plot_wolf_losses(table: pl.DataFrame) -> Figure:
     """One stacked bar a cell."""
-    figure, (panel,) = canvas(1, height=1.8 + 0.35 * table.height)
-    figure.set_figwidth(8)
-    shares = {_WORDS[name]: (table[name] / table["games"]).to_list() for name in _WORDS if table[name].sum()}
-    stacked_bars(panel, cell_names(table), shares, {_WORDS[name]: colour for name, colour in _COLOURS.items()})
-    panel.set(xlim=(0, 1), xlabel="share of games")
-    return figure
+    counts = [name for name in _WORDS if table[name].sum()]
+    index = [name for name in table.columns if name not in _WORDS]
+    rows = table.unpivot(counts, index=index, variable_name="ending", value_name="count")
+    rows = rows.with_columns(share=pl.col("count") / pl.col("games"))
+    endings = [_WORDS[name] for name in rows["ending"]]
+    return stacked_bars(
+        rows,
+        "share",
+        "share of games",
+        cell_names(rows),
+        [""] * rows.height,
+        endings,
+        {_WORDS[name]: colour for name, colour in _COLOURS.items()},
+    )
 
 
 def plot_jester_fate(table: pl.DataFrame) -> Figure:
     """One stacked bar a cell."""
-    cells = table.select(CELL).unique(maintain_order=True)
-    figure, (panel,) = canvas(1, height=1.8 + 0.35 * cells.height)
-    figure.set_figwidth(7)
-    shares = {fate: table.filter(pl.col("fate") == fate)["rate"].to_list() for fate in ENDINGS}
-    stacked_bars(panel, cell_names(cells), shares, _SHADES)
-    panel.set(xlim=(0, 1), xlabel="share of jesters")
-    return figure
+    return stacked_bars(table, "rate", "share of jesters", cell_names(table), [""] * table.height, "fate", _SHADES)
 
 
 ANALYSES: tuple[Analysis, ...] = (

@@ -1,4 +1,4 @@
-"""Helpers shared by the analyses' figures."""
+"""From a table to a figure: names and colours of its rows, dots with intervals, stacked bars, matrices."""
 
 from __future__ import annotations
 
@@ -7,48 +7,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.cells import CELL, RATER
-from liescope.benchmark.analyses.palette import COLOURS
-from liescope.common.text import plain
+from liescope.benchmark.analyses.cells import CELL, MIXED, POOLED, RATER
+from liescope.benchmark.analyses.sides import side_colour
+from liescope.common.colours import INK, model_colours
+from liescope.common.dots import Dot, dots_with_intervals
+from liescope.common.figures import legend, lines, name_axis, name_panel, stacked
+from liescope.common.matrix import Cell, matrices
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PANEL_WIDTH, _PANELS_ABREAST = 3.6, 4
-_SHORT = 15  # characters of a name where many are shown side by side
-
-
-def canvas(panels: int, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with this many panels, at most four in a row. height: of one panel, in inches."""
-    from matplotlib.figure import Figure
-
-    abreast = max(1, min(panels, _PANELS_ABREAST))
-    rows = max(1, -(-panels // abreast))
-    figure = Figure(figsize=(max(5.0, _PANEL_WIDTH * abreast), height * rows + 0.4), layout="constrained")
-    every = list(figure.subplots(rows, abreast, squeeze=False).flat)
-    for spare in every[panels:]:
-        spare.set_axis_off()
-    return figure, every[:panels]
-
-
-def tidy(panel: Axes, legend: bool = False) -> None:
-    """Remove lines that carry no information, and show the legend if there is one."""
-    panel.spines[["top", "right"]].set_visible(False)
-    if legend:
-        panel.legend(frameon=False, fontsize=8)
-
-
-def whole_numbers(panel: Axes) -> None:
-    """Ticks at whole numbers only."""
-    from matplotlib.ticker import MaxNLocator
-
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def literal(text: str) -> str:
-    """Literal text: a dollar sign would start a formula, and fonts lack control characters."""
-    return " ".join(plain(text).split()).replace("$", r"\$")
+Names = str | Sequence[str]
+"""What names each row of a table: a column, or a text for every row."""
+SHARE = (-0.02, 1.02)
 
 
 def cell_names(cells: pl.DataFrame) -> list[str]:
@@ -57,15 +28,40 @@ def cell_names(cells: pl.DataFrame) -> list[str]:
 
     cells: with the columns game, model and, where they matter, condition, rater and learning.
     """
-    shown = [name for name in ("game", "condition", "rater") if name in cells.columns and cells[name].n_unique() > 1]
+    shown = [name for name in ("game", "condition", RATER) if name in cells.columns and cells[name].n_unique() > 1]
     learns = set(cells.filter("learning")["game"]) if "learning" in cells.columns else set()
     names = []
     for row in cells.iter_rows(named=True):
-        parts = [row["model"], *(row[name] for name in shown if row[name])]
+        parts = [row["model"]] if "model" in row else []
+        parts += [f"rated by {row[name]}" if name == RATER else row[name] for name in shown if row[name]]
         if row["game"] in learns and row["learning"] is not None:
             parts.append("ON" if row["learning"] else "OFF")
-        names.append(literal(", ".join(parts)))
+        names.append(", ".join(parts))
     return names
+
+
+def names_of(table: pl.DataFrame, names: Names) -> list[str]:
+    """The text for each row."""
+    return [str(name) for name in (table[names] if isinstance(names, str) else names)]
+
+
+def of_game(table: pl.DataFrame, column: str) -> list[str]:
+    """A column of roles or factions, with the game if there are several."""
+    if table["game"].n_unique() == 1:
+        return names_of(table, column)
+    return [f"{game}: {name}" for game, name in table.select("game", column).iter_rows()]
+
+
+def by_side(table: pl.DataFrame, column: str, names: Names = "") -> dict[str, str]:
+    """The colour of each role or faction in a column, by its name or by other names of the rows."""
+    pairs = table.select("game", column).iter_rows()
+    return {name: side_colour(*pair) for name, pair in zip(names_of(table, names or column), pairs, strict=True)}
+
+
+def by_model(table: pl.DataFrame, names: Names) -> dict[str, str]:
+    """The colour of each row's model, by the names of the rows."""
+    colours = {**model_colours(table["model"]), POOLED: INK, MIXED: INK}
+    return {name: colours[model] for name, model in zip(names_of(table, names), table["model"], strict=True)}
 
 
 def groups_of(table: pl.DataFrame, also: Sequence[str] = ()) -> tuple[list[str], pl.DataFrame]:
@@ -79,29 +75,72 @@ def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:
     return table.filter([pl.col(name).eq_missing(pl.lit(value)) for name, value in cell.items()])
 
 
-def bars_with_intervals(
-    panel: Axes, table: pl.DataFrame, names: Sequence[str], value: str, colour: str | Sequence[str]
-) -> None:
-    """Horizontal bars, first row on top, with the interval of the columns lo and hi if there is one."""
-    at = list(range(table.height))
-    panel.barh(at, table[value].fill_null(0.0), color=colour, alpha=0.75, height=0.7)
-    bounded = table.with_row_index("at").drop_nulls(["lo", "hi"])
-    panel.hlines(bounded["at"], bounded["lo"], bounded["hi"], color=COLOURS["ink"], linewidth=1.2)
-    panel.set_yticks(at, names, fontsize=8)
-    panel.invert_yaxis()
-    tidy(panel)
+def dots(
+    table: pl.DataFrame,
+    value: str,
+    axis: str,
+    rows: Names,
+    facets: Names,
+    series: Names | None = None,
+    colours: Mapping[str, str] | None = None,
+    reference: float | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """A dot for each row of the table, with the interval of its columns lo and hi if it has them.
+
+    rows, facets, series: their names; the rest as in `dots_with_intervals`.
+    """
+    bounds = table.select("lo", "hi").rows() if "lo" in table.columns else [(None, None)] * table.height
+    labels, panels = names_of(table, rows), names_of(table, facets)
+    shown = [""] * table.height if series is None else names_of(table, series)
+    drawn = [
+        Dot(label, number, lo, hi, one, panel)
+        for label, number, (lo, hi), one, panel in zip(labels, table[value], bounds, shown, panels, strict=True)
+    ]
+    return dots_with_intervals(drawn, axis, colours, reference, limits)
 
 
 def stacked_bars(
-    panel: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float]], colours: Mapping[str, str]
-) -> None:
-    """Stacked horizontal bars, first row on top. parts: for each part, a value for each bar."""
-    left = [0.0] * len(names)
-    for part, values in parts.items():
-        panel.barh(range(len(names)), values, left=left, color=colours[part], label=part, height=0.7)
-        left = [start + value for start, value in zip(left, values, strict=True)]
-    panel.set_yticks(range(len(names)), names, fontsize=8)
-    panel.invert_yaxis()
-    tidy(panel)
-    abreast = 2 if max(map(len, parts), default=0) > _SHORT else max(1, len(parts))
-    panel.figure.legend(frameon=False, fontsize=8, ncols=abreast, loc="outside lower center")
+    table: pl.DataFrame, value: str, axis: str, rows: Names, facets: Names, parts: Names, colours: Mapping[str, str]
+) -> Figure:
+    """Horizontal bars of shares, one for each row name, a part for each row of the table; a panel a facet."""
+    named = table.select(pl.col(value).fill_null(0.0).alias("value")).with_columns(
+        row=pl.Series(names_of(table, rows)),
+        facet=pl.Series(names_of(table, facets)),
+        part=pl.Series(names_of(table, parts)),
+    )
+    panels_of = named.partition_by("facet", maintain_order=True)
+    labels_of = [part["row"].unique(maintain_order=True).to_list() for part in panels_of]
+    figure, panels = stacked([0.6 + 0.3 * len(labels) for labels in labels_of])
+    for shown, labels, panel in zip(panels_of, labels_of, panels, strict=True):
+        left = dict.fromkeys(labels, 0.0)
+        for row, part, share in shown.select("row", "part", "value").iter_rows():
+            panel.barh(labels.index(row), share, left=left[row], color=colours[part], height=0.72, edgecolor="white")
+            left[row] += share
+        panel.set_yticks(range(len(labels)), [lines(label) for label in labels])
+        panel.set(xlim=(0, 1), ylim=(len(labels) - 0.5, -0.5))
+        name_panel(panel, shown["facet"].item(0))
+        panel.tick_params(axis="y", length=0)
+        panel.spines["left"].set_visible(False)
+    name_axis(figure, axis)
+    legend(figure, {part: colours[part] for part in named["part"].unique(maintain_order=True)})
+    return figure
+
+
+def matrix_of(
+    table: pl.DataFrame,
+    value: str,
+    name: str,
+    rows: Names,
+    columns: Names,
+    facets: Names,
+    limits: tuple[float, float],
+    middle: float | None = None,
+) -> Figure:
+    """A matrix for each facet, with intervals where the table has lo and hi. name: what the numbers are."""
+    bounds = table.select("lo", "hi").rows() if "lo" in table.columns else [(None, None)] * table.height
+    row_names, column_names, titles = (names_of(table, names) for names in (rows, columns, facets))
+    cells: dict[str, dict[tuple[str, str], Cell]] = {title: {} for title in titles}
+    for title, row, column, number, (lo, hi) in zip(titles, row_names, column_names, table[value], bounds, strict=True):
+        cells[title][row, column] = Cell(number, lo, hi)
+    return matrices(cells, list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names)), name, limits, middle)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.calibration import calibration_gap
-from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
+from liescope.benchmark.analyses.cells import CELL, RATER
 from liescope.benchmark.analyses.detection import detection_by_speaker
-from liescope.benchmark.analyses.figures import canvas, cell_names, rows_of
+from liescope.benchmark.analyses.figures import cell_names, matrix_of
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import game_means
 from liescope.benchmark.analyses.jester_games import jester_games
 from liescope.benchmark.analyses.needs import RATINGS, REPORTS, dealt
-from liescope.benchmark.analyses.palette import COLOURS
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
@@ -81,34 +78,10 @@ def _axis(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def plot_fingerprint(table: pl.DataFrame) -> Figure:
-    """A polygon for each level of learning, one panel for each model; the rim is 1."""
-    groups = table.select(*MODEL, RATER).unique(maintain_order=True)
-    figure, panels = canvas(groups.height, 3.6)
-    corners = [math.pi / 2 - 2 * math.pi * at / len(AXES) for at in range(len(AXES))]
-    for group, name, panel in zip(groups.iter_rows(named=True), cell_names(groups), panels, strict=True):
-        part = rows_of(table, group)
-        for ring in (0.5, 1.0):
-            panel.plot(*_polygon([ring] * len(AXES), corners), color="#dddddd", linewidth=0.8)
-        for corner, axis in zip(corners, AXES, strict=True):
-            x, y = 1.15 * math.cos(corner), 1.15 * math.sin(corner)
-            panel.text(x, y, axis.replace("_", "\n"), fontsize=6, ha="center", va="center")
-        for learning, colour in ((False, COLOURS["grey"]), (True, COLOURS["orange"])):
-            values = part.filter(pl.col("learning") == learning)["value"].to_list()
-            if values:
-                xs, ys = _polygon(values, corners)
-                panel.plot(xs, ys, color=colour, label=f"learning {'on' if learning else 'off'}")
-                panel.fill(xs, ys, color=colour, alpha=0.15)
-        panel.set_title(name, fontsize=8)
-        panel.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
-        panel.set_axis_off()
-        panel.legend(frameon=False, fontsize=7, loc="lower left")
-    return figure
-
-
-def _polygon(radii: Sequence[float], corners: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The closed polygon through points at these radii."""
-    around = list(zip([*radii, radii[0]], [*corners, corners[0]], strict=True))
-    return [r * math.cos(a) for r, a in around], [r * math.sin(a) for r, a in around]
+    """A row a cell, a column an axis: rows of one pattern play alike."""
+    axes = [axis.replace("_", " ") for axis in table["axis"]]
+    name = "from 0 to 1, as the table says"
+    return matrix_of(table, "value", name, cell_names(table), axes, [""] * table.height, (0, 1))
 
 
 ANALYSES = (

@@ -8,24 +8,19 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL
-from liescope.benchmark.analyses.figures import (
-    bars_with_intervals,
-    canvas,
-    cell_names,
-    groups_of,
-    rows_of,
-    tidy,
-    whole_numbers,
-)
+from liescope.benchmark.analyses.curves import curves
+from liescope.benchmark.analyses.figures import by_model, by_side, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import TURNS
 from liescope.benchmark.analyses.outcomes import against, wins_by
-from liescope.benchmark.analyses.palette import CYCLE
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.common.figures import whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+FIFTHS = ("first", "second", "third", "fourth", "fifth")
 
 
 def halves(frames: Frames) -> pl.DataFrame:
@@ -93,47 +88,30 @@ def survival(frames: Frames) -> pl.DataFrame:
 
 
 def plot_cumulative_wins(table: pl.DataFrame) -> Figure:
-    """One panel per faction of each game, one line per cell over its games."""
-    _, factions = groups_of(table.select("game", "faction"), ["faction"])
-    figure, panels = canvas(factions.height, height=2.8)
-    for faction, panel in zip(factions.iter_rows(named=True), panels, strict=True):
-        part = rows_of(table, faction)
-        _, cells = groups_of(part)
-        for number, (cell, name) in enumerate(zip(cells.iter_rows(named=True), cell_names(cells), strict=True)):
-            line = rows_of(part, cell)
-            style = "-" if cell["learning"] else "--"
-            panel.plot(line["place"], line["rate"], style, color=CYCLE[number % len(CYCLE)], label=name)
-        panel.set(ylim=(-0.03, 1.03), title=faction["faction"], xlabel="game of the cell", ylabel="share won so far")
-        whole_numbers(panel)
-        tidy(panel, legend=panel is panels[0])
-    return figure
+    """One panel per faction of each game, one curve per cell over its games."""
+    cells = cell_names(table)
+    axes = ("game of the cell", "share won so far")
+    return curves(table, "place", "rate", of_game(table, "faction"), cells, by_model(table, cells), axes)
 
 
 def plot_game_length(table: pl.DataFrame) -> Figure:
     """Mean length with its interval by winner, one panel per cell."""
-    _, cells = groups_of(table)
-    figure, panels = canvas(cells.height, height=2.4)
     longest: Any = table["longest"].max()
-    for cell, name, panel in zip(cells.iter_rows(named=True), cell_names(cells), panels, strict=True):
-        part = rows_of(table, cell)
-        colours = [side_colour(cell["game"], winner) for winner in part["winner"]]
-        bars_with_intervals(panel, part, part["winner"].to_list(), "mean", colours)
-        panel.set(xlim=(0, longest + 0.5), title=name, xlabel="days")
+    colours = by_side(table, "winner")
+    figure = dots(table, "mean", "days", "winner", cell_names(table), colours=colours, limits=(0, longest + 0.5))
+    for panel in figure.axes:
+        whole_numbers(panel)
     return figure
 
 
 def plot_survival(table: pl.DataFrame) -> Figure:
-    """One line per role over the games of a cell, one panel per model."""
-    _, models = groups_of(table)
-    figure, panels = canvas(models.height, height=2.8)
-    for model, name, panel in zip(models.iter_rows(named=True), cell_names(models), panels, strict=True):
-        for (role,), part in rows_of(table, model).group_by("role", maintain_order=True):
-            line, colour = part.sort("turn"), side_colour(model["game"], str(role))
-            panel.plot(line["turn"] + 1, line["mean"], marker="o", markersize=3, label=str(role), color=colour)
-        panel.set(ylim=(-0.03, 1.03), title=name, xlabel="game of the cell", ylabel="share that survives")
-        whole_numbers(panel)
-        tidy(panel, legend=True)
-    return figure
+    """One curve per role over the fifths of a cell's games, one panel per model."""
+    fifth = (pl.col("turn") * 5 // (pl.col("turn").max().over(MODEL) + 1)).cast(pl.Int64)
+    seats = table.group_by(*MODEL, "role", fifth=fifth, maintain_order=True).agg(
+        mean=(pl.col("mean") * pl.col("n")).sum() / pl.col("n").sum()
+    )
+    axes = ("fifths of the cell's games, in order", "share that survives")
+    return curves(seats, "fifth", "mean", cell_names(seats), "role", by_side(seats, "role"), axes, FIFTHS)
 
 
 ANALYSES: tuple[Analysis, ...] = (

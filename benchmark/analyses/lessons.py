@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import RATER
-from liescope.benchmark.analyses.figures import canvas, cell_names, rows_of, tidy
+from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, with_wilson
 from liescope.benchmark.analyses.needs import LESSONS, TAGS
-from liescope.benchmark.analyses.palette import COLOURS, CYCLE
 from liescope.labeling.agreement import agreement
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
 
@@ -166,13 +165,13 @@ def lesson_vocabulary(frames: Frames) -> pl.DataFrame:
 
 
 def plot_lesson_orders(table: pl.DataFrame) -> Figure:
-    """Figure 4a: one bar for each model and order, with intervals."""
-    return _bars(table, {order: f"order {order}" for order in ORDERS})
+    """Figure 4a: for each order a dot for each model, with intervals."""
+    return _dots(table, "order")
 
 
 def plot_lesson_categories(table: pl.DataFrame) -> Figure:
-    """Figure 4b: one bar for each model and strategy, with intervals."""
-    return _bars(table, {name: name.replace("_", " ") for name in CATEGORIES})
+    """Figure 4b: for each strategy a dot for each model, with intervals."""
+    return _dots(table, "category")
 
 
 def _kept(frames: Frames) -> pl.DataFrame:
@@ -219,23 +218,12 @@ def _content_words(text: str, names: set[str]) -> list[str]:
     return [word for word in words if len(word) > 1 and word not in stop and not _GAME.fullmatch(word)]
 
 
-def _bars(table: pl.DataFrame, labels: Mapping[int, str] | Mapping[str, str]) -> Figure:
-    """For each label, a bar per model with its interval. table: from `_shares`, labels in the same order."""
-    models = table.select(LEARNER).unique(maintain_order=True)
-    figure, (panel,) = canvas(1, 0.4 + 0.2 * models.height + len(labels) * (0.2 + 0.14 * models.height))
-    height = 0.8 / models.height
-    names = cell_names(models.with_columns(game=pl.lit("")))
-    for place, (model, name) in enumerate(zip(models.iter_rows(named=True), names, strict=True)):
-        part = rows_of(table, model)
-        at = [row + height * (place - (models.height - 1) / 2) for row in range(part.height)]
-        panel.barh(at, part["rate"], height, color=CYCLE[place % len(CYCLE)], alpha=0.75, label=name)
-        panel.hlines(at, part["lo"], part["hi"], color=COLOURS["ink"], linewidth=0.8)
-    panel.set_yticks(range(len(labels)), list(labels.values()), fontsize=8)
-    panel.invert_yaxis()
-    panel.set_xlabel("share of the model's lessons", fontsize=9)
-    tidy(panel)
-    figure.legend(loc="outside upper left", frameon=False, fontsize=8)
-    return figure
+def _dots(table: pl.DataFrame, label: str) -> Figure:
+    """For each label, a dot per model with its interval."""
+    models = cell_names(table.with_columns(game=pl.lit("")))
+    labels = [f"order {name}" if label == "order" else str(name).replace("_", " ") for name in table[label]]
+    axis = "share of the model's lessons"
+    return dots(table, "rate", axis, labels, [""] * table.height, models, by_model(table, models), limits=SHARE)
 
 
 ANALYSES = (

@@ -8,21 +8,13 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL
-from liescope.benchmark.analyses.figures import (
-    canvas,
-    cell_names,
-    groups_of,
-    rows_of,
-    stacked_bars,
-    tidy,
-    whole_numbers,
-)
+from liescope.benchmark.analyses.curves import curves
+from liescope.benchmark.analyses.figures import by_model, by_side, cell_names, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.jester_games import chosen
 from liescope.benchmark.analyses.needs import KILLS, PROTECTIONS
-from liescope.benchmark.analyses.palette import COLOURS, CYCLE
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.common.colours import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,33 +69,15 @@ def _shares(acts: pl.DataFrame, count: str) -> pl.DataFrame:
 
 def plot_targets(table: pl.DataFrame) -> Figure:
     """One stacked bar a cell."""
-    _, cells = groups_of(table)
-    figure, (panel,) = canvas(1, height=1.8 + 0.35 * cells.height)
-    figure.set_figwidth(7)
-    shares, colours = {}, {SELF: COLOURS["purple"]}
-    for target in table["target"].unique(maintain_order=True):
-        of_target = table.filter(pl.col("target") == target)
-        shares[target] = [float(rows_of(of_target, cell)["mean"].sum()) for cell in cells.iter_rows(named=True)]
-        if target not in colours:
-            colours[target] = side_colour(of_target["game"].item(0), target)
-    stacked_bars(panel, cell_names(cells), shares, colours)
-    panel.set(xlim=(0, 1), xlabel="share of nights")
-    return figure
+    others = table.filter(pl.col("target") != SELF)
+    colours = {SELF: COLOURS["purple"], **by_side(others, "target")}
+    return stacked_bars(table, "mean", "share of nights", cell_names(table), [""] * table.height, "target", colours)
 
 
 def plot_doctor_prediction(table: pl.DataFrame) -> Figure:
-    """One line per model over the days."""
-    _, models = groups_of(table)
-    figure, (panel,) = canvas(1, height=3.2)
-    for number, (model, name) in enumerate(zip(models.iter_rows(named=True), cell_names(models), strict=True)):
-        line, colour = rows_of(table, model), CYCLE[number % len(CYCLE)]
-        panel.plot(line["day"], line["mean"], "o-", markersize=4, color=colour, label=name)
-        bounded = line.drop_nulls(["lo", "hi"])
-        panel.fill_between(bounded["day"], bounded["lo"], bounded["hi"], color=colour, alpha=0.12, linewidth=0)
-    panel.set(ylim=(-0.03, 1.03), xlabel="day", ylabel="share of nights")
-    whole_numbers(panel)
-    tidy(panel, legend=True)
-    return figure
+    """One curve per model over the days."""
+    cells, axes = cell_names(table), ("day", "share of nights")
+    return curves(table, "day", "mean", [""] * table.height, cells, by_model(table, cells), axes)
 
 
 ANALYSES: tuple[Analysis, ...] = (

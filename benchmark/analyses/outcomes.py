@@ -10,7 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, MIXED, MODEL, POOLED
-from liescope.benchmark.analyses.figures import bars_with_intervals, canvas, cell_names, groups_of, rows_of
+from liescope.benchmark.analyses.figures import SHARE, by_model, by_side, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, newcombe, with_wilson
 from liescope.benchmark.analyses.jester_games import jester_games
@@ -22,8 +22,8 @@ from liescope.benchmark.analyses.needs import (
     two_conditions,
     with_and_without,
 )
-from liescope.benchmark.analyses.palette import COLOURS
-from liescope.benchmark.analyses.sides import UNKNOWN, side_colour
+from liescope.benchmark.analyses.sides import UNKNOWN
+from liescope.common.colours import COLOURS
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
@@ -241,73 +241,42 @@ def _paired(frames: Frames) -> pl.DataFrame:
 
 
 def plot_win_rates(table: pl.DataFrame) -> Figure:
-    """One panel per faction of each game, one bar per cell."""
-    _, factions = groups_of(table.select("game", "faction"), ["faction"])
-    figure, panels = canvas(factions.height, height=1.2 + 0.32 * table.select(CELL).n_unique())
-    for faction, panel in zip(factions.iter_rows(named=True), panels, strict=True):
-        part = rows_of(table, faction)
-        bars_with_intervals(panel, part, cell_names(part), "rate", side_colour(faction["game"], faction["faction"]))
-        panel.set(xlim=(0, 1), title=_titles(factions, faction, "faction"), xlabel="share of games won")
-    return figure
+    """One panel per faction of each game, a row a cell."""
+    cells = cell_names(table)
+    factions = of_game(table, "faction")
+    return dots(table, "rate", "share of games won", cells, factions, colours=by_model(table, cells), limits=SHARE)
 
 
 def plot_model_wins(table: pl.DataFrame) -> Figure:
-    """One panel per role of each game, one bar per model."""
-    _, roles = groups_of(table.select("game", "role"), ["role"])
-    figure, panels = canvas(roles.height, height=1.2 + 0.32 * table.select(CELL).n_unique())
-    for role, panel in zip(roles.iter_rows(named=True), panels, strict=True):
-        part = rows_of(table, role)
-        bars_with_intervals(panel, part, cell_names(part), "rate", side_colour(role["game"], role["role"]))
-        panel.set(xlim=(0, 1), title=_titles(roles, role, "role"), xlabel="share of games won")
-    return figure
+    """One panel per role of each game, a row a model."""
+    cells, roles = cell_names(table), of_game(table, "role")
+    return dots(table, "rate", "share of games won", cells, roles, colours=by_model(table, cells), limits=SHARE)
 
 
-def _titles(sides: pl.DataFrame, side: dict[str, str], name: str) -> str:
-    return side[name] if sides["game"].n_unique() == 1 else f"{side['game']}: {side[name]}"
-
-
-def _plot_differences(table: pl.DataFrame, keys: Sequence[str], label: str) -> Figure:
-    """Bars to either side of zero, one panel for each value of the keys."""
-    groups = table.select(keys).unique(maintain_order=True)
-    names = cell_names(groups)
-    if "one" in keys:
-        names = [
-            f"{name}\n{one} minus {other}"
-            for name, (one, other) in zip(names, groups.select("one", "other").rows(), strict=True)
-        ]
-    figure, panels = canvas(groups.height, height=2.6)
-    for group, name, panel in zip(groups.iter_rows(named=True), names, panels, strict=True):
-        part = rows_of(table, group)
-        colours = [side_colour(group["game"], faction) for faction in part["faction"]]
-        bars_with_intervals(panel, part, part["faction"].to_list(), "difference", colours)
-        panel.axvline(0, color=COLOURS["ink"], linewidth=0.8)
-        panel.set(xlim=(-1, 1), xlabel=label)
-        panel.set_title(name, fontsize=8)
-    return figure
+def _plot_differences(table: pl.DataFrame, facets: Sequence[str], axis: str) -> Figure:
+    """Dots around zero, a row a faction."""
+    colours = by_side(table, "faction")
+    return dots(table, "difference", axis, "faction", facets, colours=colours, reference=0, limits=(-1.02, 1.02))
 
 
 def plot_learning_effect(table: pl.DataFrame) -> Figure:
-    """Bars to either side of zero, one panel per model."""
-    return _plot_differences(table, MODEL, "win rate, ON minus OFF")
+    """Dots around zero, one panel per model."""
+    return _plot_differences(table, cell_names(table), "win rate, ON minus OFF")
 
 
 def plot_condition_effect(table: pl.DataFrame) -> Figure:
-    """Bars to either side of zero, one panel per model and pair of conditions."""
-    return _plot_differences(table, ("game", "model", "learning", "one", "other"), "difference of win rates")
+    """Dots around zero, one panel per model and pair of conditions."""
+    pairs = table.select("one", "other").rows()
+    names = [f"{name}: {one} minus {other}" for name, (one, other) in zip(cell_names(table), pairs, strict=True)]
+    return _plot_differences(table, names, "difference of win rates")
 
 
 def plot_triadic_against_dyadic(table: pl.DataFrame) -> Figure:
-    """One panel per model: each faction's rate in both regimes."""
+    """One panel per model, a row a faction: its rate in both regimes."""
     rates = table.drop_nulls("games").with_columns(game=pl.lit("werewolf"))
-    _, models = groups_of(rates)
-    figure, panels = canvas(models.height, height=2.8)
-    for model, title, panel in zip(models.iter_rows(named=True), cell_names(models), panels, strict=True):
-        part = rows_of(rates, model)
-        names = [f"{faction}, {regime}" for faction, regime in part.select("faction", "regime").iter_rows()]
-        colours = [side_colour("werewolf", name) for name in part["faction"]]
-        bars_with_intervals(panel, part, names, "rate", colours)
-        panel.set(xlim=(0, 1), title=title, xlabel="share of games won")
-    return figure
+    colours = {"triadic": COLOURS["orange"], "dyadic": COLOURS["blue"]}
+    axis = "share of games won"
+    return dots(rates, "rate", axis, "faction", cell_names(rates), "regime", colours, limits=SHARE)
 
 
 ANALYSES: tuple[Analysis, ...] = (

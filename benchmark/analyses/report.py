@@ -1,33 +1,33 @@
-"""The report of a set of games: every analysis as a section of one self-contained HTML page.
-
-Figures are embedded, styles are inline, and outside text (names of models, lessons) is escaped.
-"""
+"""The report of a set of games: what was found first, then every analysis as a section of one page."""
 
 from __future__ import annotations
 
-import base64
-import io
-import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
 
 import polars as pl
 
+from liescope.benchmark.analyses import headline
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, PLAYERS, RATER
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.sources import GameSet, settings
+from liescope.common.colours import page_of
+from liescope.common.figures import style, svg
+from liescope.common.report_page import Page, Table, shown
+from liescope.common.report_page import Section as PageSection
 from liescope.common.text import markdown as escaped
 from liescope.games.record import Source
 
-LONG = 24  # rows beyond which a table folds
-DRAWN = 24  # models that a figure has room for
-WIDEST = 28  # characters of a model's name in a figure
-MOST = 400  # rows that a page shows; the CSV file has them all
+FOLDED = 6  # rows beyond which a table folds where a figure shows it
 TITLE = "Who deceived whom, and how well"
+_READING = (
+    "Intervals are of 95% and take the game as the unit unless a section says otherwise: statements of one game are no "
+    "independent draws. A dash stands where a value is not defined. Days count from 1. Tables and figures that the "
+    "sections name are those of the Triadic Werewolf paper, with which they correspond; the numbers here come from the "
+    "games below."
+)
 
 _SOURCES = {
     Source.SCRIPTED: "Scripted players spoke in these games: the figures test the tool and are not findings about "
@@ -48,10 +48,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """sections: the analyses with results; nothing: the others, each with what the games lack."""
+    """sections: the analyses with results; nothing: the others, each with what the games lack; sentences: what was
+    found; svg: the figure that shows it, "" if there is none.
+    """
 
     sections: tuple[Section, ...]
     nothing: tuple[tuple[Analysis, str], ...]
+    sentences: tuple[str, str, str]
+    svg: str
 
 
 def run_analyses(
@@ -66,41 +70,25 @@ def run_analyses(
     hidden = [
         name for name, values in (("condition", frames.games["condition"]), (RATER, raters)) if values.n_unique() < 2
     ]
-    for analysis in analyses:
-        watch(analysis.title)
-        if lacks := analysis.lacks(frames):
-            nothing.append((analysis, "; ".join(lacks)))
-            continue
-        table = analysis.table(frames)
-        if table.is_empty():
-            nothing.append((analysis, analysis.otherwise))
-        else:
-            sections.append(Section(analysis, table.drop(hidden, strict=False), _svg(analysis, table)))
-    return Findings(tuple(sections), tuple(nothing))
+    with page_of(frames.seats["seat_model"].drop_nulls().unique()):
+        for analysis in analyses:
+            watch(analysis.title)
+            if lacks := analysis.lacks(frames):
+                nothing.append((analysis, "; ".join(lacks)))
+                continue
+            table = analysis.table(frames)
+            if table.is_empty():
+                nothing.append((analysis, analysis.otherwise))
+            else:
+                sections.append(Section(analysis, table.drop(hidden, strict=False), _svg(analysis, table)))
+        return Findings(tuple(sections), tuple(nothing), headline.sentences(frames), headline.figure(frames))
 
 
 def _svg(analysis: Analysis, table: pl.DataFrame) -> str:
-    """The figure as SVG with text as shapes; the bytes are reproducible."""
-    if analysis.plot is None or ("model" in table.columns and table["model"].n_unique() > DRAWN):
+    if analysis.plot is None or ("model" in table.columns and table["model"].n_unique() > headline.DRAWN):
         return ""
-    from matplotlib import rc_context
-
-    drawn = io.StringIO()
-    with rc_context({"svg.hashsalt": analysis.name}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        analysis.plot(_with_short_names(table)).savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-    return drawn.getvalue()
-
-
-def _with_short_names(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with model names shortened for a figure, still distinct."""
-    if "model" not in table.columns:
-        return table
-    short: dict[str, str] = {}
-    for name in table["model"].drop_nulls().unique(maintain_order=True):
-        cut = name if len(name) <= WIDEST else f"{name[: WIDEST - 9]}…{name[-8:]}"
-        short[name] = cut if cut not in short.values() else f"{cut} ({len(short) + 1})"
-    return table.with_columns(pl.col("model").replace(short))
+    with style():
+        return svg(analysis.plot(table), analysis.name)
 
 
 def notes(games_set: GameSet) -> list[str]:
@@ -176,7 +164,7 @@ def overview(frames: Frames) -> pl.DataFrame:
     )
 
 
-def headline(frames: Frames) -> dict[str, dict[str, int]]:
+def winners(frames: Frames) -> dict[str, dict[str, int]]:
     """Games won, by game and winner, the most frequent winner first."""
     counts = (
         frames.games.group_by("game", "winner").len().sort("game", "len", "winner", descending=[False, True, False])
@@ -187,36 +175,53 @@ def headline(frames: Frames) -> dict[str, dict[str, int]]:
     return wins
 
 
-def html(games_set: GameSet, findings: Findings) -> str:
+def page(games_set: GameSet, findings: Findings) -> Page:
     """The page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("liescope.benchmark.analyses", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(shown=shown, embedded=_embedded, numeric=_numeric, heading=_heading)
-    return environment.get_template("report.html.jinja").render(
+    runs = ", ".join(run.name for run in games_set.runs)
+    left_out = Table(("analysis", "why"), [(analysis.title, reason) for analysis, reason in findings.nothing])
+    return Page(
         title=TITLE,
-        runs=games_set.runs,
-        games=games_set.frames.games.height,
-        notes=notes(games_set),
-        overview=overview(games_set.frames),
-        findings=findings,
-        settings=settings(games_set.runs),
-        version=version("liescope"),
-        long=LONG,
-        most=MOST,
+        findings=findings.sentences,
+        figure=findings.svg,
+        figure_alt=headline.FIGURE_ALT,
+        warnings=tuple(notes(games_set)),
+        meta=f"{games_set.frames.games.height} finished games of {runs}, analysed with Liescope {version('liescope')}.",
+        sections=(
+            PageSection("games", "The games", (_READING,), table=overview(games_set.frames)),
+            *(_section(section, games_set.frames) for section in findings.sections),
+            PageSection(
+                "settings",
+                "Settings of the runs",
+                table=settings(games_set.runs),
+                source="Table 22 of the paper",
+                file="tables/settings.csv",
+            ),
+            *([PageSection("left-out", "What these games cannot show", table=left_out)] if findings.nothing else []),
+        ),
+    )
+
+
+def _section(section: Section, frames: Frames) -> PageSection:
+    analysis = section.analysis
+    missing = analysis.plot and not section.svg
+    alike = [name for name in ("game", "learning") if frames.games[name].n_unique() < 2]
+    return PageSection(
+        analysis.name,
+        analysis.title,
+        (analysis.note, *(["There are too many models for a figure; the table has them all."] if missing else [])),
+        caption=analysis.interval.caption,
+        figure=section.svg,
+        table=section.table.drop(alike, strict=False),
+        folded=bool(section.svg) and section.table.height > FOLDED,
+        source=f"{analysis.source} of the paper" if analysis.source else "",
+        file=f"tables/{analysis.name}.csv",
     )
 
 
 def markdown(table: pl.DataFrame) -> str:
     """A table of Markdown, rounded as on the page."""
-    head = [_heading(name) for name in table.columns]
-    rule = ["---:" if _numeric(table, name) else "---" for name in table.columns]
+    head = [name.replace("_", " ") for name in table.columns]
+    rule = ["---:" if kind.is_numeric() else "---" for kind in table.dtypes]
     lines = [head, rule, *([escaped(shown(value)) for value in row] for row in table.iter_rows())]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -226,6 +231,7 @@ def markdown_report(games_set: GameSet, findings: Findings) -> str:
     chosen = [section for section in findings.sections if section.analysis.main]
     parts = [
         f"# {TITLE}\n",
+        *(f"{escaped(sentence)}\n" for sentence in findings.sentences),
         *(f"> {escaped(note)}\n" for note in notes(games_set)),
         markdown(overview(games_set.frames)),
     ]
@@ -241,28 +247,3 @@ def markdown_report(games_set: GameSet, findings: Findings) -> str:
 
 def _in_paper(analysis: Analysis) -> str:
     return f"({analysis.source} of the paper.)" if analysis.source else ""
-
-
-def shown(value: Any) -> str:
-    """A value as shown to readers: at most three decimals, a dash for a missing value."""
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.3f}" if abs(value) < 100 else f"{value:.1f}"
-    if isinstance(value, list | pl.Series):
-        return "; ".join(map(shown, value))
-    return str(value)
-
-
-def _heading(column: str) -> str:
-    return column.replace("_", " ")
-
-
-def _numeric(table: pl.DataFrame, column: str) -> bool:
-    return table.schema[column].is_numeric()
-
-
-def _embedded(svg: str) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

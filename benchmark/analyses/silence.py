@@ -8,12 +8,12 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
-from liescope.benchmark.analyses.figures import bars_with_intervals, canvas, cell_names
+from liescope.benchmark.analyses.figures import SHARE, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, with_wilson
 from liescope.benchmark.analyses.jester_games import jester_games
 from liescope.benchmark.analyses.needs import dealt
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.common.colours import COLOURS
 from liescope.games.core import Phase
 from liescope.games.werewolf import JESTER
 
@@ -46,14 +46,11 @@ def jester_silence(frames: Frames) -> pl.DataFrame:
 
 
 def plot_jester_silence(table: pl.DataFrame) -> Figure:
-    """Two bars per cell: silent on day 1, and not."""
-    figure, (panel,) = canvas(1, 1.0 + 0.3 * table.height)
-    said = ["spoke" if spoke else "silent" for spoke in table["spoke"]]
-    names = [f"{name}: {words} on day 1" for name, words in zip(cell_names(table), said, strict=True)]
-    colours = [side_colour(game, JESTER) for game in table["game"]]
-    bars_with_intervals(panel, table, names, "rate", colours)
-    panel.set(xlim=(0, 1), xlabel="share of games that the jester won")
-    return figure
+    """A row a cell: games in which the jester was silent on day 1, and others."""
+    series = ["spoke on day 1" if spoke else "silent on day 1" for spoke in table["spoke"]]
+    colours = {"spoke on day 1": COLOURS["blue"], "silent on day 1": COLOURS["orange"]}
+    axis = "share of games that the jester won"
+    return dots(table, "rate", axis, cell_names(table), [""] * table.height, series, colours, limits=SHARE)
 
 
 ANALYSES: tuple[Analysis, ...] = (

@@ -8,19 +8,12 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, RATER
-from liescope.benchmark.analyses.figures import (
-    bars_with_intervals,
-    canvas,
-    cell_names,
-    groups_of,
-    rows_of,
-    tidy,
-    whole_numbers,
-)
+from liescope.benchmark.analyses.curves import curves
+from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots, matrix_of
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_difference, game_means
 from liescope.benchmark.analyses.needs import SUSPICION, both_levels_of_learning, dealt
-from liescope.benchmark.analyses.sides import side_colour
+from liescope.common.colours import COLOURS
 from liescope.games.werewolf import JESTER
 
 if TYPE_CHECKING:
@@ -95,87 +88,38 @@ def cross_perception_change(frames: Frames) -> pl.DataFrame:
 
 
 def plot_suspicion_attracted(table: pl.DataFrame) -> Figure:
-    """Bars with intervals, coloured by side."""
-    figure, (panel,) = canvas(1, 1.0 + 0.24 * table.height)
-    names = [f"{name}: {role}" for name, role in zip(cell_names(table), table["speaker_role"], strict=True)]
-    colours = [side_colour(game, role) for game, role in table.select("game", "speaker_role").iter_rows()]
-    bars_with_intervals(panel, table, names, "mean", colours)
-    panel.set_xlim(0, 1)
-    panel.set_xlabel("mean suspicion attracted")
-    return figure
+    """A panel a cell, a row a role, coloured by side."""
+    colours = by_side(table, "speaker_role")
+    axis = "mean suspicion attracted"
+    return dots(table, "mean", axis, "speaker_role", cell_names(table), colours=colours, limits=SHARE)
 
 
 def plot_suspicion_by_day(table: pl.DataFrame) -> Figure:
-    """A line for each role, one panel for each game."""
-    _, games = groups_of(table)
-    figure, panels = canvas(games.height, 3.0)
-    for group, panel in zip(games.iter_rows(named=True), panels, strict=True):
-        for (role,), part in rows_of(table, group).group_by("speaker_role", maintain_order=True):
-            colour = side_colour(group["game"], str(role))
-            panel.plot(part["day"], part["mean"], "o-", color=colour, label=str(role), markersize=4)
-            bounded = part.drop_nulls(["lo", "hi"])
-            panel.fill_between(bounded["day"], bounded["lo"], bounded["hi"], color=colour, alpha=0.12)
-        panel.set(ylim=(0, 1), xlabel="day", ylabel="mean suspicion attracted")
-        panel.set_title(" · ".join(value for value in group.values() if value), fontsize=9)
-        whole_numbers(panel)
-        tidy(panel, legend=True)
-    return figure
+    """A curve for each role, one panel for each game."""
+    colours, axes = by_side(table, "speaker_role"), ("day", "mean suspicion")
+    return curves(table, "day", "mean", cell_names(table), "speaker_role", colours, axes)
 
 
 def plot_jester_suspicion(table: pl.DataFrame) -> Figure:
-    """One panel for each cell: days on which the jester was suspected, games won and others."""
-    _, cells = groups_of(table)
-    figure, panels = canvas(cells.height, 2.6)
-    for cell, name, panel in zip(cells.iter_rows(named=True), cell_names(cells), panels, strict=True):
-        for won, style in ((True, "o-"), (False, "s--")):
-            line = rows_of(table, {**cell, "jester_won": won})
-            label = "jester won" if won else "jester lost"
-            colour = side_colour(cell["game"], JESTER)
-            panel.plot(line["day"], line["mean"], style, color=colour, label=label, markersize=4)
-        panel.set(ylim=(0, 1), xlabel="day")
-        panel.set_title(name, fontsize=8)
-        whole_numbers(panel)
-        tidy(panel, legend=panel is panels[0])
-    return figure
-
-
-def ink_on(red: float, green: float, blue: float) -> str:
-    """Black or white, whichever has the higher contrast by WCAG 2 on a colour with parts from 0 to 1."""
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "black" if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "white"
-
-
-def _heatmaps(table: pl.DataFrame, value: str, bound: float | None) -> Figure:
-    """A matrix of observers (rows) and targets for each cell. bound: of a scale around zero, None for 0 to 1."""
-    _, groups = groups_of(table)
-    figure, panels = canvas(groups.height, 3.0)
-    low, high, colours = (0.0, 1.0, "viridis") if bound is None else (-bound, bound, "RdBu_r")
-    for group, name, panel in zip(groups.iter_rows(named=True), cell_names(groups), panels, strict=True):
-        wide = rows_of(table, group).pivot(on="target_role", index="observer_role", values=value).sort("observer_role")
-        targets = sorted(column for column in wide.columns if column != "observer_role")
-        values = wide.select(targets).to_numpy()
-        image = panel.imshow(values, aspect="auto", vmin=low, vmax=high, cmap=colours)
-        for row, items in enumerate(wide.select(targets).iter_rows()):
-            for column, item in enumerate(items):
-                if item is not None:
-                    ink = ink_on(*image.to_rgba(item)[:3])
-                    panel.text(column, row, f"{item:.2f}", ha="center", va="center", fontsize=7, color=ink)
-        panel.set_xticks(range(len(targets)), targets, fontsize=7, rotation=30, ha="right")
-        panel.set_yticks(range(wide.height), wide["observer_role"], fontsize=7)
-        panel.set_title(name, fontsize=8)
-    return figure
+    """One panel for each cell: suspicion of the jester by day, in games that it won and in others."""
+    series = ["jester won" if won else "jester lost" for won in table["jester_won"]]
+    colours = {"jester won": COLOURS["orange"], "jester lost": COLOURS["grey"]}
+    return curves(table, "day", "mean", cell_names(table), series, colours, ("day", "mean suspicion"))
 
 
 def plot_cross_perception(table: pl.DataFrame) -> Figure:
     """Observers in rows, targets in columns, one matrix for each cell."""
-    return _heatmaps(table, "mean", None)
+    name = "mean suspicion of the column's role"
+    return matrix_of(table, "mean", name, "observer_role", "target_role", cell_names(table), (0, 1))
 
 
 def plot_cross_perception_change(table: pl.DataFrame) -> Figure:
-    """Differences, red where learning raised suspicion; one matrix for each model."""
+    """Differences, one matrix for each model; colours part where learning raised and lowered suspicion."""
     largest: Any = table["difference"].abs().max()
-    return _heatmaps(table, "difference", max(0.05, largest or 0.0))
+    bound = max(0.05, largest or 0.0)
+    name = "suspicion of the column's role, learning on minus off"
+    rows = ("observer_role", "target_role", cell_names(table))
+    return matrix_of(table, "difference", name, *rows, (-bound, bound), middle=0)
 
 
 ANALYSES = (

@@ -8,11 +8,11 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, MODEL, RATER
-from liescope.benchmark.analyses.figures import canvas, cell_names, groups_of, rows_of, tidy, whole_numbers
+from liescope.benchmark.analyses.curves import curves
+from liescope.benchmark.analyses.figures import by_side, cell_names
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import REPORTS, SUSPICION
-from liescope.benchmark.analyses.sides import side_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,33 +45,17 @@ def position_thirds(frames: Frames) -> pl.DataFrame:
 
 
 def plot_self_tagged_by_day(table: pl.DataFrame) -> Figure:
-    """A line for each role, one panel for each model."""
-    _, groups = groups_of(table)
-    figure, panels = canvas(groups.height, 2.8)
-    for group, name, panel in zip(groups.iter_rows(named=True), cell_names(groups), panels, strict=True):
-        for (role,), line in rows_of(table, group).group_by("speaker_role", maintain_order=True):
-            colour = side_colour(group["game"], str(role))
-            panel.plot(line["day"], line["mean"], "o-", color=colour, label=str(role), markersize=4)
-        panel.set(ylim=(-0.02, 1.02), xlabel="day")
-        panel.set_title(name, fontsize=8)
-        whole_numbers(panel)
-        tidy(panel, legend=panel is panels[0])
-    return figure
+    """A curve for each role, one panel for each model."""
+    colours, axes = by_side(table, "speaker_role"), ("day", "share reported")
+    return curves(table, "day", "mean", cell_names(table), "speaker_role", colours, axes)
 
 
 def plot_position_thirds(table: pl.DataFrame) -> Figure:
-    """A line for each role over the thirds of the day, one panel for each game."""
-    _, games = groups_of(table)
-    figure, panels = canvas(games.height, 2.8)
-    for group, panel in zip(games.iter_rows(named=True), panels, strict=True):
-        for (role,), part in rows_of(table, group).group_by("speaker_role", maintain_order=True):
-            places, colour = [THIRDS.index(name) for name in part["third"]], side_colour(group["game"], str(role))
-            panel.plot(places, part["mean"], "o-", color=colour, label=str(role), markersize=4)
-        panel.set_xticks(range(len(THIRDS)), THIRDS)
-        panel.set(ylim=(0, 1), ylabel="mean suspicion attracted")
-        panel.set_title(" · ".join(value for value in group.values() if value), fontsize=9)
-        tidy(panel, legend=True)
-    return figure
+    """A curve for each role over the thirds of the day, one panel for each game."""
+    place = pl.col("third").replace_strict({name: at for at, name in enumerate(THIRDS)}, return_dtype=pl.Int64)
+    rows = table.with_columns(place=place)
+    colours, axes = by_side(rows, "speaker_role"), ("third of the day's statements", "mean suspicion")
+    return curves(rows, "place", "mean", cell_names(rows), "speaker_role", colours, axes, THIRDS)
 
 
 ANALYSES = (

@@ -9,27 +9,26 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
-from liescope.benchmark.analyses.figures import (
-    bars_with_intervals,
-    canvas,
-    cell_names,
-    groups_of,
-    rows_of,
-    tidy,
-    whole_numbers,
-)
+from liescope.benchmark.analyses.curves import curves
+from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means, with_wilson
 from liescope.benchmark.analyses.jester_games import chosen, last_ballots
 from liescope.benchmark.analyses.needs import RANKS, VOTES, dealt
-from liescope.benchmark.analyses.palette import CYCLE
-from liescope.benchmark.analyses.sides import side_colour, united_roles
+from liescope.benchmark.analyses.sides import united_roles
+from liescope.common.colours import COLOURS
 from liescope.games.werewolf import JESTER, WEREWOLF, WEREWOLVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FIRST_DAY = ("unanimous", "voted_jester", "voted_partner", "wolves_won")
+_METRICS = {
+    "unanimous": "all werewolves vote for one player",
+    "voted_jester": "a werewolf votes for the jester",
+    "voted_partner": "a werewolf votes for its partner",
+    "wolves_won": "the werewolves win after voting for the jester",
+}
+_FIRST_DAY = tuple(_METRICS)
 
 
 def wolf_votes_first_day(frames: Frames) -> pl.DataFrame:
@@ -141,50 +140,25 @@ def coordination(frames: Frames) -> pl.DataFrame:
 
 
 def plot_wolf_votes_first_day(table: pl.DataFrame) -> Figure:
-    """Slopes from the first ballot to the revote: the share of games in which a werewolf voted for the jester."""
-    rows = table.filter(pl.col("metric") == "voted_jester")
-    _, cells = groups_of(rows)
-    figure, (panel,) = canvas(1, height=3.6)
-    for number, (cell, name) in enumerate(zip(cells.iter_rows(named=True), cell_names(cells), strict=True)):
-        line = rows_of(rows, cell)
-        colour, at = CYCLE[number % len(CYCLE)], line["ballot"] + 0.02 * number
-        panel.plot(at, line["rate"], marker="o", color=colour, label=name)
-        panel.vlines(at, line["lo"], line["hi"], color=colour, linewidth=0.8, alpha=0.6)
-    panel.set_xticks([1, 2], ["first ballot", "revote"])
-    panel.set(ylim=(-0.03, 1.03), ylabel="share of games", title="a werewolf votes for the jester on day 1")
-    tidy(panel, legend=True)
-    return figure
+    """A panel a metric, a row a cell: the first ballot and the revote."""
+    ballots = ["first ballot" if ballot == 1 else "revote" for ballot in table["ballot"]]
+    metrics = [_METRICS[metric] for metric in table["metric"]]
+    colours = {"first ballot": COLOURS["blue"], "revote": COLOURS["orange"]}
+    return dots(table, "rate", "share of games", cell_names(table), metrics, ballots, colours, limits=SHARE)
 
 
 def plot_vote_ranks(table: pl.DataFrame) -> Figure:
-    """One panel per voter role, one bar per cell."""
-    _, roles = groups_of(table.select("game", "voter_role"), ["voter_role"])
-    _, cells = groups_of(table)
-    figure, panels = canvas(roles.height, height=1.2 + 0.32 * cells.height)
-    for role, panel in zip(roles.iter_rows(named=True), panels, strict=True):
-        part = rows_of(table, role)
-        bars_with_intervals(panel, part, cell_names(part), "mean", side_colour(role["game"], role["voter_role"]))
-        panel.axvline(1, color=CYCLE[-1], linewidth=0.8, linestyle=":")
-        panel.set(title=role["voter_role"], xlabel="mean rank of the target (1: most suspected)")
-    return figure
+    """One panel per voter role, a row a cell."""
+    cells, roles = cell_names(table), of_game(table, "voter_role")
+    axis = "mean rank of the vote's target; 1: most suspected"
+    return dots(table, "mean", axis, cells, roles, colours=by_model(table, cells), reference=1)
 
 
 def plot_coordination(table: pl.DataFrame) -> Figure:
-    """For the ballots that counted: one panel per metric, one line per model over the days."""
+    """For the ballots that counted: one panel per metric, one curve per model over the days."""
     table = table.filter(pl.col("ballot") == pl.col("ballot").max().over("game"))
-    metrics = [name for name in _COORDINATION if name in table["metric"]]
-    _, lines = groups_of(table)
-    figure, panels = canvas(len(metrics), height=2.8)
-    for metric, panel in zip(metrics, panels, strict=True):
-        for number, (group, name) in enumerate(zip(lines.iter_rows(named=True), cell_names(lines), strict=True)):
-            line, colour = rows_of(table, {**group, "metric": metric}), CYCLE[number % len(CYCLE)]
-            panel.plot(line["day"], line["mean"], marker="o", markersize=3, color=colour, label=name)
-            bounded = line.drop_nulls(["lo", "hi"])
-            panel.fill_between(bounded["day"], bounded["lo"], bounded["hi"], color=colour, alpha=0.12, linewidth=0)
-        panel.set(ylim=(-0.03, 1.03), title=metric.replace("_", " "), xlabel="day")
-        whole_numbers(panel)
-        tidy(panel, legend=panel is panels[0])
-    return figure
+    models, metrics = cell_names(table), [metric.replace("_", " ") for metric in table["metric"]]
+    return curves(table, "day", "mean", metrics, models, by_model(table, models), ("day", "share of votes"))
 
 
 ANALYSES: tuple[Analysis, ...] = (

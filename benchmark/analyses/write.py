@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from liescope.benchmark.analyses.report import Findings, html, markdown_report
+from liescope.benchmark.analyses.report import Findings, markdown_report, page
 from liescope.benchmark.analyses.sources import GameSet, settings
 from liescope.benchmark.csv_text import safe
 from liescope.benchmark.folders import report_folder
 from liescope.common.errors import UsageError
+from liescope.common.report_page import page_html
 from liescope.generate.corpus.leaks import secrets_of
 
 FILES = frozenset({"report.html", "report.md", "tables"})
@@ -25,7 +26,7 @@ def write_report(out: Path, games_set: GameSet, findings: Findings) -> None:
     texts = {f"tables/{name}.csv": table.write_csv() for name, table in tables.items()}
     texts["tables/settings.csv"] = safe(settings(games_set.runs)).write_csv()
     texts["report.md"] = markdown_report(games_set, findings)
-    texts["report.html"] = html(games_set, findings)
+    texts["report.html"] = page_html(page(games_set, findings))
     for variable, value in secrets_of(os.environ).items():
         for name, text in texts.items():
             if value in text:

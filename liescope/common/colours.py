@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import sha256
+
+COLOURS = {
+    "ink": "#333333",
+    "grey": "#999999",
+    "pale": "#d9d9d9",
+    "blue": "#0072B2",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "orange": "#E69F00",
+    "vermillion": "#D55E00",
+    "purple": "#CC79A7",
+}
+"""Colours for what has a fixed meaning, such as roles: Okabe and Ito's, which colour-blind readers tell apart."""
 
 INK = "#1d2530"
 MUTED = "#6b7684"
@@ -26,26 +42,36 @@ MODELS = (
 """Colours for models: each has a contrast of at least 3 on white, and readers with protanopia or deuteranopia can tell
 them apart.
 """
-_SALT = "7963"  # gives the models of the Mini-Mafia paper, and the scripted players, a place of their own each
+_SALT = "4927231"  # gives the models of the Mini-Mafia paper, and the scripted players, a place of their own each
+
+
+_on_page: ContextVar[tuple[str, ...]] = ContextVar("_on_page", default=())
+
+
+@contextmanager
+def page_of(models: Iterable[str]) -> Iterator[None]:
+    """Within the block, these models have the same colours in every figure, whichever of them it shows."""
+    token = _on_page.set(tuple(models))
+    try:
+        yield
+    finally:
+        _on_page.reset(token)
 
 
 def model_colours(names: Iterable[str]) -> dict[str, str]:
     """The colour of each model, in the order of the names.
 
     A name's place in `MODELS` follows from its hash, so a model has the same colour on every page and in every
-    order. Where two models share a place, the one with the later hash takes the next free one; with more models than
-    colours, colours repeat.
+    order. Where two models of a page share a place, the one with the later hash takes the next free one; with more
+    models than colours, colours repeat.
     """
     named = list(dict.fromkeys(names))
-    taken: dict[int, str] = {}
+    known = set(_on_page.get())
     places: dict[str, int] = {}
-    for name in sorted(named, key=_hash):
+    for name in (*sorted(known, key=_hash), *sorted(set(named) - known, key=_hash)):
         place = _hash(name) % len(MODELS)
-        steps = range(len(MODELS)) if len(taken) < len(MODELS) else range(1)
-        places[name] = next(
-            (at % len(MODELS) for at in (place + step for step in steps) if at % len(MODELS) not in taken), place
-        )
-        taken.setdefault(places[name], name)
+        tried = [(place + step) % len(MODELS) for step in range(len(MODELS))]
+        places[name] = next((at for at in tried if at not in places.values()), place)
     return {name: MODELS[places[name]] for name in named}
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from liescope.common.colours import FAINT, INK, MUTED, model_colours
-from liescope.common.figures import lines, literal, stacked, style
+from liescope.common.figures import legend, lines, name_axis, name_panel, stacked, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ROW, _SERIES, _MARGIN = 0.2, 0.13, 0.75  # inches: a line of a label, a dot among several, around a panel
+_ROW, _SERIES, _MARGIN = 0.2, 0.13, 0.65  # inches: a line of a label, a dot among several, around a panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def dots_with_intervals(
     series = list(dict.fromkeys(dot.series for dot in dots))
     heights = [_height([dot for dot in dots if dot.facet == facet], len(series)) for facet in facets]
     figure, panels = stacked(heights)
-    several = len(series) > 1
+    several = series not in ([], [""])
     given = {**(model_colours(series) if several else {}), **(colours or {})}
     for facet, panel in zip(facets, panels, strict=True):
         here = [dot for dot in dots if dot.facet == facet]
@@ -64,16 +64,16 @@ def dots_with_intervals(
         panel.tick_params(axis="y", length=0)
         panel.spines["left"].set_visible(False)
         panel.grid(axis="x")
-        panel.set_title(literal(facet))
+        name_panel(panel, facet)
         if several:
             panel.hlines(
                 [row + 0.5 for row in range(len(labels) - 1)], 0, 1, FAINT, transform=panel.get_yaxis_transform()
             )
         if limits:
             panel.set_xlim(*limits)
-    panels[-1].set_xlabel(axis)
+    name_axis(figure, axis)
     if several:
-        _legend(figure, panels[0], [(name, given[name]) for name in series])
+        legend(figure, {name: given[name] for name in series})
     return figure
 
 
@@ -93,10 +93,3 @@ def _dot(panel: Axes, dot: Dot, place: float, colour: str) -> None:
     if dot.lo is not None and dot.hi is not None:
         panel.hlines([place], [dot.lo], [dot.hi], color=colour, linewidth=1.8)
     panel.plot([dot.value], [place], "o", color=colour, markersize=5.5, markeredgecolor="white", markeredgewidth=0.6)
-
-
-def _legend(figure: Figure, panel: Axes, series: Sequence[tuple[str, str]]) -> None:
-    handles = [panel.plot([], [], "o", color=colour, markersize=5.5)[0] for _, colour in series]
-    names = [lines(name, 44) for name, _ in series]
-    abreast = max(1, min(len(names), 3, 46 // (max(map(len, names)) + 5)))
-    figure.legend(handles, names, loc="outside upper left", ncols=abreast, borderpad=0, handletextpad=0.3)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from liescope.common.colours import FAINT, INK, MUTED
 from liescope.common.text import plain
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Stroke = Literal["-", "--", ":", "-."]
 WIDTH = 4.8  # inches
 SMALLEST = 9.0  # points
 LABEL = 24  # characters of a label on one line
+_ACROSS = 54  # characters on a line across the figure
 
 _STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -86,14 +88,19 @@ def literal(text: str) -> str:
 
 
 def lines(text: str, width: int = LABEL, most: int = 3) -> str:
-    """A label in lines of at most `width` characters, broken at spaces or behind `-`, `/`, `_`, `:` and `,` only. What
-    is longer than `most` lines, or has no place to break, is cut in its middle.
+    """A label in lines of at most `width` characters, broken at spaces; a word that is longer also behind `-`, `/`, `_`
+    and `:`. What is longer than `most` lines, or has no place to break, is cut in its middle.
     """
     rows = [""]
-    for part in re.findall(r"[^\s\-/_:,]*[\-/_:,]*\s*", _cut(" ".join(plain(text).split()), width * most)):
-        if rows[-1] and len((rows[-1] + part).rstrip()) > width:
+    for word in _cut(" ".join(plain(text).split()), width * most).split(" "):
+        parts = re.findall(r"[^\-/_:]*[\-/_:]*", word)[:-1] if len(word) > width else [word]
+        if rows[-1] and len(rows[-1]) + 1 + len(parts[0]) > width:
             rows.append("")
-        rows[-1] += _cut(part, width)
+        rows[-1] += " " if rows[-1] else ""
+        for part in parts:
+            if rows[-1].strip() and len(rows[-1] + part) > width:
+                rows.append("")
+            rows[-1] += _cut(part, width)
     return "\n".join(literal(row) for row in rows)
 
 
@@ -101,8 +108,54 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 6]}…{text[-5:]}"
 
 
+def name_panel(panel: Axes, text: str) -> None:
+    """A name above a panel, from the left edge of the figure on."""
+    if not text:
+        return
+    shown = lines(text, _ACROSS - 4)
+    panel.set_title("\n" * shown.count("\n") + " ")  # keeps the place free
+    named = panel.annotate(
+        shown,
+        (0, 1),
+        xytext=(4, 5),
+        xycoords=("figure fraction", "axes fraction"),
+        textcoords="offset points",
+        annotation_clip=False,
+        weight="bold",
+        size=10.5,
+    )
+    named.set_in_layout(False)
+
+
+def name_axis(figure: Figure, text: str) -> None:
+    """What the numbers below the last panel are, from the left edge of the figure to the right."""
+    shown = lines(text, _ACROSS)
+    figure.supxlabel(shown, size=10)
+    _grow(figure, shown.count("\n") + 1)
+
+
+def _grow(figure: Figure, rows: int) -> None:
+    """Make room for as many rows of text around the panels."""
+    figure.set_figheight(figure.get_figheight() + 0.18 * rows)
+
+
 def whole_numbers(panel: Axes, axis: str = "x") -> None:
     """Ticks at whole numbers only, on one axis."""
     from matplotlib.ticker import MaxNLocator
 
     (panel.xaxis if axis == "x" else panel.yaxis).set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def legend(figure: Figure, entries: Mapping[str, str], strokes: Mapping[str, Stroke] | None = None) -> None:
+    """A legend above the panels. entries: the colour of each name; strokes: the line style of each, for lines."""
+    from matplotlib.lines import Line2D
+
+    names = [lines(name, 46) for name in entries]
+    marks = [
+        Line2D([], [], marker="" if strokes else "o", linestyle=(strokes or {}).get(name, ""), color=colour)
+        for name, colour in entries.items()
+    ]
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    abreast = max(1, min(len(names), _ACROSS // (longest + (7 if strokes else 5))))
+    _grow(figure, sum(name.count("\n") for name in names) + -(-len(names) // abreast))
+    figure.legend(marks, names, loc="outside upper left", ncols=abreast, borderpad=0, handletextpad=0.3)

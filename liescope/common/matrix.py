@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from liescope.common.colours import INK, text_on
-from liescope.common.figures import SMALLEST, WIDTH, lines, stacked, style
+from liescope.common.figures import SMALLEST, WIDTH, lines, name_panel, stacked, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,24 +53,44 @@ def matrix(
     value that parts two colours, such as 0.5 of an AUROC. row_axis, column_axis: what rows and columns are. Columns
     that do not fit beside each other go on in a panel below.
     """
+    return matrices({"": cells}, rows, columns, name, limits, middle, row_axis, column_axis)
+
+
+@style()
+def matrices(
+    facets: Mapping[str, Mapping[tuple[str, str], Cell]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    name: str,
+    limits: tuple[float, float] = (0.0, 1.0),
+    middle: float | None = None,
+    row_axis: str = "",
+    column_axis: str = "",
+) -> Figure:
+    """Several matrices of the same rows and columns below each other, each named above it; see `matrix`."""
     row_labels = [lines(row, _ROW_LABEL) for row in rows]
     heads = [lines(column, _COLUMN_LABEL) for column in columns]
-    cell_width = _DIGIT * _longest([*(cell.text for cell in cells.values()), "0.000"]) + 0.06
+    texts = [cell.text for cells in facets.values() for cell in cells.values()]
     room = WIDTH - _LETTER * _longest(row_labels) - (0.5 if row_axis else 0.25)
-    panels_needed = -(-len(columns) // max(1, int(room / cell_width)))
+    panels_needed = -(-len(columns) // max(1, int(room / (_DIGIT * _longest([*texts, "0.000"]) + 0.06))))
     abreast = -(-len(columns) // panels_needed)
     turned = _longest(heads) * _LETTER > room / abreast
-    head = _LETTER * _longest(heads) if turned else _LINE * _tallest(heads)
+    above = (_LETTER * _longest(heads) if turned else _LINE * _tallest(heads)) + 0.35 + 0.25 * ("" not in facets)
     row_height = max(2.6, _tallest(row_labels) + 0.6) * _LINE
-    parts = [range(at, min(at + abreast, len(columns))) for at in range(0, len(columns), abreast)]
-    figure, panels = stacked([row_height * len(rows) + head + 0.35 + 0.6 / len(parts)] * len(parts))
+    parts = [
+        (title, cells, range(at, min(at + abreast, len(columns))))
+        for title, cells in facets.items()
+        for at in range(0, len(columns), abreast)
+    ]
+    figure, panels = stacked([row_height * len(rows) + above + 0.6 / len(parts)] * len(parts))
     colours = _colours(limits, middle)
-    for part, panel in zip(parts, panels, strict=True):
+    for (title, cells, part), panel in zip(parts, panels, strict=True):
         for y, row in enumerate(rows):
             for x, at in enumerate(part):
                 if cell := cells.get((row, columns[at])):
                     _draw(panel, x, y, cell, colours)
         panel.set(xlim=(-0.5, abreast - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel=column_axis, ylabel=row_axis)
+        name_panel(panel, title)
         panel.xaxis.set_label_position("top")
         panel.set_xticks(range(len(part)), [heads[at] for at in part], rotation=90 if turned else 0)
         panel.set_yticks(range(len(rows)), row_labels)

@@ -5,13 +5,11 @@ A game from elsewhere that Liescope cannot play has no such facts: its roles and
 
 from __future__ import annotations
 
-from zlib import crc32
-
 import polars as pl
 
-from liescope.benchmark.analyses.palette import COLOURS, CYCLE
 from liescope.benchmark.analyses.sides import mafia, one_night, werewolf
 from liescope.benchmark.analyses.sides.declared import Sides
+from liescope.common.colours import COLOURS, model_colours
 from liescope.common.errors import UnknownName
 from liescope.common.per_game import PerGame
 from liescope.games.registry import GAMES
@@ -41,7 +39,7 @@ def side_colour(game: str, name: str) -> str:
     if name in (NOBODY, UNKNOWN):
         return COLOURS["grey"]
     if game not in GAMES:
-        return CYCLE[crc32(name.encode()) % (len(CYCLE) - 1)]
+        return model_colours([name])[name]
     colours = SIDES[game].colours
     if name not in colours:
         raise UnknownName(f"role or team of {game} with a colour", name, colours)

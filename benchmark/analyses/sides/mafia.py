@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from liescope.benchmark.analyses.palette import COLOURS
 from liescope.benchmark.analyses.sides.declared import Sides
+from liescope.common.colours import COLOURS
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN, VILLAGER
 
 SIDES = Sides(

@@ -16,25 +16,26 @@ from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.registry import ANALYSES
 from liescope.benchmark.analyses.report import (
     Findings,
-    headline,
-    html,
     markdown,
     notes,
     overview,
+    page,
     run_analyses,
-    shown,
+    winners,
 )
 from liescope.benchmark.analyses.sources import GameSet, Run, settings
 from liescope.benchmark.csv_text import safe
+from liescope.common.report_page import page_html
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
+from tests.common.svg_text import smallest_text
 
 HOSTILE = '<script>alert("x")</script> | & <img src=http://evil.example>'
 FORMULA = r"$\no_such{formula$"
-VOID = {"meta", "img", "br", "hr", "link", "input"}
+VOID = {"meta", "img", "br", "hr", "link", "input", "wbr"}
 
 
-class Page(HTMLParser):
+class Read(HTMLParser):
     """What a browser would make of a page: its tags, in balance, its addresses, its text."""
 
     def __init__(self, text: str) -> None:
@@ -85,33 +86,33 @@ def findings(werewolves: GameSet) -> Findings:
 
 
 @pytest.fixture(scope="module")
-def page(werewolves: GameSet, findings: Findings) -> str:
-    return html(werewolves, findings)
+def html(werewolves: GameSet, findings: Findings) -> str:
+    return page_html(page(werewolves, findings))
 
 
-def test_the_page_is_whole_and_asks_for_nothing_outside_itself(page: str) -> None:
-    read = Page(page)
+def test_the_page_is_whole_and_asks_for_nothing_outside_itself(html: str) -> None:
+    read = Read(html)
     assert all(address.startswith(("data:image/svg+xml;base64,", "#")) for address in read.addresses)
     assert not {"script", "link", "iframe", "object", "embed"} & set(read.tags)
     assert not read.handlers
-    assert not re.search(r"@import|url\(", page)
+    assert not re.search(r"@import|url\(", html)
 
 
-def test_every_entry_of_the_contents_leads_to_a_section(page: str, findings: Findings) -> None:
-    read = Page(page)
+def test_every_entry_of_the_contents_leads_to_a_section(html: str, findings: Findings) -> None:
+    read = Read(html)
     targets = [address[1:] for address in read.addresses if address.startswith("#")]
     assert sorted(targets) == sorted(read.ids)
     assert len(set(read.ids)) == len(read.ids)
     assert {section.analysis.name for section in findings.sections} < set(read.ids)
 
 
-def test_names_and_lessons_from_outside_stay_text(page: str) -> None:
-    assert "<script>alert" not in page
-    assert 'alert("x")' in Page(page).words
+def test_names_and_lessons_from_outside_stay_text(html: str) -> None:
+    assert "<script>alert" not in html
+    assert 'alert("x")' in Read(html).words
 
 
-def test_scripted_games_are_never_presented_as_a_finding(page: str, werewolves: GameSet) -> None:
-    assert "not findings about models or people" in Page(page).words
+def test_scripted_games_are_never_presented_as_a_finding(html: str, werewolves: GameSet) -> None:
+    assert "not findings about models or people" in Read(html).words
     assert any("All ratings and reports were given" in note and "8 of 8" in note for note in notes(werewolves))
     assert "not findings" not in " ".join(notes(replace(werewolves, sources=frozenset({Source.MODEL}))))
 
@@ -128,7 +129,7 @@ def test_names_of_analyses_are_unique_and_each_says_how_to_read_it() -> None:
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in names)
     assert 5 < sum(analysis.main for analysis in ANALYSES) < len(ANALYSES) / 2
-    assert not {"settings", "left-out"} & set(names)
+    assert not {"games", "settings", "left-out"} & set(names)
     assert [analysis.name for analysis in ANALYSES if not (analysis.title and analysis.note)] == []
 
 
@@ -139,7 +140,7 @@ def test_games_without_a_jester_ratings_or_lessons_are_analysed_as_far_as_they_g
     assert found.sections
     assert reasons["lesson_orders"] == "no lesson was learned"
     assert reasons["lesson_agreement"] == "no lesson was learned; no judge tagged lessons"
-    words = Page(html(plain, found)).words
+    words = Read(page_html(page(plain, found))).words
     assert "What these games cannot show" in words
     assert all(analysis.title in words for analysis, _ in found.nothing)
 
@@ -155,7 +156,7 @@ def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
 
 def test_a_single_game_is_enough_for_a_report() -> None:
     one = games_set([werewolf("a", 1)])
-    Page(html(one, run_analyses(ANALYSES, one.frames)))
+    Read(page_html(page(one, run_analyses(ANALYSES, one.frames))))
 
 
 def test_an_analysis_is_not_called_without_what_it_needs(werewolves: GameSet) -> None:
@@ -178,7 +179,7 @@ def test_the_overview_and_the_headline_count_every_game_once(werewolves: GameSet
     table = overview(werewolves.frames)
     assert table["games"].sum() == werewolves.frames.games.height == 8
     assert table.height == 4
-    assert sum(headline(werewolves.frames)["werewolf"].values()) == 8
+    assert sum(winners(werewolves.frames)["werewolf"].values()) == 8
 
 
 def test_figures_are_the_same_bytes_each_time(werewolves: GameSet) -> None:
@@ -194,37 +195,9 @@ def test_more_models_than_a_figure_has_room_for_are_left_to_the_table() -> None:
         raise AssertionError("drawn")
 
     many = games_set([mini_mafia("m", 1)])
-    page = html(many, run_analyses([Analysis("a", "A", table, plot)], many.frames))
-    assert "too many models for a figure" in page
-    assert "m98" in page
-
-
-def test_long_names_of_models_are_cut_in_figures_and_stay_distinct() -> None:
-    drawn: list[str] = []
-
-    def table(frames: Frames) -> pl.DataFrame:
-        return pl.DataFrame({"model": ["short", "x" * 90, "x" * 80, "x" * 80]})
-
-    def plot(table: pl.DataFrame) -> Figure:
-        drawn.extend(table["model"])
-        return Figure()
-
-    run_analyses([Analysis("a", "A", table, plot)], games_set([mini_mafia("m", 1)]).frames)
-    assert drawn[0] == "short"
-    assert max(map(len, drawn)) <= 32
-    assert len(set(drawn)) == 3
-
-
-def test_values_are_shown_rounded_and_what_is_not_there_as_a_dash() -> None:
-    assert [shown(value) for value in (0.12345, 1234.5678, 3, True, None, float("nan"), ["a", "b"])] == [
-        "0.123",
-        "1234.6",
-        "3",
-        "yes",
-        "–",
-        "–",
-        "a; b",
-    ]
+    shown = page_html(page(many, run_analyses([Analysis("a", "A", table, plot)], many.frames)))
+    assert "too many models for a figure" in shown
+    assert "m98" in shown
 
 
 def test_a_table_of_markdown_holds_its_cells_whatever_they_hold() -> None:
@@ -249,3 +222,9 @@ def test_settings_are_flat_and_name_the_run() -> None:
         "version of python": "3.11",
     }
     assert set(rows["run"]) == {"runs/x"}
+
+
+def test_every_figure_can_be_read_on_a_phone(findings: Findings) -> None:
+    figures = {section.analysis.name: section.svg for section in findings.sections if section.svg}
+    assert {name: size for name, svg in figures.items() if (size := smallest_text(svg)) < 9} == {}
+    assert smallest_text(findings.svg) >= 9

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from matplotlib import colormaps
 
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.suspicion import (
     cross_perception,
     cross_perception_change,
-    ink_on,
     jester_suspicion,
     suspicion_attracted,
     suspicion_by_day,
@@ -86,20 +83,3 @@ def test_games_without_ratings_give_an_empty_table_with_its_columns(analysis, fr
     empty = analysis(made())
     assert empty.is_empty()
     assert empty.columns == analysis(frames).columns
-
-
-def test_the_figures_of_a_heat_map_can_be_read_on_every_colour() -> None:
-    for name in ("viridis", "RdBu_r"):
-        for at in np.linspace(0, 1, 101):
-            colour = colormaps[name](at)[:3]
-            ink = 0.0 if ink_on(*colour) == "black" else 1.0
-            light, dark = sorted((luminance(colour), ink), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, at)
-
-
-def luminance(colour: tuple[float, ...]) -> float:
-    """Relative luminance by WCAG 2."""
-    linear = np.where(
-        np.array(colour) <= 0.04045, np.array(colour) / 12.92, ((np.array(colour) + 0.055) / 1.055) ** 2.4
-    )
-    return float(linear @ np.array([0.2126, 0.7152, 0.0722]))
