@@ -66,7 +66,7 @@ def _object(claim: Claim) -> str:
     """What is claimed of the subject, such as "Eve in weapons (at tick 3)"."""
     said = claim.structured_claim
     if said.claim_type == _ACCUSATION:
-        return f"{DUCK} ({said.confidence})" if said.confidence else DUCK
+        return f"{DUCK} ({_WEAK})" if said.confidence == _WEAK else DUCK
     room = " > ".join(claim.verification.evidence.claimed_route) or said.room or ""
     what = (said.target if said.claim_type == _SIGHTING else said.activity) or ""
     words = f"{what} in {room}" if what and room else what or room

@@ -66,7 +66,7 @@ def _read_game(place: int, files: GameFiles) -> Iterator[Imported | Rejected]:
 def _record(game_id: str, model: str, files: GameFiles, claims: list[Claim]) -> GameRecord:
     mixed, seed = _MIXED.fullmatch(model), _SEED.search(game_id)
     models = mixed.groupdict() if mixed else dict.fromkeys((GOOSE, DUCK), model)
-    return record_of(game_id, models, _events(files), claims, int(seed[1]) if seed else None)
+    return record_of(game_id, model, models, _events(files), claims, int(seed[1]) if seed else None)
 
 
 def _events(files: GameFiles) -> Iterator[tuple[Entry, Any]]:

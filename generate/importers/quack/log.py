@@ -26,12 +26,14 @@ UNMATCHED = "a claim is about an utterance that is not in the log"
 
 def record_of(
     game_id: str,
+    cell: str,
     models: Mapping[str, str],
     log: Iterable[tuple[entries.Entry, Any]],
     claims: Iterable[entries.Claim],
     seed: int | None,
 ) -> GameRecord:
-    """The record of a game; failed if its log has no end. models: by team; seed: of QUACK's own generator.
+    """The record of a game; failed if its log has no end. cell: who plays, in QUACK's words; models: by team; seed: of
+    QUACK's own generator.
 
     Raises BadData for a log that names a stranger or does not begin with a game's start.
     """
@@ -53,7 +55,7 @@ def record_of(
         game_id=game_id,
         game=GAME,
         seed=None,
-        cell="",
+        cell=cell,
         seats=seats,
         events=tuple(game.events),
         status=Status.DONE if done else Status.FAILED,

@@ -56,6 +56,7 @@ def claimed(game: GameRecord, speaker: str) -> list[dict[str, Any]]:
 def test_a_game_is_a_record_with_its_table_its_days_and_its_end(game: GameRecord) -> None:
     check_record(game)
     assert (game.game_id, game.game, game.status) == ("duckling-1/g_seed1", "quack", Status.DONE)
+    assert game.cell == "duckling-1"
     assert game.meta["number"] == 1
     assert [(seat.name, seat.role, seat.deceives, seat.model) for seat in game.seats][:2] == [
         ("Ann", "goose", False, "duckling-1"),
@@ -98,7 +99,7 @@ def test_claims_stand_with_the_words_they_were_read_from(game: GameRecord) -> No
     assert first["verdict"] == "unverifiable", "a near miss decides nothing"
     assert (second["subject"], second["object"]) == ("Ann", "Ben in attic (late)")
     assert (third["subject"], third["object"], "start" in third) == ("Dot", "kitchen", False)
-    assert (fourth["kind"], fourth["subject"], fourth["object"]) == ("accusation", "Ben", "duck (strong)")
+    assert (fourth["kind"], fourth["subject"], fourth["object"]) == ("accusation", "Ben", "duck")
 
 
 def test_what_speakers_say_of_themselves_they_know_unless_the_verdict_is_the_unreliable_false(
