@@ -327,6 +327,15 @@ def test_every_claim_is_there_with_its_kind_and_verdict(published: list[GameReco
     assert sum("start" in claim for _, claim in said) == 242
 
 
+def test_half_of_the_messages_of_meetings_have_no_claim_in_the_files(published: list[GameRecord]) -> None:
+    """Most of them name rooms, so that they must have claimed something."""
+    talk = [event for game in published for event in of(game, EventKind.STATEMENT) if event.audience is None]
+    unclaimed = [event.text.lower().replace("_", " ") for event in talk if "claims" not in event.data]
+    rooms = "cafeteria, weapons, oxygen, upper engine, medbay, electrical, security, lower engine, storage, navigation"
+    assert (len(talk), len(unclaimed)) == (615, 319)
+    assert sum(sum(room in text for room in rooms.split(", ")) >= 3 for text in unclaimed) == 310
+
+
 def test_a_false_verdict_on_what_one_saw_says_little(published: list[GameRecord], raw: dict[str, Any]) -> None:
     """Geese, who have no reason to lie, get it for a quarter of these claims; and they were right in most of them."""
     own: Counter[tuple[str, bool]] = Counter()
