@@ -16,6 +16,7 @@ from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
 _TEXT = "The text that a detector sees"
+_JUDGE = "Chat models beside the detectors"
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
@@ -146,14 +147,56 @@ def evaluate(
     models: Annotated[list[Path], typer.Argument(help="Model folders that `liescope train` made.")],
     corpus: Corpus,
     out: Annotated[Path, typer.Option(help="The folder for the report.")],
-    split: Annotated[str, typer.Option(help="train (out of fold), validation or test.")] = "test",
+    split: Annotated[
+        str | None,
+        typer.Option(
+            show_default=False,
+            help="train (out of fold), validation, test or all. \\[default: all of a corpus that no model was trained "
+            "on, else test]",
+        ),
+    ] = None,
     observers: Annotated[bool, typer.Option("--observers", help="Compare with the players' own judgement.")] = False,
     draws: Annotated[int, typer.Option(min=10, help="Resamples of games for the intervals.")] = 1000,
     seed: Seed = 0,
     keep_lost: KeepLost = False,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            rich_help_panel=_JUDGE, help="A chat model to set beside the detectors, as in openai:NAME; may be repeated."
+        ),
+    ] = None,
+    judge_limit: Annotated[
+        int | None,
+        typer.Option(rich_help_panel=_JUDGE, min=1, metavar="N", help="How many statements, drawn by whole games."),
+    ] = None,
+    judge_prompt: Annotated[
+        Path | None, typer.Option(rich_help_panel=_JUDGE, help="A TOML file with another prompt.")
+    ] = None,
+    judge_cache: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=_JUDGE,
+            show_default=False,
+            help="The file that keeps every reply. \\[default: in the user's cache folder]",
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            rich_help_panel=_JUDGE, help="MODEL=PROMPT,COMPLETION[,CACHED] per million tokens; may be repeated."
+        ),
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(rich_help_panel=_JUDGE, help="Stop asking once this much money is spent.")
+    ] = None,
+    currency: Annotated[str, typer.Option(rich_help_panel=_JUDGE, help="The currency of the prices.")] = "USD",
+    allow_key: Annotated[
+        list[str] | None,
+        typer.Option(rich_help_panel=_JUDGE, help="VARIABLE@HOST: this key may go to this host; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare detectors with cheap controls and, with --observers, with the players; write a report.
+    """Compare detectors with cheap controls, chat models and, with --observers, the players; write a report.
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
@@ -168,6 +211,14 @@ def evaluate(
         draws=draws,
         seed=seed,
         keep_lost=keep_lost,
+        judge=judge or (),
+        judge_limit=judge_limit,
+        judge_prompt=judge_prompt,
+        judge_cache=judge_cache,
+        price=price or (),
+        max_cost=max_cost,
+        currency=currency,
+        allow_key=allow_key or (),
         out=out,
         progress=True,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from liescope.detectors.evaluation.judge.facts import JudgeFacts
 from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures
@@ -20,8 +21,9 @@ class EvaluationResult:
 
     scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, including
     the comparison with the players; models: name to the contents of model.json; sources: where the evaluated words
-    come from; without_label: target and reason to the evaluated statements whose label is null; notes: what could not
-    be computed, and what was left out; files: those of the report, if one was written.
+    come from; judges: what asking the chat models came to; without_label: target and reason to the evaluated statements
+    whose label is null; notes: what could not be computed, and what was left out; files: those of the report, if one
+    was written.
     """
 
     corpus: str
@@ -32,6 +34,7 @@ class EvaluationResult:
     statements: pl.DataFrame
     figures: Figures
     rows: tuple[MetricRow, ...]
+    judges: tuple[JudgeFacts, ...]
     without_label: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
     files: tuple[Path, ...] = ()
@@ -47,6 +50,7 @@ class EvaluationResult:
         """What `liescope evaluate --json` prints."""
         return {
             "split": self.plan.split,
+            "judges": [judge.to_json() for judge in self.judges],
             "without_label": {target: dict(reasons) for target, reasons in self.without_label.items()},
             "rows": [row.to_json() for row in self.rows],
             "notes": list(self.notes),

@@ -20,6 +20,7 @@ from liescope.detectors.evaluation.evaluated import (
     unheard,
     without_label,
 )
+from liescope.detectors.evaluation.judge.judging import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
 from liescope.detectors.evaluation.rated import on_statements
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_split
@@ -33,6 +34,7 @@ from liescope.detectors.protocol import Progress
 from liescope.detectors.saved import LoadedDetector
 from liescope.games.mafia import MiniMafia
 from liescope.generate.corpus import as_corpus, check, collected, read
+from liescope.generate.runs.limits import Limits, limits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class _Wanted:
     draws: int
     seed: int
     keep_lost: bool
+    judges: Judges
+    say: bool
 
 
 def evaluate(
@@ -55,6 +59,14 @@ def evaluate(
     draws: int = DRAWS,
     seed: int = 0,
     keep_lost: bool = False,
+    judge: str | Sequence[str] = (),
+    judge_limit: int | None = None,
+    judge_prompt: str | os.PathLike[str] | None = None,
+    judge_cache: str | os.PathLike[str] | None = None,
+    price: Sequence[str] = (),
+    max_cost: float | None = None,
+    currency: str = "USD",
+    allow_key: Sequence[str] = (),
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> EvaluationResult:
@@ -66,11 +78,17 @@ def evaluate(
     players' own judgement; draws: resamples of games for the 95% intervals; keep_lost: include statements whose text
     was lost before publication; out: a folder for the report.
 
+    judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
+    statements for each target, drawn by whole games; judge_prompt: a file to be used in place of
+    `detectors/evaluation/judge/prompt.toml`; judge_cache: the file that keeps every reply, so that none is paid for
+    twice, by default in the user's cache folder; price, max_cost, currency, allow_key: as for `play`.
+
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
     their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them.
 
     Raises UnknownName for a split, BadData for a damaged model or corpus, and UsageError for a split without
-    statements, one whose games a model has seen, or an `out` that contains something else.
+    statements, one whose games a model has seen, an `out` that contains something else, or a judge that cannot be
+    asked; RunPaused if a judge cannot be asked for now: the same call goes on.
 
     Example:
         >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
@@ -85,7 +103,20 @@ def evaluate(
         from liescope.detectors.evaluation.report import check_report_folder
 
         check_report_folder(Path(out))
-    wanted = _Wanted(split, observers, draws, seed, keep_lost)
+    usual = Limits()
+    limits = limits_of(
+        concurrency=usual.concurrency,
+        timeout=usual.timeout,
+        give_up_after=usual.give_up_after,
+        max_tokens=usual.max_tokens,
+        max_cost=max_cost,
+        price=price,
+        currency=currency,
+        allow_key=allow_key,
+        prompts=usual.prompts,
+    )
+    judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, judge_cache, limits)
+    wanted = _Wanted(split, observers, draws, seed, keep_lost, judges, progress)
     with shown(progress) as show, as_corpus(corpus) as folder:
         result = _evaluate(load_all(models), folder, corpus_name(corpus), wanted, show)
     if out is None:
@@ -117,16 +148,22 @@ def _evaluate(
         notes.append(f"{lost:,} statements of {split} are left out: their text was lost before publication")
     tables = [table for name in models for table in scores_of(name, models[name], statements, plan, progress)]
     targets = list(dict.fromkeys(model.file.target for model in models.values()))
+    texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
+    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say)
+    plan = replace(plan, frozen={**frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
+    notes += [words for judge in facts for words in judge.sentences()]
     controls, more = _controls(statements, plan, targets, progress)
     kept = statements.filter(pl.col("split").is_in({*plan.splits, plan.threshold_split} - {None}))
-    scores = pl.concat([*tables, *controls]).join(
+    scores = pl.concat([*tables, *judged, *controls]).join(
         kept.select("statement_id"), on="statement_id", how="semi", maintain_order="left"
     )
     progress("figures", 0, 1)
     figures = evaluate_scores(scores, statements, plan)
     rows: list[MetricRow] = []
     if wanted.observers:
-        rows, said = _beside_players(scores, evaluated, corpus, plan, figures, tuple(models))
+        rows, said = _beside_players(
+            scores, evaluated, corpus, plan, figures, (*models, *(judge.name for judge in facts))
+        )
         more += said
     progress("figures", 1, 1)
     return EvaluationResult(
@@ -138,6 +175,7 @@ def _evaluate(
         kept,
         figures,
         (*figures.rows, *rows),
+        tuple(facts),
         {target: without_label(evaluated, target) for target in targets},
         (*notes, *figures.notes, *more),
     )

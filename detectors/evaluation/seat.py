@@ -40,8 +40,9 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
 
     A vote that the rules drew at random says nothing about the villager: it is left out but counted. Rows: all
     non-human villagers, by the population of the mafioso; each villager model; and people (`test:people`).
-    If the detector ties, the share of mafiosos among the tied counts; a player who said nothing gets the mean of the
-    others. A row's `prevalence` is the share that naming at random would reach.
+    Games in which the detector left a statement without a score are left out. If the detector ties, the share of
+    mafiosos among the tied counts; a player who said nothing gets the mean of the others. A row's `prevalence` is the
+    share that naming at random would reach.
     """
     mafiosos = pl.col("seats").list.eval(pl.element().filter(pl.element().struct.field("role") == MAFIOSO))
     mini = tables.games.filter(pl.col("game") == MiniMafia.name).select(
@@ -61,7 +62,9 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
     shown: set[str] = set()
     for detector, target in scores.select("detector", "target").unique(maintain_order=True).iter_rows():
         mine = scores.filter((pl.col("detector") == detector) & (pl.col("target") == target))
-        units = _units(kept, candidates, _suspicion(kept, mine, tables.statements))
+        unscored = tables.statements.join(mine, on="statement_id", how="anti")["game_id"].unique()
+        whole = kept.filter(~pl.col("game_id").is_in(unscored.implode()))
+        units = _units(whole, candidates, _suspicion(whole, mine, tables.statements))
         for split, part in _groups(units, plan):
             voted, named = _share(part, "voted", plan), _share(part, "named", plan)
             said, chance = int(part["statements"].sum()), part["chance"].to_numpy().mean()

@@ -10,17 +10,22 @@ from typing import Any
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.parsing.clean import storable
 
+_POSITIONS, _ALTERNATIVES = 16, 20  # of an answer's tokens whose probabilities are kept
 _SHOWN = 300  # characters of an endpoint's message quoted in an error
 
 EMPTY = "empty message"
 REFUSED = "refused by the model"
+Alternatives = tuple[tuple[str, float], ...]
+"""The most likely tokens at one place of an answer with their log-probabilities, as the endpoint gives them."""
+
 _FINISH_NOTES = {"length": "cut off at the token limit", "content_filter": "stopped by the content filter"}
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """content: the message; thinking: reasoning sent separately; refusal: the endpoint's refusal field; finish: why the
-    model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it.
+    model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it;
+    tokens: at the first places of the message, if the request asked for log-probabilities and the endpoint gives them.
     """
 
     content: str
@@ -30,6 +35,7 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
     response_id: str | None = None
     served_model: str | None = None
+    tokens: tuple[Alternatives, ...] = ()
 
     @property
     def problem(self) -> str:
@@ -64,6 +70,7 @@ def read_completion(body: str) -> Completion:
         usage=_usage(data.get("usage")),
         response_id=_name(data.get("id")),
         served_model=_name(data.get("model")),
+        tokens=_tokens(first.get("logprobs")),
     )
 
 
@@ -91,6 +98,29 @@ def _text(value: Any) -> str:
 
 def _name(value: Any) -> str | None:
     return storable(value)[:_SHOWN] if isinstance(value, str) and value else None
+
+
+def _tokens(value: Any) -> tuple[Alternatives, ...]:
+    """What was written and its alternatives, at each of the first places; () if anything has another shape."""
+    places = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(places, list):
+        return ()
+    found = []
+    for place in places[:_POSITIONS]:
+        if not isinstance(place, Mapping):
+            return ()
+        others = place.get("top_logprobs")
+        pairs = dict(map(_token, [place, *(others if isinstance(others, list) else [])[:_ALTERNATIVES]]))
+        found.append(tuple((token, value) for token, value in pairs.items() if value is not None))
+    return tuple(found)
+
+
+def _token(value: Any) -> tuple[str, float | None]:
+    data = value if isinstance(value, Mapping) else {}
+    token, number = data.get("token"), data.get("logprob")
+    if not isinstance(token, str) or not isinstance(number, int | float) or isinstance(number, bool) or not number <= 0:
+        return "", None
+    return storable(token), max(float(number), -1e4)
 
 
 def _usage(value: Any) -> Usage:

@@ -35,7 +35,10 @@ _KEPT = 2000  # characters kept of a response without an answer
 
 
 class FormatRefused(PlayerFailed):
-    """The endpoint refused a request for structured output, which may succeed without it. made: the attempts so far."""
+    """The endpoint refused a request with an extra (structured output, log-probabilities); it may succeed without.
+
+    made: the attempts so far.
+    """
 
     def __init__(self, problem: str, made: int) -> None:
         super().__init__(problem)
@@ -97,7 +100,7 @@ class Endpoint:
     async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
         """The answer to a chat completion request. made: earlier attempts at this ask.
 
-        Raises PlayerFailed if this request cannot be answered (FormatRefused if its response_format may be the cause),
+        Raises PlayerFailed if this request cannot be answered (FormatRefused if an extra may be the cause),
         EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
         BudgetSpent if nothing more may be spent.
         """

@@ -52,19 +52,36 @@ class ModelSpec:
         return f"{self.name} ({shown})" if shown else self.name
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedModel:
+    """A model at an endpoint, ready to be asked. url: of the endpoint; price: None if none was given."""
+
+    spec: ModelSpec
+    url: str
+    endpoint: Endpoint
+    price: Price | None
+
+    def body(self, prompt: str) -> dict[str, Any]:
+        """The request for an answer to a prompt."""
+        body: dict[str, Any] = {"model": self.spec.name, "messages": [{"role": "user", "content": prompt}]}
+        body.update(self.spec.sampling)
+        if self.spec.max_tokens is not None:
+            # OpenAI's newer models accept only the second name, most other servers only the first.
+            limit = "max_completion_tokens" if self.endpoint.host == OPENAI_HOST else "max_tokens"
+            body[limit] = self.spec.max_tokens
+        return body
+
+
 class OpenAIPlayer:
     """A model behind an endpoint. One object answers for every game and seat of its spec."""
 
     source = Source.MODEL
 
-    def __init__(
-        self, spec: ModelSpec, endpoint: Endpoint, prompts: Prompts, price: Price | None, support: FormatSupport
-    ) -> None:
-        self.model = spec.label
-        self._spec = spec
-        self._endpoint = endpoint
+    def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport) -> None:
+        self.model = opened.spec.label
+        self._opened = opened
+        self._spec, self._endpoint, self._price = opened.spec, opened.endpoint, opened.price
         self._prompts = prompts
-        self._price = price
         self._support = support
 
     def __repr__(self) -> str:
@@ -72,7 +89,7 @@ class OpenAIPlayer:
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
-        body = self._body(self._prompts.render(ask, view).text)
+        body = self._opened.body(self._prompts.render(ask, view).text)
         if ask.kind not in ASSESSMENTS | FORMS or self._spec.json == NO:
             completion = await self._endpoint.complete(ask, body, self._price)
         else:
@@ -106,15 +123,6 @@ class OpenAIPlayer:
             self._support.accepted(self._spec.json)
         return completion
 
-    def _body(self, prompt: str) -> dict[str, Any]:
-        body: dict[str, Any] = {"model": self._spec.name, "messages": [{"role": "user", "content": prompt}]}
-        body.update(self._spec.sampling)
-        if self._spec.max_tokens is not None:
-            # OpenAI's newer models accept only the second name, most other servers only the first.
-            limit = "max_completion_tokens" if self._endpoint.host == OPENAI_HOST else "max_tokens"
-            body[limit] = self._spec.max_tokens
-        return body
-
 
 def takes_bounds(host: str, model: str) -> bool:
     """Whether a JSON schema for this model may contain the bounds of a number."""
@@ -127,6 +135,16 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     Raises UsageError for a spec that cannot be parsed, a key that may not be sent to its host or templates that do not
     work, UnknownName for an unknown option, MissingKey if the key's variable is not set.
     """
+    prompts = load_prompts(context.prompts, context.game)
+    opened = open_model(argument, context)
+    place = (opened.endpoint.host, opened.spec.name)
+    known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
+    support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
+    return OpenAIPlayer(opened, prompts, support)
+
+
+def open_model(argument: str, context: PlayerContext) -> OpenedModel:
+    """The model of a spec string without its "openai:"; the caller closes its endpoint. Raises as `open_openai`."""
     spec = read_spec(argument)
     url = spec.base_url or default_url()
     check_url(url)
@@ -135,13 +153,9 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     price = (context.prices or {}).get(spec.label) or (context.prices or {}).get(spec.name)
     if context.max_cost is not None and price is None:
         raise UsageError(f"a budget in money needs the price of {spec.name!r}; give one, or a budget in tokens")
-    prompts = load_prompts(context.prompts, context.game)
-    place = (host_of(url), spec.name)
     if own:
-        _check_same_host(place, context.facts)
-    known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
-    support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
-    return OpenAIPlayer(spec, Endpoint.of(context, url, key), prompts, price, support)
+        _check_same_host((host_of(url), spec.name), context.facts)
+    return OpenedModel(spec, url, Endpoint.of(context, url, key), price)
 
 
 def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> None:

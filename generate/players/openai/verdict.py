@@ -18,6 +18,7 @@ from liescope.generate.players.openai.retry import retry_after
 from liescope.generate.players.openai.wire import Response
 
 _BRIEF = frozenset({408, 409, 425})
+_EXTRAS = {"response_format": "structured output", "logprobs": "log-probabilities"}
 _REFUSES_FORMAT = frozenset({400, 422, 501})
 _NO_CREDIT = frozenset(
     {
@@ -31,7 +32,7 @@ _NO_CREDIT = frozenset(
 
 
 class Scope(Enum):
-    """What a refusal applies to: every request of the player, this request alone, or its `response_format`."""
+    """What a refusal applies to: every request of the player, this request alone, or an extra that it asks for."""
 
     PLAYER = "player"
     ASK = "ask"
@@ -80,9 +81,9 @@ def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
     words = error_message(response.text)
     if status == 429:
         return _limit(headers, data, words)
-    formatted = "response_format" in body
-    if formatted and (status in _REFUSES_FORMAT or (status >= 500 and "response_format" in response.text)):
-        return Refusal(f"it rejects structured output ({status}): {words}", Scope.FORMAT)
+    extra = next((name for name in _EXTRAS if name in body), None)
+    if extra and (status in _REFUSES_FORMAT or (status >= 500 and extra in response.text)):
+        return Refusal(f"it rejects {_EXTRAS[extra]} ({status}): {words}", Scope.FORMAT)
     if status in _BRIEF or (status >= 500 and status != 501):
         return Trouble(f"it answered {status}: {words}", asked=retry_after(headers, data))
     asked = retry_after(headers, data)

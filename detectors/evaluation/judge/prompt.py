@@ -1,0 +1,85 @@
+"""The prompt of a judge, from a file that users can replace."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from liescope.common.errors import BadData
+from liescope.detectors.examples import TARGETS
+
+DEFAULT = Path(__file__).with_name("prompt.toml")
+_LARGEST = 2**16  # bytes
+_STRICT = ConfigDict(frozen=True, extra="forbid")
+_Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(min_length=1, max_length=20)]
+
+
+class _Answers(BaseModel):
+    model_config = _STRICT
+
+    label: str
+    confidence: str
+
+
+class JudgePrompt(BaseModel):
+    """prompt: with {question}, {statement} and {answer}; question: by target; answer: how to answer, with {deceptive}
+    and {honest}; deceptive, honest: the words of either answer, the first one to be used.
+    """
+
+    model_config = _STRICT
+
+    prompt: str
+    question: dict[str, str]
+    answer: _Answers
+    deceptive: _Words
+    honest: _Words
+
+    def render(self, statement: str, target: str, stated: bool) -> str:
+        """The prompt for one statement. stated: whether to ask for a number instead of a word."""
+        answer = self.answer.confidence if stated else self.answer.label
+        words = {"{deceptive}": self.deceptive[0], "{honest}": self.honest[0]}
+        filled = {"{question}": self.question[target], "{answer}": _filled(answer, words)}
+        # The statement comes last, so that nothing in it is filled in.
+        return _filled(self.prompt, filled).strip().replace("{statement}", statement)
+
+    @cached_property
+    def sides(self) -> dict[str, bool]:
+        """Every word in lower case: whether it means deceptive."""
+        words = {word.casefold(): True for word in self.deceptive}
+        return words | {word.casefold(): False for word in self.honest}
+
+
+def read_prompt(path: Path | None = None) -> JudgePrompt:
+    """The prompt in a TOML file; by default Liescope's own. Raises BadData."""
+    path = path or DEFAULT
+    advice = f"write it like {DEFAULT}"
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise BadData(f"{path} is larger than any prompt; {advice}")
+        prompt = JudgePrompt.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise BadData(f"{path} cannot be read ({error.strerror or error}); {advice}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))[:100]
+        raise BadData(f"{path}: {where}: {first['msg'][:150]}; {advice}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"{path} is not TOML in UTF-8 ({str(error)[:150]}); {advice}") from error
+    lacking = [name for name in ("{question}", "{statement}", "{answer}") if name not in prompt.prompt]
+    lacking += [f"question.{target}" for target in TARGETS if target not in prompt.question]
+    if lacking:
+        raise BadData(f"{path} lacks {', '.join(lacking)}; {advice}")
+    both = {word.casefold() for word in prompt.deceptive} & {word.casefold() for word in prompt.honest}
+    if both:
+        raise BadData(f"{path}: {', '.join(sorted(both))} cannot mean both deceptive and honest; {advice}")
+    return prompt
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    for name, value in words.items():
+        text = text.replace(name, value)
+    return text

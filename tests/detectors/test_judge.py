@@ -1,0 +1,244 @@
+"""A chat model beside the detectors, over a real server on loopback: scored, paid for once, resumed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterator
+from math import log
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+import pytest
+
+from liescope.cli import main
+from liescope.common.errors import BadData, EndpointRefused, UsageError
+from liescope.detectors.evaluation.judge import judging
+from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.training import Recipe, train_recipe
+from liescope.generate.players.openai import retry
+
+STUB = Path(__file__).parents[1] / "generate" / "players" / "openai" / "stub.py"
+TELLS = ("calm", "rush", "random", "trust")
+
+
+@pytest.fixture(scope="module")
+def stubs() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("liescope_tests_judge_stub", STUB)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def serve(stubs: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+    running: list[Any] = []
+
+    def start(script: Callable[[Any, int], Any]) -> Any:
+        running.append(stubs.Stub(script))
+        return running[-1]
+
+    yield start
+    for stub in running:
+        stub.close()
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("judged") / "tfidf"
+    train_recipe(corpus, out, Recipe("tfidf", "role", TextConfig(context=1), {}, 0))
+    return out
+
+
+def chance(request: Any) -> float:
+    """What the server takes for the probability of a lie: high if the judged line holds a word of the mafioso."""
+    said = request.body["messages"][0]["content"].partition("<<<")[2].partition(">>>")[0].strip().splitlines()[-1]
+    return 0.9 if any(tell in said for tell in TELLS) else 0.2 + len(said) % 7 / 100
+
+
+def with_logprobs(stubs: ModuleType) -> Callable[[Any, int], Any]:
+    def answer(request: Any, _number: int) -> Any:
+        yes = chance(request)
+        top = [{"token": token, "logprob": log(share)} for token, share in ((" Yes", yes), (" No", 1 - yes))]
+        top.sort(key=lambda token: -token["logprob"])
+        found = stubs.says(top[0]["token"].strip())
+        found.body["choices"][0]["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+        return found
+
+    return answer
+
+
+def stating(stubs: ModuleType) -> Callable[[Any, int], Any]:
+    """A server that takes `logprobs` and ignores it."""
+
+    def answer(request: Any, _number: int) -> Any:
+        word = "Yes" if chance(request) > 0.5 else "No"
+        return stubs.says(word if "logprobs" in request.body else f"Probability: {chance(request):.2f}")
+
+    return answer
+
+
+def auroc(evaluation: Any, judge: str) -> Any:
+    (row,) = [
+        r for r in evaluation.rows if (r.detector, r.metric, r.split, r.against) == (judge, "auroc", "test", None)
+    ]
+    return row
+
+
+def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_for_once(
+    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    stub = serve(with_logprobs(stubs))
+    options: dict[str, Any] = {
+        "judge": f"openai:wise@{stub.url}",
+        "judge_cache": tmp_path / "judge.sqlite",
+        "price": ["wise=10,20"],
+        "draws": 20,
+        "out": tmp_path / "report",
+    }
+    first = evaluate(model, corpus, **options)
+    row, (facts,) = auroc(first, "judge:wise"), first.judges
+    assert row.value > 0.8
+    assert facts.how == "log-probability"
+    assert facts.statements == facts.requests == row.statements == len(stub.requests)
+    assert facts.cost == pytest.approx(row.statements * (100 * 10 + 10 * 20) / 1e6)
+    request = stub.requests[0].body
+    assert (request["logprobs"], request["top_logprobs"]) == (True, 20)
+    assert "work against the others" in request["messages"][0]["content"]
+    # The same statements, so the difference needs no intersection.
+    (pair,) = [r for r in first.rows if r.against == "judge:wise" and r.metric == "matched_recall_5pct_difference"]
+    assert (pair.detector, pair.statements) == ("tfidf", row.statements)
+    report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    assert report["judges"][0]["how"] == "log-probability"
+    again = evaluate(model, corpus, **options)
+    assert len(stub.requests) == row.statements
+    assert (again.judges[0].found, again.judges[0].requests) == (row.statements, 0)
+    assert auroc(again, "judge:wise") == row
+
+
+def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_say_so(
+    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    ignoring, refusing = stating(stubs), stating(stubs)
+
+    def refuses(request: Any, number: int) -> Any:
+        return stubs.fails(400, "no logprobs") if "logprobs" in request.body else refusing(request, number)
+
+    for number, script in enumerate((ignoring, refuses)):
+        stub = serve(script)
+        cache = tmp_path / f"{number}.sqlite"
+        found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=cache, draws=10)
+        assert found.judges[0].how == "stated confidence"
+        assert auroc(found, "judge:wise (stated confidence)").value > 0.8
+        # One request found out that there are none; all others ask for a number.
+        assert sum("logprobs" in request.body for request in stub.requests) == 1
+
+
+def test_statements_that_the_judge_fails_on_are_counted_and_compared_on_what_both_scored(
+    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    answer = with_logprobs(stubs)
+    stub = serve(lambda request, number: stubs.says("I cannot say.") if number % 5 == 4 else answer(request, number))
+    found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=tmp_path / "c", draws=10)
+    (facts,) = found.judges
+    lost = sum(facts.failed.values())
+    assert 0 < lost < facts.statements
+    (pair,) = [r for r in found.rows if r.against == "judge:wise" and r.metric == "auroc_difference"]
+    assert pair.statements == auroc(found, "judge:wise").statements == facts.statements - lost
+    assert auroc(found, "tfidf").statements == facts.statements
+    assert any("have no score" in note for note in found.notes)
+
+
+def test_a_limit_draws_whole_games(serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path) -> None:
+    stub = serve(with_logprobs(stubs))
+    options: dict[str, Any] = {"judge_limit": 20, "judge_cache": tmp_path / "c", "draws": 10, "observers": True}
+    found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", **options)
+    judged = found.scores.filter(pl.col("detector") == "judge:wise").join(found.statements, on="statement_id")
+    assert judged.height == 24
+    assert set(judged["game_id"].value_counts()["count"]) == {6}
+    # In the villager's seat, too, only the games that it judged count.
+    (seat,) = [r for r in found.rows if (r.detector, r.metric, r.split) == ("judge:wise", "names_mafioso", "test")]
+    assert seat.games <= 4
+
+
+def test_an_interrupted_judge_goes_on_where_it_was(
+    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    answer, stopped = with_logprobs(stubs), {"on": True}
+
+    def script(request: Any, number: int) -> Any:
+        return stubs.fails(401) if stopped["on"] and number >= 10 else answer(request, number)
+
+    stub = serve(script)
+    command = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "10", "--out", str(tmp_path / "r")]
+    command += ["--judge", f"openai:wise@{stub.url}", "--judge-cache", str(tmp_path / "c")]
+    assert main(command) != 0
+    answered = {json.dumps(request.body) for request in stub.requests[:10]}
+    assert not (tmp_path / "r").exists()
+    stopped["on"], before = False, len(stub.requests)
+    assert main(command) == 0
+    assert answered.isdisjoint(json.dumps(request.body) for request in stub.requests[before:])
+    (facts,) = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))["judges"]
+    assert facts["found"] >= 10
+    assert facts["found"] + facts["requests"] == facts["statements"]
+
+
+def test_ctrl_c_keeps_what_came(
+    serve: Any,
+    stubs: ModuleType,
+    model: Path,
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import os
+    import signal
+
+    answer = with_logprobs(stubs)
+
+    def script(request: Any, number: int) -> Any:
+        if number == 30:
+            os.kill(os.getpid(), signal.SIGINT)
+        return answer(request, number)
+
+    stub = serve(script)
+    options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(model, corpus, progress=True, **options)
+    assert "replies are kept in" in capsys.readouterr().err
+    made = len(stub.requests)
+    assert made >= 30
+    found = evaluate(model, corpus, **options)
+    # Nothing that was answered is asked again.
+    assert len(stub.requests) == found.judges[0].statements
+    assert found.judges[0].found == made
+
+
+def test_a_judge_that_answers_nothing_is_given_up(
+    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    stub = serve(lambda request, number: stubs.says(""))
+    with pytest.raises(EndpointRefused, match="answered none of 20 requests"):
+        evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=tmp_path / "c", draws=10)
+
+
+def test_another_kind_of_player_and_a_damaged_cache_are_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a judge is a chat model such as openai:"):
+        evaluate(model, corpus, judge="scripted:bold", draws=10)
+    (tmp_path / "c").write_text("This is no database. " * 100, encoding="utf-8")
+    with pytest.raises(BadData, match="delete it or choose another --judge-cache"):
+        evaluate(model, corpus, judge="openai:wise@http://127.0.0.1:9/v1", judge_cache=tmp_path / "c", draws=10)
+
+
+def test_the_default_cache_lies_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert judging.default_file() == tmp_path / "liescope" / "judge.sqlite"
