@@ -10,7 +10,7 @@ from liescope.common.errors import EndpointRefused, UsageError
 from liescope.games.core import AskKind
 from liescope.generate.players.openai import endpoint, key_rules
 from liescope.generate.players.openai.key_rules import check_binding, find_key, host_of
-from liescope.generate.players.openai.player import open_openai
+from liescope.generate.players.openai.player import open_model, open_openai
 from liescope.generate.players.openai.secrets import Secrets
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 
@@ -116,8 +116,8 @@ def test_ids_of_the_organisation_and_the_project_go_to_openai_alone(serve, stubs
 def test_openais_host_takes_its_own_name_for_the_token_limit(monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    player = open_openai("m?max_tokens=300", context())
-    assert player._body("Hello")["max_completion_tokens"] == 300
+    opened = open_model("m?max_tokens=300", context())
+    assert opened.body("Hello")["max_completion_tokens"] == 300
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
