@@ -1,5 +1,6 @@
-"""Lie detectors: train, load, score statements, evaluate."""
+"""Lie detectors: train, load, score statements, evaluate; audit a corpus."""
 
+from liescope.detectors.audit import AuditResult, audit
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.examples import TARGETS, Example, Labelled
@@ -15,6 +16,7 @@ from liescope.detectors.transfer import TransferResult, transfer
 __all__ = [
     "DETECTORS",
     "TARGETS",
+    "AuditResult",
     "Detector",
     "DetectorOptions",
     "EvaluationResult",
@@ -24,6 +26,7 @@ __all__ = [
     "TextConfig",
     "TrainResult",
     "TransferResult",
+    "audit",
     "evaluate",
     "load",
     "make",

@@ -139,9 +139,9 @@ def labelled(statements: pl.DataFrame, target: str, context: int) -> Labelled:
     return Labelled(examples, y, groups, int((~keep).sum()))
 
 
-def check_trainable(data: Labelled, target: str, folds: int) -> None:
-    """Raises UsageError if the training split has only one class, or too few games for the folds."""
-    where = f"the training split, target {target!r}"
+def check_trainable(data: Labelled, target: str, folds: int, where: str = "the training split") -> None:
+    """Raises UsageError if these statements have only one class, or too few games for the folds. where: they stand."""
+    where = f"{where}, target {target!r}"
     if not len(data.y):
         raise UsageError(
             f"{where}: all {data.dropped} statements have a null label; play with --assess for self and peer labels, "

@@ -18,6 +18,7 @@ from liescope import __version__
 from liescope.benchmark.commands import app as benchmark_commands
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
+from liescope.detectors.audit.commands import app as audit_commands
 from liescope.detectors.commands import app as detector_commands
 from liescope.detectors.transfer.commands import app as transfer_commands
 from liescope.generate.commands import app as generate_commands
@@ -36,7 +37,7 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
 )
-for commands in (generate_commands, detector_commands, transfer_commands, benchmark_commands):
+for commands in (generate_commands, detector_commands, transfer_commands, audit_commands, benchmark_commands):
     app.add_typer(commands)
 
 

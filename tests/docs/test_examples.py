@@ -1,7 +1,7 @@
 """Every code example of README and docs runs as it is printed, page by page, against a server on loopback.
 
-What changes: the address of the server, that no cell plays more than a few games, and that `evaluate`
-and `transfer` resample them less often.
+What changes: the address of the server, that no cell plays more than a few games, and that `evaluate`,
+`transfer` and `audit` resample them less often.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 MOST_GAMES = 6
-DRAWS = ("--draws", "50")  # of `evaluate` and `transfer`, whose intervals nothing here looks at
+DRAWS = ("--draws", "50")  # of `evaluate`, `transfer` and `audit`, whose intervals nothing here looks at
 LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja"}
 
 
@@ -72,7 +72,7 @@ def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch) -> Pat
 def adapted(words: list[str], server: Stub) -> list[str]:
     """The words of a command with the stand-in's address, few games and few draws."""
     words = [word.replace("http://localhost:8000/v1", server.url) for word in words]
-    words = [*words, *(DRAWS if words[0] in ("evaluate", "transfer") and "--draws" not in words else ())]
+    words = [*words, *(DRAWS if words[0] in ("evaluate", "transfer", "audit") and "--draws" not in words else ())]
     return [
         str(min(int(word), MOST_GAMES)) if before == "--games" else word
         for before, word in zip(["", *words], words, strict=False)

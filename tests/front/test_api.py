@@ -14,6 +14,7 @@ import liescope
 
 FUNCTIONS = [
     "analyse",
+    "audit",
     "build",
     "evaluate",
     "fit",

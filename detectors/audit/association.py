@@ -1,0 +1,103 @@
+"""How closely two things go together, as Cramér's V with an interval over games."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from liescope.detectors.audit import findings as f
+from liescope.detectors.audit.findings import AuditRow, Finding, graded
+from liescope.detectors.evaluation.bootstrap import LEVEL, codes, game_weights
+from liescope.detectors.evaluation.metrics import Floats
+from liescope.detectors.examples import target_column
+
+_MOST = 20  # values of each column; rarer ones count as one
+_ENOUGH = 30  # rows of a value that a sentence names
+
+
+def cramers_v(table: pl.DataFrame, one: str, other: str, draws: int, seed: int) -> tuple[float, float, float]:
+    """(value, lo, hi) of Cramér's V of two columns of a table with `game_id`, 0 for independent, 1 for one-to-one.
+
+    Chance alone makes V positive, and more so where the rows of a game depend on each other. So its square is corrected
+    by what resampling games adds to it, and the interval is the basic bootstrap's.
+    """
+    game, games = codes(table["game_id"].to_numpy().astype(np.str_))
+    left, right = _numbered(table[one]), _numbered(table[other])
+    shape = int(left.max()) + 1, int(right.max()) + 1
+    if min(shape) < 2:
+        return 0.0, 0.0, 0.0
+    counts = np.zeros((games, shape[0] * shape[1]))
+    np.add.at(counts, (game, left * shape[1] + right), 1)
+    square = _square((game_weights(games, draws, seed) @ counts).reshape(-1, *shape))
+    lo, hi = np.quantile(square[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    corrected = 2 * square[0] - np.array([square[1:].mean(), hi, lo])
+    found = np.sqrt(np.clip(corrected, 0, 1))
+    return float(found[0]), float(found[1]), float(found[2])
+
+
+def _square(counts: Floats) -> Floats:
+    """(draws,): V squared of (draws, a, b) counts; values that a resample lacks do not count as categories."""
+    total = counts.sum(axis=(1, 2))
+    rows, columns = counts.sum(axis=2), counts.sum(axis=1)
+    expected = rows[:, :, None] * columns[:, None, :] / total[:, None, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chi = np.nansum((counts - expected) ** 2 / np.where(expected > 0, expected, np.nan), axis=(1, 2))
+        least = np.minimum((rows > 0).sum(axis=1), (columns > 0).sum(axis=1)) - 1
+        return np.where(least > 0, chi / (total * least), 0.0)
+
+
+def _numbered(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Values numbered by how often they occur; all beyond the most frequent share the last number."""
+    name = values.name
+    counted = values.value_counts().sort(["count", name], descending=[True, False]).with_row_index("number")
+    number = pl.DataFrame({name: values}).join(counted, on=name, how="left", maintain_order="left")["number"]
+    return number.clip(upper_bound=_MOST - 1).to_numpy().astype(np.int64)
+
+
+def associations(
+    statements: pl.DataFrame, games: pl.DataFrame, target: str, draws: int, seed: int
+) -> tuple[list[AuditRow], list[Finding]]:
+    """Rows and sentences for what should not go together. statements: those with the label."""
+    label = target_column(target)
+    said = statements.with_columns(label=pl.col(label).cast(pl.String), at=pl.col("position").clip(upper_bound=_MOST))
+    seats = games.select("game_id", "seats").explode("seats").unnest("seats").filter(pl.col("role") != "")
+    known = said.filter(pl.col("speaker_role") != "")
+    rows: list[AuditRow] = []
+    found: list[Finding] = []
+    pairs: tuple[tuple[str, pl.DataFrame, str, str], ...] = (
+        ("label and speaking model", said, "speaker_model", "label"),
+        ("role and name", seats, "name", "role"),
+        ("role and model", seats, "model", "role"),
+        ("role and position", known, "at", "speaker_role"),
+    )
+    for name, table, one, other in pairs:
+        if table.is_empty():
+            continue
+        value, lo, hi = cramers_v(table, one, other, draws, seed)
+        counted = table.height, table["game_id"].n_unique()
+        rows.append(AuditRow("association", name, "", "cramers_v", value, lo, hi, *counted))
+        severity = graded(lo, f.ASSOCIATED, f.LARGE_ASSOCIATION)
+        if severity != f.PLAIN:
+            strength = f"Cramér's V {value:.2f} ({lo:.2f} to {hi:.2f})"
+            words = f"{name[0].upper()}{name[1:]} go together: {strength}{_extreme(table, one, other)}."
+            found.append(Finding("association", name, severity, words))
+    return rows, found
+
+
+def _extreme(table: pl.DataFrame, one: str, other: str) -> str:
+    """The cell that strays most from independence, in words."""
+    cells = (
+        table.group_by(one, other)
+        .agg(n=pl.len())
+        .with_columns(of_one=pl.col("n").sum().over(one), of_other=pl.col("n").sum().over(other))
+    )
+    odd = cells.filter(pl.col("of_one") >= _ENOUGH).with_columns(
+        share=pl.col("n") / pl.col("of_one"), usual=pl.col("of_other") / table.height
+    )
+    if odd.is_empty():
+        return ""
+    stray = (pl.col("share") - pl.col("usual")) ** 2 / pl.col("usual") * pl.col("of_one")
+    most = odd.sort(stray, one, other, descending=[True, False, False]).row(0, named=True)
+    what = {"true": "deceptive", "false": "honest"}.get(most[other], most[other])
+    who = f"place {most[one]}" if one == "at" else str(most[one])
+    return f"; {who} is {what} in {most['share']:.0%}, all together in {most['usual']:.0%}"

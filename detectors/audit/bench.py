@@ -1,0 +1,115 @@
+"""Scores probes by game: out of fold over the whole corpus, and from train to test; on the same resamples of games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from liescope.common.errors import UsageError
+from liescope.detectors.audit.findings import Figure
+from liescope.detectors.evaluation.bootstrap import codes, game_weights
+from liescope.detectors.evaluation.metrics import Floats, Scored
+from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.examples import Labelled, check_trainable
+from liescope.detectors.folds import Rows, fold_of, out_of_fold
+
+FOLDS = 5
+OUT_OF_FOLD, TRAIN_TEST = "out-of-fold", "train-test"
+SCHEMES = {"both": (OUT_OF_FOLD, TRAIN_TEST), OUT_OF_FOLD: (OUT_OF_FOLD,), TRAIN_TEST: (TRAIN_TEST,)}
+"""How statements are divided, by the name of the option."""
+
+Bools = NDArray[np.bool_]
+Probe = Callable[[Rows, Rows, Bools], Floats]
+"""Called with (rows to learn from, rows to score, labels of all rows); returns the probabilities of the scored rows."""
+Step = Callable[[], None]
+
+
+@dataclass
+class Bench:
+    """n statements that have the target, their games, and how they are divided. split: (n,) names; step: called after
+    each fit.
+
+    Raises UsageError if there are too few games with deceptive, or with honest, statements.
+    """
+
+    target: str
+    data: Labelled
+    split: NDArray[np.str_]
+    schemes: tuple[str, ...]
+    draws: int
+    seed: int
+    step: Step = field(default=lambda: None)
+
+    def __post_init__(self) -> None:
+        check_trainable(self.data, self.target, 2, "the corpus")
+        self.folds = folds_for(self.data.y, self.data.groups)
+        self.game, self.games = codes(self.data.groups)
+        self.weights = game_weights(self.games, self.draws, self.seed)
+        self.fold = fold_of(self.data.y, self.data.groups, self.folds, self.seed)
+        self._grouped: dict[tuple[Probe, int], Figure] = {}
+        self.learn, self.held_out = (np.flatnonzero(self.split == name) for name in ("train", "test"))
+        y = self.data.y
+        if not all(len(np.unique(y[rows])) == 2 for rows in (self.learn, self.held_out)):
+            self.schemes = tuple(name for name in self.schemes if name != TRAIN_TEST)
+        if not self.schemes:
+            raise UsageError("train and test must each hold deceptive and honest statements; use --split out-of-fold")
+
+    def grouped(self, probe: Probe, folds: int) -> Figure:
+        """The AUROC out of fold, by game; computed once for each probe and number of folds."""
+        if (probe, folds) not in self._grouped:
+            same = folds == self.folds
+            fold = self.fold if same else fold_of(self.data.y, self.data.groups, folds, self.seed)
+            self._grouped[probe, folds] = self.auroc(self.by_fold(probe, fold))
+        return self._grouped[probe, folds]
+
+    def on_test(self, probe: Probe) -> Floats:
+        """(n,): scores of the test statements by the probe that learned from train, NaN elsewhere."""
+        found = np.full(len(self.data.y), np.nan)
+        found[self.held_out] = probe(self.learn, self.held_out, self.data.y)
+        self.step()
+        return found
+
+    def by_fold(self, probe: Probe, fold: Rows, y: Bools | None = None) -> Floats:
+        """(n,): scores out of other folds, or for other labels, than the bench's own."""
+        labels = self.data.y if y is None else y
+
+        def held_out(learn: Rows, score: Rows, _number: int) -> Floats:
+            found = probe(learn, score, labels)
+            self.step()
+            return found
+
+        return out_of_fold(fold, held_out)
+
+    def auroc(self, score: Floats, rows: Bools | None = None, y: Bools | None = None, draws: bool = True) -> Figure:
+        """The AUROC of the statements that have a score, or of some of these. draws: with an interval."""
+        use = np.isfinite(score) if rows is None else np.isfinite(score) & rows
+        labels = (self.data.y if y is None else y)[use]
+        scored = Scored(labels, score[use], self.game[use], self.games)
+        found = rank_metrics(scored, self.weights if draws else self.weights[:1], {})
+        return Figure(found["auroc"], int(use.sum()), len(np.unique(scored.game)), _mean(labels))
+
+    def share_of(self, table: pl.DataFrame, found: Bools) -> Figure:
+        """The share of the rows of a table with `game_id` for which `found` holds."""
+        return share_of(table, found, self.draws, self.seed)
+
+
+def share_of(table: pl.DataFrame, found: Bools, draws: int, seed: int) -> Figure:
+    """The share of the rows of a table with `game_id` for which `found` holds. found: (n,)."""
+    game, games = codes(table["game_id"].to_numpy().astype(np.str_))
+    weights = game_weights(games, draws, seed)
+    with np.errstate(invalid="ignore"):
+        shares = (weights @ np.bincount(game, found, games)) / (weights @ np.bincount(game, minlength=games))
+    return Figure(np.asarray(shares, dtype=np.float64), table.height, games)
+
+
+def folds_for(y: Bools, groups: NDArray[np.str_], most: int = FOLDS) -> int:
+    """How many folds these groups allow: each needs a group with deceptive and one with honest statements."""
+    return max(2, min(most, *(len(np.unique(groups[rows])) for rows in (y, ~y))))
+
+
+def _mean(y: Bools) -> float | None:
+    return float(y.mean()) if len(y) else None

@@ -1,0 +1,116 @@
+"""What an audit says: rows of figures, and sentences for those that passed a rule.
+
+An audit makes dozens of comparisons, and the lower end of one 95% interval in forty lies above the truth by chance. So
+a figure must pass its margin by three standard errors to be an alarm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from liescope.detectors.evaluation.bootstrap import estimate
+from liescope.detectors.evaluation.metrics import Floats
+
+SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
+SEVERITIES = {
+    SERIOUS: "large enough to pass for a detector, or to make one look better than it is",
+    NOTABLE: "to be reported beside every figure on this corpus",
+    PLAIN: "no alarm, for comparison",
+}
+"""The severities and what each asks of the reader, worst first."""
+
+CHANCE = 0.5
+ERRORS = 3
+"""The standard errors, over games, by which a figure must pass its margin."""
+MARGIN = 0.02
+"""How far an AUROC must certainly lie above chance, or a share above nothing, to be worth an alarm."""
+DIFFERENCE = 0.01
+"""How large a difference of two AUROCs must certainly be."""
+ASSOCIATED = 0.1
+"""The Cramér's V that an association must certainly exceed."""
+LARGE = 0.15
+"""An AUROC that is certainly this far above chance is serious."""
+LARGE_DIFFERENCE = 0.05
+"""A difference of AUROCs that certainly exceeds this is serious."""
+LARGE_SHARE = 0.3
+"""A share that certainly exceeds this is serious."""
+LARGE_ASSOCIATION = 0.3
+"""A Cramér's V that certainly exceeds this is serious."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One figure. check: the part of the audit; name: what was looked at; scheme: out-of-fold, train-test, or empty.
+
+    lo, hi: its 95% interval over games (for `auroc_of_shuffles`, the lowest and highest); None where not defined.
+    """
+
+    check: str
+    name: str
+    scheme: str
+    metric: str
+    value: float | None
+    lo: float | None
+    hi: float | None
+    statements: int
+    games: int
+    prevalence: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence, and how much it matters. check, name: of the row that it rests on."""
+
+    check: str
+    name: str
+    severity: str
+    sentence: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure over resamples of games. draws: (draws + 1,), the first without resampling."""
+
+    draws: Floats
+    statements: int
+    games: int
+    prevalence: float | None = None
+
+    def __sub__(self, other: Figure) -> Figure:
+        """The difference, paired: both were resampled alike."""
+        return Figure(self.draws - other.draws, self.statements, self.games, self.prevalence)
+
+    @property
+    def value(self) -> float:
+        return float(self.draws[0])
+
+    @property
+    def certain(self) -> float:
+        """The value less three standard errors; minus infinity if it is not defined, so that it passes no rule."""
+        drawn = self.draws[1:][np.isfinite(self.draws[1:])]
+        return self.value - ERRORS * float(drawn.std()) if len(drawn) > 1 and np.isfinite(self.value) else -np.inf
+
+    def row(self, check: str, name: str, scheme: str, metric: str) -> AuditRow:
+        counted = (self.statements, self.games, self.prevalence)
+        return AuditRow(check, name, scheme, metric, *estimate(self.draws), *counted)
+
+    def __format__(self, form: str) -> str:
+        """The value with its interval, as in "0.61 (0.60 to 0.62)"; the form is that of a number."""
+        value, lo, hi = estimate(self.draws)
+        if value is None:
+            return "not defined"
+        return format(value, form) if lo is None or hi is None else f"{value:{form}} ({lo:{form}} to {hi:{form}})"
+
+
+def graded(beyond: float, margin: float, large: float) -> str:
+    """The severity of something that certainly lies `beyond` chance."""
+    return SERIOUS if beyond > large else NOTABLE if beyond > margin else PLAIN

@@ -1,0 +1,193 @@
+"""An audit as files: Markdown, JSON, CSV, and one page to look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from liescope.common.dots import Dot, dots_with_intervals
+from liescope.common.errors import UsageError
+from liescope.common.figures import svg
+from liescope.common.folders import replacing
+from liescope.common.report_page import Page, Section, Table, with_interval, write_page
+from liescope.common.text import cell
+from liescope.common.text import markdown as md
+from liescope.detectors.audit.bench import OUT_OF_FOLD, TRAIN_TEST
+from liescope.detectors.audit.findings import CHANCE, SEVERITIES, AuditRow
+from liescope.detectors.audit.result import AuditResult
+from liescope.detectors.evaluation.scores import scripted_warning
+
+TITLES = {
+    "probe": "What cheap scorers reach",
+    "copies": "Copies across splits",
+    "division": "How statements are divided",
+    "missing": "Who is missing",
+    "association": "What goes together",
+    "shuffled": "Shuffled labels",
+}
+"""The parts of an audit, by the `check` of their rows, in order."""
+_MEANINGS = {
+    "probe": "AUROC; 0.5 is chance. A detector that does no better than a row here has learned no more than it knows.",
+    "copies": "Statements of five words or more, names masked. Nearly: they share 80% of their 5-character pieces.",
+    "division": "TF-IDF of words, divided by game (as every other figure), by whole batches, and by statement.",
+    "missing": "Shares of statements or turns; Cramér's V says how unevenly they are spread, from 0 to 1.",
+    "association": "Cramér's V, from 0 (independent) to 1 (one gives the other), less what chance adds.",
+    "shuffled": "Labels dealt to other games; the interval of the shuffles is from the lowest to the highest.",
+}
+_METRICS = {
+    "auroc": "AUROC",
+    "auroc_difference": "difference of AUROCs",
+    "auroc_of_shuffles": "mean AUROC (lowest to highest)",
+    "share": "share",
+    "cramers_v": "Cramér's V",
+}
+_SCHEMES = {OUT_OF_FOLD: "out of fold", TRAIN_TEST: "train to test", "": ""}
+
+
+def write_report(out: Path, audit: AuditResult) -> list[Path]:
+    """Write report.md, report.json, report.csv and report.html; returns their paths.
+
+    The folder appears once it is complete, and replaces an older report. Raises UsageError if `out` holds something
+    else or cannot be written.
+    """
+    check_report_folder(out)
+    try:
+        with replacing(out, "report of an audit", _is_report) as folder:
+            (folder / "report.md").write_text(markdown(audit), encoding="utf-8")
+            data = json.dumps({"audit": audit.to_json()}, indent=1, allow_nan=False, ensure_ascii=False)
+            (folder / "report.json").write_text(f"{data}\n", encoding="utf-8")
+            names = pl.col("name").map_elements(cell, pl.String)
+            (folder / "report.csv").write_text(audit.table.with_columns(names).write_csv(), encoding="utf-8")
+            write_page(folder / "report.html", page(audit))
+    except OSError as error:
+        why = error.strerror or error
+        raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+    return [out / f"report.{kind}" for kind in ("md", "json", "csv", "html")]
+
+
+def check_report_folder(out: Path) -> None:
+    """Raises UsageError if a report may not be written to `out`."""
+    if out.exists() and not _is_report(out) and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} exists and is not a report of an audit; choose another --out")
+
+
+def _is_report(out: Path) -> bool:
+    try:
+        return (out / "report.json").read_text(encoding="utf-8").startswith('{\n "audit"')
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def headline(audit: AuditResult) -> tuple[str, str, str]:
+    """Three sentences: how much was found, and the two findings that matter most."""
+    counted = [sum(found.severity == severity for found in audit.findings) for severity in SEVERITIES]
+    first = (
+        f"{counted[0]} serious and {counted[1]} notable ways to do well here without detecting deception were found."
+        if audit.alarms
+        else "No way to do well here without detecting deception was found."
+    )
+    rest = [found.sentence for found in audit.findings]
+    return first, rest[0], rest[1]
+
+
+def counted(audit: AuditResult) -> str:
+    """What was audited, in words."""
+    return (
+        f"label_{audit.plan.target}: {audit.statements:,} labelled statements of {audit.games:,} games, "
+        f"{audit.prevalence:.1%} deceptive"
+    )
+
+
+def how(audit: AuditResult) -> str:
+    """How the figures were made, in words."""
+    return (
+        "Out of fold: folds by game over the whole corpus; train to test: the corpus's own split. Words are counted "
+        "once over all texts, without labels, and the classifier is fitted anew. Intervals: 95%, "
+        f"{audit.plan.draws:,} resamples of games, seed {audit.plan.seed}. A figure is an alarm "
+        "only if it passes a margin by three standard errors."
+    )
+
+
+def shown(row: AuditRow) -> str:
+    """A figure with its interval."""
+    return with_interval(row.value, row.lo, row.hi, 3)
+
+
+def probe_table(audit: AuditResult) -> Iterator[tuple[str, str, str]]:
+    """(name, out of fold, train to test) of every probe."""
+    rows = {(row.name, row.scheme): row for row in audit.rows if row.check == "probe"}
+    for name in dict.fromkeys(name for name, _ in rows):
+        cells = [shown(rows[name, scheme]) if (name, scheme) in rows else "–" for scheme in (OUT_OF_FOLD, TRAIN_TEST)]
+        yield name, cells[0], cells[1]
+
+
+def markdown(audit: AuditResult) -> str:
+    """The audit as Markdown."""
+    lines = [f"# What a detector could exploit in {md(audit.corpus)}", "", f"{counted(audit)}.", ""]
+    if warning := scripted_warning(audit.sources):
+        lines += [f"> **{warning}**", ""]
+    for severity, meaning in SEVERITIES.items():
+        told = [found.sentence for found in audit.findings if found.severity == severity]
+        if told:
+            lines += [f"## {severity.capitalize()}: {meaning}", "", *(f"- {md(words)}" for words in told), ""]
+    lines += [how(audit), ""]
+    for check, columns, values in _tables(audit):
+        lines += [f"## {TITLES[check]}", "", _MEANINGS[check], ""]
+        lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+        lines += [f"| {' | '.join(md(str(value)) for value in row)} |" for row in values] + [""]
+    return "\n".join(lines)
+
+
+def _tables(audit: AuditResult) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]]]]:
+    """(check, columns, rows) of every part that has rows."""
+    for check in TITLES:
+        rows = [row for row in audit.rows if row.check == check]
+        if check == "probe":
+            yield check, ("probe", "out of fold", "train to test"), list(probe_table(audit))
+        elif rows:
+            values: list[tuple[object, ...]] = [
+                (row.name, _METRICS[row.metric], shown(row), _SCHEMES[row.scheme], row.statements, row.games)
+                for row in rows
+            ]
+            yield check, ("what", "figure", "value (95%)", "scheme", "rows", "games"), values
+
+
+def page(audit: AuditResult) -> Page:
+    """The page of an audit."""
+    probes = [row for row in audit.rows if row.check == "probe"]
+    schemes = list(dict.fromkeys(row.scheme for row in probes))
+    series = {scheme: _SCHEMES[scheme] if len(schemes) > 1 else "" for scheme in schemes}
+    dots = [Dot(row.name, row.value, row.lo, row.hi, series[row.scheme]) for row in probes]
+    figure = dots_with_intervals(dots, "AUROC (95%)", reference=CHANCE)
+    told = tuple(
+        Section(
+            severity,
+            f"{severity.capitalize()}: {meaning}",
+            tuple(found.sentence for found in audit.findings if found.severity == severity) or ("None.",),
+        )
+        for severity, meaning in SEVERITIES.items()
+    )
+    tables = tuple(
+        Section(
+            check,
+            TITLES[check],
+            caption=_MEANINGS[check],
+            table=Table(columns, values),
+            folded=check == "missing",
+            file="report.csv",
+        )
+        for check, columns, values in _tables(audit)
+    )
+    warning = scripted_warning(audit.sources)
+    return Page(
+        f"What a detector could exploit in {audit.corpus}",
+        headline(audit),
+        svg(figure, "probes"),
+        "A row of dots for each cheap scorer: the AUROC that it reaches.",
+        (warning,) if warning else (),
+        f"{counted(audit)}. {how(audit)}",
+        (*told, *tables),
+    )

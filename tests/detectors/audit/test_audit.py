@@ -1,0 +1,96 @@
+"""The whole audit: nothing to say about a clean corpus, one table and sentences about another, as files and a page."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import liescope
+from liescope import cli
+from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors.audit.findings import SEVERITIES
+from liescope.detectors.audit.result import AuditResult
+from tests.detectors.audit.conftest import Planted, Row, Rows, each
+
+Plant = Callable[..., Planted]
+
+
+def longer(row: Row, draw: random.Random) -> None:
+    row["text"] += " there again" * draw.randint(1, 3) * row["label_role"]
+
+
+@pytest.fixture
+def audited(plant: Plant, tmp_path: Path) -> AuditResult:
+    """Of a corpus in which lies are longer."""
+    return liescope.audit(plant(each(longer), games=100).folder, draws=50, out=tmp_path / "report")
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_clean_corpus_raises_no_alarm(seed: int, plant: Plant) -> None:
+    result = liescope.audit(plant(seed=seed).folder, draws=200, seed=seed)
+    assert [found.sentence for found in result.alarms] == []
+    assert any("above all 20" in found.sentence for found in result.findings)
+
+
+def test_the_findings_come_worst_first_and_rest_on_rows(audited: AuditResult) -> None:
+    order = [list(SEVERITIES).index(found.severity) for found in audited.findings]
+    assert order == sorted(order)
+    assert audited.alarms[0].name == "length"
+    figures = audited.table.filter(pl.col("check") == "probe")
+    assert set(figures["scheme"]) == {"out-of-fold", "train-test"}
+    assert figures.select((pl.col("lo") <= pl.col("value")) & (pl.col("value") <= pl.col("hi"))).to_series().all()
+    assert figures["prevalence"].null_count() == 0
+
+
+def test_the_report_says_what_was_found_in_every_form(audited: AuditResult, tmp_path: Path) -> None:
+    assert [path.name for path in audited.files] == ["report.md", "report.json", "report.csv", "report.html"]
+    md, data, csv, html = (path.read_text(encoding="utf-8") for path in audited.files)
+    assert json.loads(data)["audit"] == audited.to_json()
+    assert pl.read_csv(csv.encode(), infer_schema_length=None).height == len(audited.rows)
+    for words in ("Length alone reaches AUROC", "How statements are divided", "What goes together"):
+        assert words in md
+        assert words in html
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine").touch()
+    with pytest.raises(UsageError, match="not a report of an audit"):
+        liescope.audit(tmp_path, out=tmp_path / "other")
+
+
+def test_the_same_audit_gives_the_same_figures(plant: Plant) -> None:
+    folder = plant(games=40).folder
+    one, two = (liescope.audit(folder, draws=20, split="out-of-fold", seed=3) for _ in range(2))
+    assert one == two
+    assert {row.scheme for row in one.rows} <= {"out-of-fold", ""}
+
+
+def test_the_command_prints_a_table_and_sentences_in_80_columns_or_one_object(
+    plant: Plant, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["audit", str(plant(each(longer), games=40).folder), "--draws", "20", "--split", "train-test"]
+    assert cli.main(words) == 0
+    said = capsys.readouterr().out
+    assert "Length alone reaches" in said
+    assert max(map(len, said.splitlines())) <= 80
+    assert cli.main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["split"] == "train-test"
+
+
+def test_a_wrong_request_is_refused_before_anything_is_read(plant: Plant) -> None:
+    with pytest.raises(UnknownName, match="claim"):
+        liescope.audit("nowhere", target="lies")
+    with pytest.raises(UnknownName, match="train-test"):
+        liescope.audit("nowhere", split="random")
+    with pytest.raises(UsageError, match="20 or more"):
+        liescope.audit("nowhere", shuffles=3)
+
+    def honest(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["label_role"] = False
+
+    with pytest.raises(UsageError, match="honest"):
+        plant(honest, games=40)

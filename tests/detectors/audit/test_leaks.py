@@ -1,0 +1,212 @@
+"""What leaks between splits, who is missing, what goes together: planted, it is found and named."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from liescope.detectors.audit.association import associations, cramers_v
+from liescope.detectors.audit.copies import copies, without_copies
+from liescope.detectors.audit.divisions import by_statement, held_out, units_of
+from liescope.detectors.audit.findings import PLAIN, SERIOUS
+from liescope.detectors.audit.missing import missing, silent_turns
+from liescope.detectors.audit.near import near_copies
+from liescope.detectors.audit.probes import MASKED, TAGGED, texts_of, word_probe
+from tests.detectors.audit.conftest import Planted, Row, Rows, words
+
+Plant = Callable[..., Planted]
+
+
+def alarms(part: tuple[Any, ...]) -> list[str]:
+    return [found.name for found in part[1] if found.severity != PLAIN]
+
+
+def probes(planted: Planted) -> dict[str, Any]:
+    texts = dict(texts_of(planted.bench.data.examples))
+    return {name: word_probe(texts[name], 0) for name in (MASKED, TAGGED)}
+
+
+def repeated(change: Callable[[str], str], share: float) -> Callable[[Rows], None]:
+    """Test statements become, with this probability, changed copies of statements of train with the same label."""
+
+    def planted(rows: Rows) -> None:
+        draw = random.Random(3)
+        train: dict[bool, list[str]] = {True: [], False: []}
+        for row in rows["statements"]:
+            if row["split"] == "train":
+                train[row["label_role"]].append(row["text"])
+        for row in rows["statements"]:
+            if row["split"] == "test" and draw.random() < share:
+                row["text"] = change(draw.choice(train[row["label_role"]]))
+
+    return planted
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda text: f"{text[:-1]}"])
+def test_statements_repeated_across_splits_are_found_word_for_word_and_nearly(
+    change: Callable[[str], str], plant: Plant
+) -> None:
+    planted = plant(repeated(change, 0.3))
+    rows, found, near = copies(planted.data, planted.bench)
+    (sentence,) = [one.sentence for one in found]
+    assert "of test" in sentence
+    assert "of validation" not in sentence
+    shares = {row.name: row.value or 0 for row in rows}
+    assert 0.2 < shares["test: at least nearly in train"] < 0.4
+    assert (shares["test: word for word in train"] > 0.2) == (change is str.upper)
+    assert near.mean() < 0.1
+
+
+def test_copies_that_a_detector_has_learned_lift_its_figure(plant: Plant) -> None:
+    def by_heart(rows: Rows) -> None:
+        draw = random.Random(4)
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        for row in rows["statements"]:
+            row["text"] = " ".join("".join(draw.choices(letters, k=4)) for _ in range(8))
+        for row in rows["statements"]:
+            row["text"] = f"{row['text']} {row['text']}"
+        repeated(str, 0.5)(rows)
+
+    planted = plant(by_heart)
+    copied = copies(planted.data, planted.bench)[2]
+    score = planted.bench.on_test(probes(planted)[MASKED])
+    assert alarms(without_copies(planted.bench, score, copied)) == ["gain from copies"]
+
+
+def test_a_game_under_a_second_id_is_found_and_both_are_named(plant: Plant) -> None:
+    said: dict[str, list[Row]] = {}
+
+    def twice(rows: Rows) -> None:
+        for row in rows["statements"]:
+            said.setdefault(row["game_id"], []).append(row)
+        train = next(game for game in said.values() if game[0]["split"] == "train")
+        test = next(game for game in said.values() if game[0]["split"] == "test")
+        for row, other in zip(test, train, strict=True):
+            row["text"] = other["text"]
+
+    planted = plant(twice)
+    found = [one for one in copies(planted.data, planted.bench)[1] if "game" in one.name]
+    assert [one.name for one in found] == ["copied games: test"]
+    assert sum(game in found[0].sentence for game in said) == 2
+
+
+def test_near_copies_are_found_and_others_are_not() -> None:
+    draw = random.Random(0)
+    texts = [words(draw, lie=True) for _ in range(300)]
+    texts += [f"{text} too" for text in texts[:30]] + [words(draw, lie=False) for _ in range(30)]
+    among, wanted = np.arange(360) < 300, np.arange(360) >= 300
+    assert near_copies(texts, among, wanted, 0)[300:].tolist() == [True] * 30 + [False] * 30
+
+
+@pytest.mark.parametrize("unit", ["batch", "prompt_version", "run"])
+def test_what_belongs_to_a_batch_a_prompt_or_a_run_is_lost_when_it_is_held_out(unit: str, plant: Plant) -> None:
+    def its_own_words(rows: Rows) -> None:
+        of: dict[str, int] = {}
+        for number, game in enumerate(rows["games"]):
+            of[game["game_id"]] = number % 6
+            if unit != "batch":
+                game[unit] = f"{unit}-{number % 6}"
+        for row in rows["statements"]:
+            side = row["label_role"] == (of[row["game_id"]] % 2 == 0)
+            row["text"] = row["text"].split(" ", 1)[1] + f" {'xyzuvw'[of[row['game_id']]]}{'abc'[side]}"
+        if unit == "batch":
+            for table in rows.values():
+                for row in table:
+                    row["game_id"] = f"batch-{of[row['game_id']]}_game_{row['game_id'][-5:]}"
+                    if "statement_id" in row:
+                        row["statement_id"] = row["game_id"] + row["statement_id"]
+
+    planted = plant(its_own_words)
+    assert units_of(planted.data) == [unit]
+    found = held_out(planted.data, planted.bench, probes(planted)[MASKED], unit)
+    assert alarms(found) == [unit.replace("_", " ")]
+    assert "100% of the test statements" in found[1][0].sentence
+
+
+def test_a_split_by_statement_gains_where_names_tell_games_apart(plant: Plant) -> None:
+    def own_names(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["speaker"] = f"{row['speaker']}{row['game_id'][-5:]}"
+            row["text"] = row["text"].replace("lime", "item").replace("gate", "item")
+
+    planted = plant(own_names)
+    found = by_statement(planted.bench, probes(planted))
+    assert alarms(found) == ["random split"]
+    assert TAGGED in found[1][0].sentence
+
+
+def test_labels_texts_and_turns_that_are_missing_for_one_model_or_role_are_found(plant: Plant) -> None:
+    def gone(rows: Rows) -> None:
+        draw = random.Random(6)
+        silent: dict[str, int] = {}
+        kept = []
+        for row in rows["statements"]:
+            ours = row["speaker_model"] == "model-a"
+            row["label_claim"] = None if draw.random() < (0.7 if ours else 0.1) else row["label_claim"]
+            row["text"] = "\\" if draw.random() < (0.0 if ours else 0.3) else row["text"]
+            if row["label_role"] and draw.random() < 0.4 and row["position"] not in (1, 4):
+                silent[row["game_id"]] = silent.get(row["game_id"], 0) + 1
+            else:
+                kept.append(row)
+        rows["statements"] = kept
+        for game in rows["games"]:
+            game["silences"] = silent.get(game["game_id"], 0)
+
+    planted = plant(gone, target="claim")
+    found = missing(planted.data, 200, 0)
+    assert alarms(found) == [
+        "no claim label: by model",
+        "a lost text: by model",
+        "silence instead of a statement: by role",
+    ]
+    assert "model-a" in found[1][0].sentence
+    turns = silent_turns(planted.data.spoken, planted.data.games)
+    assert turns["silent"].sum() == planted.data.games["silences"].sum()
+
+
+def test_silences_are_not_told_where_they_cannot_be_known(plant: Plant) -> None:
+    def bidding(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["round"] = row["position"]
+
+    assert silent_turns(*((data := plant(bidding, games=60).data).spoken, data.games)).is_empty()
+
+
+def test_what_should_not_go_together_is_found(plant: Plant) -> None:
+    def tied(rows: Rows) -> None:
+        for game in rows["games"]:
+            for seat in game["seats"]:
+                seat["role"] = "mafioso" if seat["name"] == "Diana" else "villager"
+                seat["model"] = "model-a" if seat["role"] == "mafioso" else "model-b"
+        for row in rows["statements"]:
+            row["label_role"] = row["speaker_model"] == "model-a"
+            row["speaker_role"] = "mafioso" if row["position"] in (1, 4) else "villager"
+
+    planted = plant(tied)
+    found = associations(planted.data.table, planted.data.games, "role", 200, 0)[1]
+    assert {one.name for one in found if one.severity == SERIOUS} == {
+        "label and speaking model",
+        "role and name",
+        "role and model",
+        "role and position",
+    }
+    (told,) = [one.sentence for one in found if one.name == "role and name"]
+    assert "Diana is mafioso in 100%" in told
+
+
+def test_association_is_none_one_or_in_between() -> None:
+    draw = random.Random(0)
+    games = [str(number // 4) for number in range(800)]
+    one = [draw.choice("ab") for _ in games]
+    table = pl.DataFrame({"game_id": games, "one": one, "same": one, "other": [draw.choice("xyz") for _ in games]})
+    assert cramers_v(table, "one", "same", 100, 0) == pytest.approx((1, 1, 1))
+    value, lo, hi = cramers_v(table, "one", "other", 100, 0)
+    assert (lo, value < 0.1) == (0, True)
+    assert value <= hi
+    part = table.with_columns(same=pl.when(pl.int_range(800) % 2 == 0).then("same").otherwise(pl.lit("a")))
+    assert 0.3 < cramers_v(part, "one", "same", 100, 0)[0] < 0.8
