@@ -20,7 +20,7 @@ from liescope.labeling.audiences import Heard, known_before
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = ("role", "claim", "self", "peer")
-_LARGE = ("claims", "transcript")  # no detector reads these
+_LARGE = ("transcript",)  # no detector reads it
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
 _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED

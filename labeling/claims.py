@@ -27,37 +27,49 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from liescope.labeling import wording
-from liescope.labeling.reading import Sentence, lower, mark_of, mask, sentences, unmask
+from liescope.labeling.masking import MaskedText, mark_of, name_of
+from liescope.labeling.reading import Sentence, lower, sentences
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
-from liescope.labeling.vocabulary import Vocabulary
+from liescope.labeling.vocabulary import NOT, Vocabulary
 
 _CACHED_LENGTH = 2000
 _REACH = 200
+_NAME = re.compile(wording.NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundClaim:
-    """kind: role, investigation, protection, innocence, guilt or vote; subject: the player it is about (the speaker for
-    a vote); value: a team ("mafia", "town", "villagers"), a role, "not " and one of these, "" for a protection and for
-    an investigation without a result, or the vote's target. A claim about oneself gives the role: "mafioso"
-    rather than "mafia". quote: the words it was read from.
+    """kind: role, investigation, protection, innocence, guilt, or a promise of the game's vocabulary (vote);
+    subject: the player it is about (the speaker for a promise); object: a team ("mafia", "town", "villagers"), a role,
+    "" for a protection and for an investigation without a result, or whom the promised act is for, "" if left open. A
+    claim about oneself gives the role: "mafioso" rather than "mafia". denied: the claim is that this is not so. start,
+    end: the characters of the statement that it was read from.
     """
 
     kind: str
     subject: str
-    value: str
-    quote: str
+    object: str
+    denied: bool
+    start: int
+    end: int
+
+    @property
+    def value(self) -> str:
+        """The object, after "not " in a denial."""
+        return f"{NOT}{self.object}" if self.denied else self.object
 
 
 @dataclass(slots=True)
 class _Said:
-    """What a clause says about a player. fact: not just an opinion; found: the speaker claims to have found it out."""
+    """What a clause says about a player. start, end: its place in the masked text; fact: not just an opinion; found:
+    the speaker claims to have found it out.
+    """
 
     sentence: int
     start: int
+    end: int
     subject: str
     value: str
-    quote: str
     fact: bool
     found: bool = False
 
@@ -79,10 +91,10 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
     said: list[_Said] = []
     looks = False
     checks: list[_Said] = []
-    votes: list[_Said] = []
-    protections: list[_Said] = []
+    acts: list[_Found] = []
     own_results: set[int] = set()
-    for sentence in sentences(mask(text, names), me):
+    masked = MaskedText(text, names)
+    for sentence in sentences(masked.text, me):
         if not patterns.trigger.search(sentence.low):
             continue
         end = _declared(sentence)
@@ -101,36 +113,38 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
             sentence.focus = others[-1]
         said += about
         checks += looked
-        votes += _votes(sentence, end, patterns)
+        acts += _promises(sentence, end, patterns)
         if patterns.words.protects:
-            protections += _protections(sentence, end, patterns)
+            acts += _protections(sentence, end, patterns)
     seer = patterns.words.seer
     if not seer or checks or looks or any(fact.subject == me and fact.value == seer for fact in said):
         investigated = list(_investigated(said, checks, own_results, me, patterns.words))
     else:
         investigated = []  # finding something out without looking is only a conclusion
-    found = [
-        *investigated,
-        *_plain(said, me, patterns.words),
-        *_of_kind("vote", votes),
-        *_of_kind("protection", protections),
-    ]
-    found.sort(key=lambda one: one[:2])
-    unique = {(kind, fact.subject, fact.value): fact for _, _, kind, fact in reversed(found)}
-    return tuple(
-        FoundClaim(kind, *_named(kind, subject, value, speaker, names), unmask(fact.quote, names).strip(" ,;:-"))
-        for (kind, subject, value), fact in reversed(unique.items())
-    )
+    found = sorted([*investigated, *_plain(said, me, patterns.words), *acts], key=lambda one: one[1].start)
+    unique = {(kind, fact.subject, fact.value): fact for kind, fact in reversed(found)}
+    return tuple(_claim(kind, fact, speaker, names, masked) for (kind, _, _), fact in reversed(unique.items()))
 
 
 _cached = lru_cache(maxsize=8192)(_find)
 
-_Found = tuple[int, int, str, _Said]
+_Found = tuple[str, _Said]
+_EDGES = " ,;:-\"'("
 
 
-def _named(kind: str, subject: str, value: str, speaker: str, names: Sequence[str]) -> tuple[str, str]:
-    """Subject and value with characters turned into names."""
-    return (unmask(subject, names) if subject else speaker), (unmask(value, names) if kind == "vote" else value)
+def _claim(kind: str, fact: _Said, speaker: str, names: Sequence[str], masked: MaskedText) -> FoundClaim:
+    """The claim with names for characters, and its place in the text as it was said."""
+    words = masked.text[fact.start : fact.end]
+    start = fact.start + len(words) - len(words.lstrip(_EDGES))
+    end = fact.end - len(words) + len(words.rstrip(_EDGES))
+    object = fact.value.removeprefix(NOT)
+    return FoundClaim(
+        kind,
+        name_of(fact.subject, names) if fact.subject else speaker,
+        name_of(object, names) if _NAME.fullmatch(object) else object,
+        fact.value.startswith(NOT),
+        *masked.said(start, end),
+    )
 
 
 # From what was said to claims
@@ -159,32 +173,26 @@ def _investigated(
     said[:] = [fact for fact in said if fact.subject not in targets or not words.is_result(fact.value)]
     for subject, check in targets.items():
         result = results.get(subject, check)
-        quote = check.quote if result.quote in check.quote else f"{check.quote} … {result.quote}"
-        yield (
-            check.sentence,
-            check.start,
-            "investigation",
-            _Said(check.sentence, check.start, subject, result.value, quote, fact=True),
-        )
+        start, end = min(check.start, result.start), max(check.end, result.end)
+        yield "investigation", _Said(check.sentence, start, end, subject, result.value, fact=True)
 
 
 def _plain(said: list[_Said], me: str, words: Vocabulary) -> Iterator[_Found]:
     for fact in said:
         if not fact.fact:
             continue
-        kind = "role"
         if fact.subject == me:
             fact.value = words.own.get(fact.value, fact.value)
-        elif fact.value in words.guilt:
-            kind = "guilt"
-        elif fact.value in words.innocence:
-            kind = "innocence"
-        yield fact.sentence, fact.start, kind, fact
+            yield "role", fact
+        else:
+            yield words.kind(fact.value), fact
 
 
-def _of_kind(kind: str, facts: list[_Said]) -> Iterator[_Found]:
-    for fact in facts:
-        yield fact.sentence, fact.start, kind, fact
+def _said(
+    sentence: Sentence, start: int, end: int, subject: str, value: str, fact: bool = True, found: bool = False
+) -> _Said:
+    """What the words of a sentence from `start` to `end` say."""
+    return _Said(sentence.number, sentence.start + start, sentence.start + end, subject, value, fact, found)
 
 
 # What governs a clause: a condition, a report, an opinion, the speaker's finding
@@ -265,12 +273,11 @@ def _predicate(sentence: Sentence, match: re.Match[str], value: str, patterns: R
         return
     hedged = wording.HEDGE.search(adverbs) or wording.TRAILING_OPINION.match(low, end)
     fact, found = governed
-    quote = sentence.words[start:end]
     several = re.findall(wording.NAME, match["subject"])
     for word in several or [match["subject"]]:
         subject = sentence.resolve(word, start)
         if subject:
-            yield _Said(sentence.number, start, subject, value, quote, fact and not hedged, found and not hedged)
+            yield _said(sentence, start, end, subject, value, fact and not hedged, found and not hedged)
 
 
 def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns) -> Iterator[_Said]:
@@ -284,9 +291,7 @@ def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns)
     mine = _last_end(wording.OWN_FINDING, before) >= 0 or _own_subject(before)
     if mine or wording.MY_INVESTIGATION.search(before):
         value = patterns.words.said(match, bool(match["negation"] or match["negation2"]))
-        yield _Said(
-            sentence.number, match.start(), subject, value, sentence.words[match.start() : match.end()], True, mine
-        )
+        yield _said(sentence, *match.span(), subject, value, found=mine)
 
 
 def _about_oneself(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
@@ -300,12 +305,10 @@ def _about_oneself(sentence: Sentence, end: int, patterns: RolePatterns) -> Iter
     ]
     for match in matches:
         if _governed(low, match.start(), patterns) is not None:
-            quote = sentence.words[match.start() : match.end()]
-            value = patterns.words.said(match, negated=False)
-            yield _Said(sentence.number, match.start(), sentence.me, value, quote, fact=True)
+            yield _said(sentence, *match.span(), sentence.me, patterns.words.said(match, negated=False))
 
 
-# Investigations and votes
+# Investigations, promises and protections
 
 
 def _own_subject(before: str) -> bool:
@@ -329,8 +332,7 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Ite
             continue
         result = patterns.result.search(low, match.end(), min(end, match.end() + 60))
         value = patterns.words.said(result, bool(result["negation"])) if result else ""
-        quote = sentence.words[match.start() : match.end()]
-        yield _Said(sentence.number, match.start(), subject, value, quote, fact=True)
+        yield _said(sentence, match.start(), (result or match).end(), subject, value)
 
 
 def _my_investigation(sentence: Sentence, end: int, patterns: RolePatterns) -> int:
@@ -344,26 +346,26 @@ def _pointed(sentence: Sentence, end: int, start: int, patterns: RolePatterns) -
     for match in wording.POINTS_TO.finditer(sentence.low, start, end):
         subject = sentence.resolve(match["target"], match.start())
         if subject and subject != sentence.me:
-            quote = sentence.words[match.start() : match.end()]
-            yield _Said(sentence.number, match.start(), subject, patterns.words.evil, quote, fact=True)
+            yield _said(sentence, *match.span(), subject, patterns.words.evil)
 
 
-def _votes(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
-    if "vot" not in sentence.low:
-        return
-    for match in wording.VOTE.finditer(sentence.low, 0, end):
-        target = sentence.resolve(match["target"], match.start())
-        conditional = wording.SUPPOSED.search(sentence.low, match.end(), match.end() + 60)
-        if target and not conditional and _governed(sentence.low, match.start(), patterns) is not None:
-            quote = sentence.words[match.start() : match.end()]
-            yield _Said(sentence.number, match.start(), sentence.me, target, quote, fact=True)
+def _promises(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Found]:
+    for promise in patterns.words.promises:
+        if promise.trigger not in sentence.low:
+            continue
+        for match in promise.words.finditer(sentence.low, 0, end):
+            target = sentence.resolve(match["target"], match.start()) if match["target"] else ""
+            if match["target"] and not target:
+                continue
+            conditional = wording.SUPPOSED.search(sentence.low, match.end(), match.end() + 60)
+            if not conditional and _governed(sentence.low, match.start(), patterns) is not None:
+                yield promise.kind, _said(sentence, *match.span(), sentence.me, target)
 
 
-def _protections(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
+def _protections(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Found]:
     if not wording.PROTECTING.search(sentence.low):
         return
     for match in wording.PROTECTED.finditer(sentence.low, 0, end):
         target = sentence.resolve(match["target"], match.start())
         if target and _governed(sentence.low, match.start(), patterns) is not None:
-            quote = sentence.words[match.start() : match.end()]
-            yield _Said(sentence.number, match.start(), target, "", quote, fact=True)
+            yield "protection", _said(sentence, *match.span(), target, "")

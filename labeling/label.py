@@ -1,8 +1,9 @@
 """All labels of one recorded game: the rows for its statements, ratings and votes.
 
-The labels come from separate sources and are never combined: the role, the claims checked against the log, the
-speaker's own report, the peers' ratings. A missing label is None, with its reason in another field. In a game that a
-judge rated afterwards, report and ratings are the judge's, and the players' own are not used.
+The five labels come from their own sources and are never combined: the role, the claims checked against the log, the
+promises checked against the acts that followed, the speaker's own report, the peers' ratings. A missing label is None,
+with its reason in another field. In a game that a judge rated afterwards, report and ratings are the judge's, and the
+players' own are not used.
 """
 
 from __future__ import annotations
@@ -15,19 +16,14 @@ from typing import Any
 
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Seat, Source
-from liescope.games.registry import GAMES
 from liescope.games.suspicion import START, smooth
 from liescope.labeling.acts import FATES, vote_rows
 from liescope.labeling.audiences import Heard, audience_of, known_before
-from liescope.labeling.claims import find_claims
-from liescope.labeling.rows import Claim, LabelledGame, RatingRow, StatementRow
+from liescope.labeling.ledger import ClaimLabels, claim_labels, claim_rows, statement_id
+from liescope.labeling.rows import ClaimRow, LabelledGame, RatingRow, StatementRow
 from liescope.labeling.taxonomy import DeceptionType, parse_type
-from liescope.labeling.truth import check
 
 NO_ROLE = "the source does not say what the speaker's role wants"
-NO_CLAIM = "no checkable claim"
-NO_CLAIMS_READ = "no claims are read in games that Liescope cannot play"
-NO_KNOWN_CLAIM = "no claim that the speaker could know to be true or false"
 NOT_ASKED = "not asked"
 UNREADABLE = "could not be read"
 NO_RATING = "no usable rating"
@@ -36,12 +32,17 @@ TIE = "as many observers flag it as do not"
 
 def label_game(record: GameRecord) -> LabelledGame:
     """The labelled rows of a game, finished or failed, played or imported."""
-    ratings = rating_rows(record)
-    return LabelledGame(statement_rows(record), ratings, tuple(vote_rows(record, ratings)))
+    ratings, claims = rating_rows(record), claim_rows(record)
+    return LabelledGame(statement_rows(record, claims), ratings, tuple(vote_rows(record, ratings)), claims)
 
 
-def statement_rows(record: GameRecord, transcript: bool = False) -> tuple[StatementRow, ...]:
-    """The statements of a game with their labels. transcript: fill that column with what was said before each."""
+def statement_rows(
+    record: GameRecord, claims: Sequence[ClaimRow], transcript: bool = False
+) -> tuple[StatementRow, ...]:
+    """The statements of a game with their labels. claims: its ledger; transcript: fill that column with what was said
+    before each.
+    """
+    labels = claim_labels(record, claims)
     seats = {seat.name: seat for seat in record.seats}
     by_statement: dict[str, list[RatingRow]] = defaultdict(list)
     for rating in rating_rows(record):
@@ -55,6 +56,7 @@ def statement_rows(record: GameRecord, transcript: bool = False) -> tuple[Statem
             seats,
             reports.get(event.index),
             by_statement[statement_id(record.game_id, event.index)],
+            labels[statement_id(record.game_id, event.index)],
         )
         for position, event in enumerate(_statements(record).values(), 1)
     )
@@ -72,11 +74,6 @@ def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
     return [event for event in record.events if event.kind is kind and event.data.get("judge", "") == judge]
 
 
-def statement_id(game_id: str, index: int) -> str:
-    """The id of the statement that is the game's event `index`."""
-    return f"{game_id}:{index}"
-
-
 def _statement(
     record: GameRecord,
     event: Event,
@@ -84,11 +81,9 @@ def _statement(
     seats: dict[str, Seat],
     report: Event | None,
     ratings: Sequence[RatingRow],
+    labels: ClaimLabels,
 ) -> StatementRow:
     seat = seats[event.actor or ""]
-    known_game = record.game in GAMES
-    found = find_claims(event.text, seat.name, tuple(seats), record.game) if known_game else ()
-    claims = tuple(check(claim, event, record) for claim in found)
     planted = parse_type(event.data.get("private", {}).get("planted_type"))
     return StatementRow(
         statement_id=statement_id(record.game_id, event.index),
@@ -110,8 +105,10 @@ def _statement(
         read_notes=tuple(event.data.get("notes", ())),
         label_role=seat.deceives,
         label_role_null=NO_ROLE if seat.deceives is None else "",
-        **(_claimed(claims) if known_game else {"label_claim": None, "label_claim_null": NO_CLAIMS_READ}),
-        claims=claims,
+        label_claim=labels.label_claim,
+        label_claim_null=labels.label_claim_null,
+        label_promise=labels.label_promise,
+        label_promise_null=labels.label_promise_null,
         **_own_view(report),
         **_peers_view(ratings),
         planted_type=None if planted is None else planted.value,
@@ -131,14 +128,6 @@ def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementR
 def _alive(record: GameRecord, index: int) -> tuple[str, ...]:
     gone = {event.target for event in record.events[:index] if event.kind in FATES}
     return tuple(seat.name for seat in record.seats if seat.name not in gone)
-
-
-def _claimed(claims: Sequence[Claim]) -> dict[str, Any]:
-    if any(claim.lie for claim in claims):
-        return {"label_claim": True, "label_claim_null": ""}
-    if any(claim.known for claim in claims):
-        return {"label_claim": False, "label_claim_null": ""}
-    return {"label_claim": None, "label_claim_null": NO_KNOWN_CLAIM if claims else NO_CLAIM}
 
 
 def _own_view(report: Event | None) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from liescope.data_cards.tables import Claim, RatingRow, StatementRow, VoteRow
+from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow, VoteRow
 
-__all__ = ["Claim", "LabelledGame", "RatingRow", "StatementRow", "VoteRow"]
+__all__ = ["ClaimRow", "LabelledGame", "RatingRow", "StatementRow", "VoteRow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +19,4 @@ class LabelledGame:
     statements: tuple[StatementRow, ...]
     ratings: tuple[RatingRow, ...]
     votes: tuple[VoteRow, ...]
+    claims: tuple[ClaimRow, ...]

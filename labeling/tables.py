@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from liescope.common.addresses import without_addresses
@@ -14,6 +15,7 @@ from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows, vote_
 from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
 from liescope.labeling.conditions import condition_of, origin_of, prompt_version_of, settings_of
 from liescope.labeling.label import rating_rows, statement_rows
+from liescope.labeling.ledger import claim_rows
 
 _VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
 
@@ -31,8 +33,10 @@ def game_tables(
         yield "games", game_row(record, run)
     if record.status is not Status.DONE or record.outcome is None:
         return
+    ledger = cache(lambda: claim_rows(record))
     makers: dict[str, Callable[[], Iterable[Any]]] = {
-        "statements": lambda: statement_rows(record, transcript),
+        "statements": lambda: statement_rows(record, ledger(), transcript),
+        "claims": ledger,
         "ratings": lambda: rating_rows(record),
         "votes": lambda: vote_rows(record, rating_rows(record)),
         "night_acts": lambda: night_act_rows(record),

@@ -9,64 +9,92 @@ therefore knows all partners; a detective knows who it investigated, and so does
 villager's wrong accusation is false but not a lie.
 
 An investigation or protection claim is about the speaker's own act, so the speaker knows whether it took place;
-anything an investigation leaves open about a player, its speaker does not know. A vote promise is compared with the
-vote that the speaker then cast, and a vote named in the reason for a vote with that vote; the verdict is recorded. But
-a promise states an intention, people change their minds during a discussion, and the log shows acts, not intentions.
-So `known` is False for it, and a broken promise alone is never a lie.
+anything an investigation leaves open about a player, its speaker does not know. Promises are another matter, for
+`liescope.labeling.promises`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 
-from liescope.games.core import Event, EventKind, Phase
+from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.games.registry import find_game
 from liescope.labeling.claims import FoundClaim
-from liescope.labeling.rows import Claim
 from liescope.labeling.vocabulary import NOT
 
 TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"
 
 
-def check(claim: FoundClaim, statement: Event, record: GameRecord) -> Claim:
-    """The claim with its verdict, as made by `statement.actor` at that moment of the game."""
-    speaker = statement.actor or ""
-    if claim.kind == "vote":
-        return _row(claim, _vote(claim, statement, record.events), known=False)
-    seats = {seat.name: seat for seat in record.seats}
-    if claim.subject not in seats or speaker not in seats:
-        return _row(claim, UNVERIFIABLE, known=False)
-    teams = teams_in_play(record)
-    role = seats[claim.subject].role
-    if claim.kind == "protection":
-        protected = _acted(EventKind.PROTECTION, claim, statement, record)
-        return _row(claim, TRUE if protected else FALSE, known=True)
-    truth = holds(claim.value, role, teams)
-    if claim.kind == "investigation":
-        shown = [event.data.get("role", role) for event in _acted(EventKind.INVESTIGATION, claim, statement, record)]
-        candidates = frozenset(name for name in teams if all(holds(result, name, teams) for result in shown))
-        if not shown or not any(holds(claim.value, name, teams) for name in candidates):
-            return _row(claim, FALSE, known=True)
-        return _row(claim, TRUE if truth else FALSE, _agreed(claim, candidates, teams, truth))
-    if claim.subject == speaker:
-        return _row(claim, TRUE if truth else FALSE, known=True)
-    candidates = possible_roles(speaker, statement.index, record)[claim.subject]
-    return _row(claim, TRUE if truth else FALSE, _agreed(claim, candidates, teams, truth))
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the log says of a claim: the verdict, the indices of the events that prove it, and whether the speaker could
+    know it.
+    """
+
+    verdict: str
+    evidence: tuple[int, ...]
+    known: bool
 
 
-def _acted(kind: EventKind, claim: FoundClaim, statement: Event, record: GameRecord) -> list[Event]:
-    """What the speaker did of this kind to the claim's subject before the statement."""
-    return [
-        event
-        for event in record.events[: statement.index]
-        if event.kind is kind and event.actor == statement.actor and event.target == claim.subject
-    ]
+UNDECIDED = Checked(UNVERIFIABLE, (), known=False)
 
 
-def _agreed(claim: FoundClaim, candidates: Iterable[str], teams: dict[str, str], truth: bool) -> bool:
-    """Whether the claim has this truth for every role that the speaker considers possible."""
-    return all(holds(claim.value, candidate, teams) == truth for candidate in candidates)
+class Truth:
+    """Checks the claims of one game, whose rules must be known."""
+
+    def __init__(self, record: GameRecord) -> None:
+        self.teams = teams_in_play(record)
+        self._record = record
+        self._seats = {seat.name: seat for seat in record.seats}
+        self._dealt = {event.actor: event.index for event in record.events if event.kind is EventKind.ROLE}
+        self._possible = cache(lambda observer, until: possible_roles(observer, until, record))
+
+    def check(self, claim: FoundClaim, statement: Event) -> Checked:
+        """The claim as made by `statement.actor` at that moment of the game; any kind but a promise."""
+        speaker = statement.actor or ""
+        role = self._seats[claim.subject].role if claim.subject in self._seats else ""
+        if not role or speaker not in self._seats:
+            return UNDECIDED
+        if claim.kind == "protection":
+            acts = self._acts(EventKind.PROTECTION, statement)
+            there = [event for event in acts if event.target == claim.subject]
+            return self._own_act(bool(there), there or acts, speaker)
+        truth = holds(claim.value, role, self.teams)
+        if claim.kind == "investigation":
+            acts = self._acts(EventKind.INVESTIGATION, statement)
+            shown = [event for event in acts if event.target == claim.subject]
+            results = [event.data.get("role", role) for event in shown]
+            candidates = [name for name in self.teams if all(holds(result, name, self.teams) for result in results)]
+            if not shown or not any(holds(claim.value, name, self.teams) for name in candidates):
+                return self._own_act(False, shown or acts, speaker)
+            evidence = (*(event.index for event in shown), *self._role_of(claim.subject))
+            return self._checked(truth, evidence, self._agreed(claim, candidates, truth))
+        if claim.subject == speaker:
+            return self._checked(truth, self._role_of(speaker), known=True)
+        known = self._agreed(claim, self._possible(speaker, statement.index)[claim.subject], truth)
+        return self._checked(truth, self._role_of(claim.subject), known)
+
+    def _acts(self, kind: EventKind, statement: Event) -> list[Event]:
+        """What the speaker had done of this kind."""
+        before = self._record.events[: statement.index]
+        return [event for event in before if event.kind is kind and event.actor == statement.actor]
+
+    def _own_act(self, truth: bool, acts: Iterable[Event], speaker: str) -> Checked:
+        """A claim about an act of the speaker's: its acts of this kind prove it, with its role if it did none."""
+        return self._checked(truth, tuple(event.index for event in acts) or self._role_of(speaker), known=True)
+
+    def _role_of(self, name: str) -> tuple[int, ...]:
+        return (self._dealt[name],) if name in self._dealt else ()
+
+    def _agreed(self, claim: FoundClaim, candidates: Iterable[str], truth: bool) -> bool:
+        """Whether the claim has this truth for every role that the speaker considers possible."""
+        return all(holds(claim.value, candidate, self.teams) == truth for candidate in candidates)
+
+    def _checked(self, truth: bool, evidence: tuple[int, ...], known: bool) -> Checked:
+        return Checked(TRUE if truth else FALSE, evidence, known)
 
 
 def holds(value: str, role: str, teams: dict[str, str]) -> bool:
@@ -141,18 +169,3 @@ def _narrow(possible: dict[str, frozenset[str]], composition: dict[str, int]) ->
                     possible[name] = roles - {role}
                     changed = True
     return possible
-
-
-def _vote(claim: FoundClaim, statement: Event, events: Sequence[Event]) -> str:
-    """Checked against the vote that the statement gives the reason for, else the speaker's next vote that day."""
-    explained = statement.phase is Phase.VOTING
-    for event in events if explained else events[statement.index :]:
-        if event.kind is EventKind.VOTE and event.day == statement.day and event.actor == statement.actor:
-            if event.fallback:
-                return UNVERIFIABLE
-            return TRUE if event.target == claim.value else FALSE
-    return UNVERIFIABLE
-
-
-def _row(claim: FoundClaim, verdict: str, known: bool) -> Claim:
-    return Claim(claim.kind, claim.subject, claim.value, claim.quote, verdict, known, lie=known and verdict == FALSE)

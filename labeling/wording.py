@@ -146,14 +146,17 @@ LAST_SUBJECT = re.compile(
 # Votes
 
 _OUT = r"(?:for |out |against |on |to (?:arrest|eliminate|lynch|exile|remove|execute|vote(?: out| for)?|imprison) )?"
-_VOTED = rf"{_OUT}(?P<target>{NAME}|you|him|her|them|me|myself)(?!\w|'s| or )"
 _EVEN = r"(?: (?:[a-z]{2,14}ly|now|also|still|just|going|ready|be|have|therefore|so)){0,2}"
-VOTE = re.compile(
-    rf"{NO_NAME_WORD}(?:i(?:'?m| am){_EVEN} (?:voting|casting my vote|(?:going|planning|ready|prepared|"
-    rf"about) to vote)"
+_I_VOTE = (
+    rf"{NO_NAME_WORD}i(?:'?m| am){_EVEN} (?:voting|casting my vote|(?:going|planning|ready|prepared|about) to vote)"
     rf"|i(?:'ll| will| shall| plan to| intend to| have decided to|'ve decided to| must| have to){_EVEN} (?:vote|"
-    rf"be voting|voting|"
-    rf"cast my vote)|i(?: \w+ly)? vote|i cast my vote|my vote(?: today)?(?:'s|'ll| is| goes| will be| will go|"
-    rf" stays| remains| stands)"
-    rf"{_EVEN}(?: with| to)?) {_VOTED}"
+    rf"be voting|voting|cast my vote)|i(?: \w+ly)? vote|i cast my vote"
+)
+_MY_VOTE = rf"my vote(?: today)?(?:'s|'ll| is| goes| will be| will go| stays| remains| stands){_EVEN}(?: with| to)?"
+VOTE = re.compile(
+    rf"(?:{_I_VOTE}|{_MY_VOTE}) {_OUT}"
+    rf"(?:(?P<target>{NAME}|you|him|her|them|me|myself)(?!\w|'s| or )|(?:whoever|whomever|anyone)(?!\w))"
+)
+VOTE_WITH = re.compile(
+    rf"(?:{_I_VOTE}) (?:along |together |in line )?with (?P<target>{NAME}|you|him|her|them)(?!\w|'s| or )"
 )

@@ -6,13 +6,15 @@ these.
 
 from liescope.data_cards.tables.acts import BidRow, CallRow, NightActRow, VoteRow
 from liescope.data_cards.tables.afterwards import LessonRow, LessonTagRow, RoleGuessRow
+from liescope.data_cards.tables.claims import ClaimRow
 from liescope.data_cards.tables.declare import SPLITS, Column, Field, Table, by_name
 from liescope.data_cards.tables.games import GameRow, SeatRow
-from liescope.data_cards.tables.statements import Claim, RatingRow, StatementRow
+from liescope.data_cards.tables.statements import RatingRow, StatementRow
 
 TABLES = by_name(
     (
         Table("statements", StatementRow, "one row for each statement of a finished game, with its labels"),
+        Table("claims", ClaimRow, "one row for each claim found in a statement, with its verdict"),
         Table("games", GameRow, "one row for each game, including failed ones"),
         Table("votes", VoteRow, "one row for each vote of a finished game"),
         Table("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
@@ -31,7 +33,7 @@ __all__ = [
     "TABLES",
     "BidRow",
     "CallRow",
-    "Claim",
+    "ClaimRow",
     "Column",
     "Field",
     "GameRow",

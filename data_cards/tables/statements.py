@@ -10,19 +10,6 @@ from liescope.data_cards.tables.words import DAY, DECEPTION_TYPES, GAME_ID, HONE
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A checkable claim found in a statement."""
-
-    kind: Annotated[str, Column("role, investigation, protection, innocence, guilt or vote")]
-    subject: Annotated[str, Column("the player that the claim is about")]
-    value: Annotated[str, Column('the claimed role, team or vote target; a denied value begins with "not "')]
-    quote: Annotated[str, Column("the words that the claim was read from")]
-    verdict: Annotated[str, Column("what the log says: false, true or unverifiable")]
-    known: Annotated[bool, Column("the speaker could know the verdict")]
-    lie: Annotated[bool, Column("the verdict is false and the speaker could know it")]
-
-
-@dataclass(frozen=True, slots=True)
 class StatementRow:
     """One statement with its labels, which are never merged."""
 
@@ -66,7 +53,15 @@ class StatementRow:
         ),
     ]
     label_claim_null: Annotated[str, Column("why label_claim is null, else empty")]
-    claims: Annotated[tuple[Claim, ...], Column("the checkable claims found in the statement, with their verdicts")]
+    label_promise: Annotated[
+        bool | None,
+        Column(
+            "a promise in the statement was broken by the act that followed",
+            reason="label_promise_null",
+            classes=HONESTY,
+        ),
+    ]
+    label_promise_null: Annotated[str, Column("why label_promise is null, else empty")]
     label_self: Annotated[
         bool | None,
         Column(

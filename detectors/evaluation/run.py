@@ -215,8 +215,8 @@ def _beside_players(
     rated, notes = on_statements(mine, evaluated, table("ratings"), plan, figures.thresholds)
     candidates = scores.filter(~pl.col("detector").is_in([f"{CONTROL}role_oracle", f"{CONTROL}majority"]))
     mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
-    said = collected(mini.select("statement_id", "speaker", "claims"), corpus)
-    claims = detective_claims(said, mine["target"].unique(maintain_order=True).to_list())
+    said = collected(mini.select("statement_id", "speaker"), corpus)
+    claims = detective_claims(said, table("claims"), mine["target"].unique(maintain_order=True).to_list())
     seated, more = in_the_villagers_seat(
         pl.concat([candidates.select(claims.columns), claims]), Tables(evaluated, table("votes"), table("games")), plan
     )

@@ -24,6 +24,7 @@ _VILLAGER_VOTE = OBSERVERS + "villager_vote"
 _HUMAN = "human"
 _NAMES = "names_mafioso"
 DETECTIVE_CLAIM = "control:detective_claim"
+_CLAIMED = f"role({{}})={DETECTIVE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +79,13 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
     return rows, notes
 
 
-def detective_claims(statements: pl.DataFrame, targets: Sequence[str]) -> pl.DataFrame:
+def detective_claims(statements: pl.DataFrame, claims: pl.DataFrame, targets: Sequence[str]) -> pl.DataFrame:
     """A score table of the rule that a speaker who claims no detective's knowledge is more suspicious: 0 for a
     statement in which its speaker claims to be the detective or to have investigated, 1 for any other. statements:
-    from Mini-Mafia, where the rule applies.
+    from Mini-Mafia, where the rule applies; claims: the ledger.
     """
-    claim = pl.col("claims").struct
-    own = (claim.field("kind") == "investigation") | (
-        (claim.field("kind") == "role")
-        & (claim.field("value") == DETECTIVE)
-        & (claim.field("subject") == pl.col("speaker"))
-    )
-    claimed = statements.explode("claims").filter(own)["statement_id"].unique()
+    own = (pl.col("kind") == "investigation") | (pl.col("normal") == pl.format(_CLAIMED, "speaker"))
+    claimed = claims.filter((pl.col("origin") == "rules") & own)["statement_id"].unique()
     score = (~statements["statement_id"].is_in(claimed.implode())).cast(pl.Float64).to_numpy()
     return pl.concat([score_table(statements["statement_id"], score, DETECTIVE_CLAIM, target) for target in targets])
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from liescope.common.console import emit
 from liescope.common.errors import UsageError
@@ -61,4 +62,4 @@ def show(
         return
     from liescope.labeling.label import label_game
 
-    print_pages(transcript(record, label_game(record)))
+    print_pages(transcript(record, label_game(record), brackets=not Console().is_terminal))

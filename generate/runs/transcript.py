@@ -11,14 +11,17 @@ from rich.text import Text
 from liescope.common.text import plain
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
-from liescope.labeling.rows import LabelledGame, RatingRow, StatementRow
+from liescope.generate.runs.claim_lines import claim_lines, marked
+from liescope.labeling.rows import ClaimRow, LabelledGame, RatingRow, StatementRow
 
 _LABEL, _LIE, _FALLBACK, _HEAD, _SECRET = "dim", "red", "yellow", "bold", "magenta"
 _NAMED = 4  # observers shown one by one; beyond that they are counted
 
 
-def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
-    """The lines of a game in order of play, styled. labels: `label_game` of the same game."""
+def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) -> Iterator[Text]:
+    """The lines of a game in order of play, styled. labels: `label_game` of the same game; brackets: put claims in
+    brackets, for where no style is shown.
+    """
     yield _text(f"{game.game_id}  {game.game}{'' if game.seed is None else f'  seed {game.seed}'}", _HEAD)
     if game.cell:
         yield _text(f"cell {game.cell}", _LABEL)
@@ -32,13 +35,20 @@ def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
     ratings: dict[str, list[RatingRow]] = {}
     for rating in labels.ratings:
         ratings.setdefault(rating.statement_id, []).append(rating)
+    claims: dict[str, list[ClaimRow]] = defaultdict(list)
+    for claim in labels.claims:
+        claims[claim.statement_id].append(claim)
     bids: dict[Place, list[Event]] = defaultdict(list)
     for event in game.events:
         if event.kind is EventKind.BID:
             bids[_place(event)].append(event)
     place: Place = (0, "", 0)
     for event in game.events:
-        line = _bids(bids.pop(_place(event), ())) if event.kind is EventKind.BID else _line(event)
+        key = f"{game.game_id}:{event.index}"
+        if event.kind is EventKind.BID:
+            line = _bids(bids.pop(_place(event), ()))
+        else:
+            line = _line(event, marked(event.text, claims[key], brackets) if key in claims else None)
         if line is None:
             continue
         if _place(event) != place:
@@ -46,7 +56,8 @@ def transcript(game: GameRecord, labels: LabelledGame) -> Iterator[Text]:
             yield _text(_heading(event), _HEAD)
         yield line
         if event.kind is EventKind.STATEMENT:
-            key = f"{game.game_id}:{event.index}"
+            for words, style in claim_lines(claims.get(key, ()), game.events):
+                yield _text(f"      {words}", style)
             if key in statements:
                 yield from _labels(statements[key], ratings.get(key, []), judged="judge" in game.meta)
     yield Text("")
@@ -75,7 +86,8 @@ def _bids(bids: Sequence[Event]) -> Text | None:
     return _text(f"  bids: {shown}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
 
 
-def _line(event: Event) -> Text | None:
+def _line(event: Event, said: Text | None = None) -> Text | None:
+    """One event; None if it is not shown. said: the words of a statement, marked."""
     who, whom = event.actor or "", event.target or ""
     lines = {
         EventKind.KILLER: (f"  {who} makes the kill decision", _SECRET),
@@ -103,7 +115,7 @@ def _line(event: Event) -> Text | None:
     }
     if event.kind not in lines:
         return None
-    line = _text(*lines[event.kind])
+    line = _text(*lines[event.kind]) if said is None else _text(f"  {who}: ").append_text(said)
     if tied := event.data.get("tied"):
         line.append_text(_text(f"  (drawn from the tied: {', '.join(tied)})", _FALLBACK))
     if event.data.get("drawn"):
@@ -140,9 +152,6 @@ def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterat
     line = Text("      ")
     role = {True: "role deceives", False: "role is open", None: "role not known"}[row.label_role]
     line.append(role, _LIE if row.label_role else _LABEL)
-    for claim in row.claims:
-        words = f" · {claim.kind} claim {claim.subject}={claim.value}: {claim.verdict}"
-        line.append_text(_text(f"{words}{' LIE' if claim.lie else ''}", _LIE if claim.lie else _LABEL))
     if row.planted_type:
         line.append_text(_text(f" · meant {row.planted_type}", _SECRET))
     yield line

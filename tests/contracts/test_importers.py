@@ -22,7 +22,8 @@ from liescope.generate.importers.protocol import attempt
 from liescope.generate.importers.registry import find_importer
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
-from liescope.labeling.label import NO_CLAIMS_READ, label_game
+from liescope.labeling.label import label_game
+from liescope.labeling.ledger import NO_CLAIMS_READ
 
 every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
 
@@ -144,7 +145,7 @@ def test_games_of_a_game_that_liescope_cannot_play_come_in_and_are_labelled(liar
     assert condition_of(games[0]) == ""
     (said, answer) = label_game(games[0]).statements
     assert (said.label_role, answer.label_role) == (True, False)
-    assert (said.label_claim, said.label_claim_null, said.claims) == (None, NO_CLAIMS_READ, ())
+    assert (said.label_claim, said.label_claim_null) == (None, NO_CLAIMS_READ)
 
 
 def test_a_record_that_breaks_the_protocol_is_rejected(

@@ -65,7 +65,6 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
                     "alive": alive,
                     "read_notes": [],
                     "audience": [],
-                    "claims": [],
                 },
                 **{"speaker": speaker, "speaker_role": role[speaker], "speaker_model": model[speaker]},
                 **{"speaker_team": "mafia" if lie else "town", "truncated": False, "label_role": lie},

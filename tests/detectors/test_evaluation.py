@@ -312,23 +312,23 @@ def test_ratings_are_not_set_beside_a_label_that_is_made_of_them(corpus: Path) -
 
 
 def test_the_rule_of_detective_claims_suspects_whoever_makes_none() -> None:
-    def claim(kind: str, subject: str, value: str) -> dict[str, str]:
-        return {"kind": kind, "subject": subject, "value": value}
-
     said = pl.DataFrame(
-        {
-            "statement_id": ["role", "checked", "of another", "villager", "nothing"],
-            "speaker": ["Bob"] * 5,
-            "claims": [
-                [claim("role", "Bob", "detective"), claim("guilt", "Alice", "mafia")],
-                [claim("investigation", "Alice", "mafia")],
-                [claim("role", "Alice", "detective")],
-                [claim("role", "Bob", "villager")],
-                [],
-            ],
-        }
+        {"statement_id": ["role", "checked", "of another", "villager", "nothing"], "speaker": ["Bob"] * 5}
     )
-    table = detective_claims(said, ["role", "claim"])
+    made = [
+        ("role", "role", "role(Bob)=detective"),
+        ("role", "guilt", "guilt(Alice)=mafia"),
+        ("checked", "investigation", "investigation(Alice)=mafia"),
+        ("of another", "role", "role(Alice)=detective"),
+        ("villager", "role", "role(Bob)=villager"),
+    ]
+    claims = pl.DataFrame(
+        [
+            {"statement_id": key, "speaker": "Bob", "origin": "rules", "kind": kind, "normal": normal}
+            for key, kind, normal in made
+        ]
+    )
+    table = detective_claims(said, claims, ["role", "claim"])
     assert dict(table.filter(pl.col("target") == "role").select("statement_id", "score").iter_rows()) == {
         "role": 0.0,
         "checked": 0.0,

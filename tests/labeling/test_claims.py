@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.labeling.claims import find_claims
+from liescope.labeling.masking import MaskedText
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 
@@ -147,9 +148,36 @@ def test_marks_that_nobody_sees_change_nothing() -> None:
     assert found("**Bob** is the *mafioso*.") == {("guilt", "Bob", "mafia")}
 
 
-def test_a_claim_quotes_words_of_its_statement() -> None:
-    (claim,) = find_claims("Well, Bob is the mafioso!", "Alice", NAMES, "mafia")
-    assert claim == FoundClaim("guilt", "Bob", "mafia", "Bob is the mafioso")
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("Well, Bob is the mafioso!", ["Bob is the mafioso"]),
+        ("Hmm\u2026 I\u2019m the **detective**, and Bob is mafia.", ["I\u2019m the **detective", "Bob is mafia"]),
+        ('"I am innocent."', ["I am innocent"]),
+        ('Bob said "I am the detective" but\u200b Bob is   the _mafioso_.', ["Bob is   the _mafioso"]),
+        ("I investigated Bob last night. He is the mafioso.", ["I investigated Bob last night. He is the mafioso"]),
+        ("I will vote for Bob. I\u2019m voting with Diana!", ["I will vote for Bob", "I\u2019m voting with Diana"]),
+    ],
+)
+def test_a_claim_says_where_in_its_statement_it_was_read(text: str, quotes: list[str]) -> None:
+    assert [text[claim.start : claim.end] for claim in find_claims(text, "Alice", NAMES, "mafia")] == quotes
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from([*NAMES, "\u2026", "**", "\u200b", '"', " ", "a", "\u2019", ". "]), max_size=30).map(
+        "".join
+    )
+)
+def test_every_part_of_a_masked_text_comes_from_a_part_of_the_text(text: str) -> None:
+    masked = MaskedText(text, NAMES)
+    places = [masked.said(at, at + 1) for at in range(len(masked.text))]
+    assert all(0 <= start <= end <= len(text) for start, end in places)
+    assert [start for start, _ in places] == sorted(start for start, _ in places)
+    named = [
+        text[start:end] for (start, end), letter in zip(places, masked.text, strict=True) if letter >= "\U000f0000"
+    ]
+    assert all(name in NAMES for name in named)
 
 
 def test_a_repeated_claim_counts_once() -> None:
@@ -167,10 +195,11 @@ words = st.sampled_from([*NAMES, *PIECES.split()])
 @given(st.one_of(st.text(), st.lists(words, max_size=40).map(" ".join)), st.sampled_from([*NAMES, "nobody", ""]))
 def test_any_text_is_read_without_an_error_and_claims_are_about_players(text: str, speaker: str) -> None:
     for claim in find_claims(text, speaker, NAMES, "mafia"):
-        assert claim.kind in {"role", "investigation", "innocence", "guilt", "vote"}
+        assert claim.kind in {"role", "investigation", "innocence", "guilt", "vote", "vote_with"}
         assert claim.subject in {*NAMES, speaker}
-        assert (claim.kind in {"role", "vote"}) or claim.subject != speaker
-        assert claim.kind != "vote" or claim.value in {*NAMES, speaker}
+        assert (claim.kind in {"role", "vote", "vote_with"}) or claim.subject != speaker
+        assert not claim.kind.startswith("vote") or claim.value in {*NAMES, speaker, ""}
+        assert 0 <= claim.start < claim.end <= len(text)
 
 
 @settings(max_examples=100, deadline=None)

@@ -29,7 +29,7 @@ from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.importers import read_games
 from liescope.labeling.claims import FoundClaim, find_claims
-from liescope.labeling.truth import check
+from liescope.labeling.ledger import RULES, checked_claims, claim_labels, statement_id
 
 HERE = Path(__file__).parent
 Claims = set[tuple[str, str, str]]
@@ -72,10 +72,12 @@ def precision_recall(right: int, found: int, there: int) -> str:
 
 def label(claims: Claims, event: Event, game: GameRecord) -> bool | None:
     """label_claim of a set of claims, as `label_game` derives it."""
-    checked = [check(FoundClaim(*claim, quote=""), event, game) for claim in sorted(claims)]
-    if any(claim.lie for claim in checked):
-        return True
-    return False if any(claim.known for claim in checked) else None
+    claimed = [
+        FoundClaim(kind, subject, value.removeprefix("not "), value.startswith("not "), 0, 0)
+        for kind, subject, value in sorted(claims)
+    ]
+    rows = checked_claims(game, RULES, [(event, claimed)])
+    return claim_labels(game, rows)[statement_id(game.game_id, event.index)].label_claim
 
 
 @pytest.mark.parametrize("name", SETS)

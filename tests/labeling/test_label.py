@@ -11,7 +11,8 @@ from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Ev
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record, record_from_json, record_to_json
 from liescope.games.session import drive, start
-from liescope.labeling.label import NO_CLAIM, NO_KNOWN_CLAIM, NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
+from liescope.labeling.label import NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
+from liescope.labeling.ledger import NO_CLAIM, NO_KNOWN_CLAIM
 from liescope.labeling.rows import RatingRow, StatementRow, VoteRow
 
 LIE = {"Alice": "I am the detective."}
@@ -49,7 +50,7 @@ def test_every_missing_label_has_a_reason_and_every_label_there_has_none(play) -
     for game in games:
         labelled = label_game(game)
         for row in labelled.statements:
-            for label in ("label_claim", "label_self", "label_peer"):
+            for label in ("label_claim", "label_promise", "label_self", "label_peer"):
                 assert (getattr(row, label) is None) == bool(getattr(row, f"{label}_null"))
         for rating in labelled.ratings:
             missing = None in (rating.flag, rating.type, rating.confidence, rating.suspicion)
@@ -84,9 +85,9 @@ def test_the_claim_label_tells_no_claim_from_no_claim_that_could_be_known(play) 
 
 
 def test_one_lie_among_true_claims_is_a_lie(play) -> None:
-    row = statement(play(says={"Alice": "Bob is innocent. I am the detective."}))
-    assert row.label_claim is True
-    assert {claim.lie for claim in row.claims} == {True, False}
+    game = play(says={"Alice": "Bob is innocent. I am the detective."})
+    assert statement(game).label_claim is True
+    assert [claim.claim_class for claim in label_game(game).claims] == ["truthful", "lie"]
 
 
 @pytest.mark.parametrize(

@@ -77,13 +77,13 @@ def play(roles: Sequence[str], says: dict[str, str]) -> GameRecord:
 def test_a_lie_is_a_false_claim_that_the_speaker_could_know(
     roles: Sequence[str], speaker: str, words: str, verdict: str, known: bool
 ) -> None:
-    rows = [row for row in label_game(play(roles, {speaker: words})).statements if row.speaker == speaker]
-    (claim,) = rows[0].claims
-    assert (claim.verdict, claim.known, claim.lie) == (verdict, known, known and verdict == "false")
+    rows = [row for row in label_game(play(roles, {speaker: words})).claims if row.speaker == speaker]
+    claim = rows[0]
+    assert (claim.verdict, claim.known, claim.claim_class == "lie") == (verdict, known, known and verdict == "false")
 
 
 def test_a_werewolf_that_saw_the_only_seer_in_the_centre_knows_that_nobody_is_the_seer() -> None:
     for game in (play((*LONE[:5], *centre), {"Alice": "Bob is the seer."}) for centre in (LONE[5:], LONE[:4:-1])):
         partners = next(event for event in game.events if event.data.get("seen"))
-        (claim,) = next(row for row in label_game(game).statements if row.speaker == "Alice").claims
+        claim = next(row for row in label_game(game).claims if row.speaker == "Alice")
         assert claim.known == (partners.data["seen"] == "seer")

@@ -11,14 +11,14 @@ from liescope.games.mafia import Mafia, MafiaSpec
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.labeling.label import label_game
-from liescope.labeling.rows import Claim
+from liescope.labeling.rows import ClaimRow
 from liescope.labeling.truth import possible_roles
 
 # Alice is the mafioso, Bob the detective, who learned it at night; Charlie and Diana are villagers, one of whom died.
 
 
-def claims_of(game: GameRecord, speaker: str) -> list[Claim]:
-    return [claim for row in label_game(game).statements if row.speaker == speaker for claim in row.claims]
+def claims_of(game: GameRecord, speaker: str) -> list[ClaimRow]:
+    return [claim for claim in label_game(game).claims if claim.speaker == speaker]
 
 
 def the_living_villager(game: GameRecord) -> str:
@@ -60,7 +60,11 @@ def test_the_log_gives_the_verdict_and_the_speakers_view_whether_it_could_know(
     found = [claim for name in speakers for claim in claims_of(game, name)]
     assert found
     for claim in found:
-        assert (claim.verdict, claim.known, claim.lie) == (verdict, known, known and verdict == "false")
+        assert (claim.verdict, claim.known, claim.claim_class == "lie") == (
+            verdict,
+            known,
+            known and verdict == "false",
+        )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,7 @@ def test_a_promise_is_compared_with_the_vote_and_is_never_a_lie(play, vote, verd
     if vote == "Charlie":  # whichever villager lives
         game = play(says={"Alice": "I'm voting for Bob."}, votes={"Alice": the_living_villager(game)})
     (claim,) = claims_of(game, "Alice")
-    assert (claim.verdict, claim.known, claim.lie) == (verdict, False, False)
+    assert (claim.verdict, claim.known, claim.claim_class) == (verdict, False, "undecidable")
     (row,) = [row for row in label_game(game).statements if row.speaker == "Alice"]
     assert row.label_claim is None
 
@@ -117,8 +121,8 @@ def test_a_mafioso_who_was_warned_knows_the_detective(play) -> None:
     words = {"Alice": "Bob is a villager.", "Bob": "Alice is the mafioso."}
     warned = play(says=words, mutual_discovery=True)
     (claim,) = claims_of(warned, "Alice")
-    assert (claim.verdict, claim.known, claim.lie) == ("false", True, True)
-    assert [(c.known, c.lie) for c in claims_of(play(says=words), "Alice")] == [(False, False)]
+    assert (claim.verdict, claim.known, claim.claim_class) == ("false", True, "lie")
+    assert [(c.known, c.claim_class) for c in claims_of(play(says=words), "Alice")] == [(False, "unsupported")]
     end = len(warned.events)
     assert possible_roles("Alice", end, warned)["Bob"] == {"detective"}
     assert possible_roles(the_living_villager(warned), end, warned)["Bob"] == {"mafioso", "detective", "villager"}

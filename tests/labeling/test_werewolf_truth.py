@@ -13,7 +13,7 @@ from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 from liescope.labeling.label import label_game
-from liescope.labeling.rows import Claim
+from liescope.labeling.rows import ClaimRow
 from liescope.labeling.truth import possible_roles
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry")
@@ -57,8 +57,8 @@ def play(
     return record(game, session.outcome, dict.fromkeys(NAMES, ("a model", Source.MODEL)))
 
 
-def claims(game: GameRecord, speaker: str) -> list[Claim]:
-    return [claim for row in label_game(game).statements if row.speaker == speaker for claim in row.claims]
+def claims(game: GameRecord, speaker: str) -> list[ClaimRow]:
+    return [claim for claim in label_game(game).claims if claim.speaker == speaker]
 
 
 CASES = [
@@ -96,12 +96,13 @@ def test_the_log_gives_the_verdict_and_the_speakers_view_whether_it_could_know(
     found = claims(play({speaker: words}), speaker)
     assert found
     for claim in found:
-        assert (claim.verdict, claim.known, claim.lie) == (verdict, known, known and verdict == "false")
+        assert (claim.verdict, claim.known) == (verdict, known)
+        assert (claim.claim_class == "lie") == (known and verdict == "false")
 
 
 def test_a_seer_knows_a_werewolf_that_it_saw() -> None:
     game = play({"Erin": "I investigated Alice: she is innocent."}, seen="Alice")
-    assert [(claim.verdict, claim.lie) for claim in claims(game, "Erin")] == [("false", True)]
+    assert [claim.claim_class for claim in claims(game, "Erin")] == ["lie"]
 
 
 def random_play(seed: int) -> GameRecord:
@@ -167,7 +168,8 @@ def test_the_vote_that_a_reason_names_is_the_one_it_is_given_for() -> None:
     for seed in range(5):
         game = random_play(seed)
         reasons = [row for row in label_game(game).statements if row.phase == "voting"]
-        assert [claim.verdict for row in reasons for claim in row.claims] == ["true"] * len(reasons)
+        ids = {row.statement_id for row in reasons}
+        assert [claim.kept for claim in label_game(game).claims if claim.statement_id in ids] == [True] * len(reasons)
         ballots = {(e.day, e.actor, e.phase): e.target for e in game.events if e.kind is EventKind.VOTE}
         changed += sum(
             target != ballots[day, actor, Phase.REVOTE]

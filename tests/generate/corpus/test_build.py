@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from liescope.games.record import Source
 from liescope.generate.corpus import build, check, pack, read, split_of
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.labeling.label import label_game
-from liescope.labeling.rows import Claim
 
 Play = Callable[..., Any]
 Stream = Callable[..., Any]
@@ -37,9 +36,10 @@ def test_a_run_comes_back_as_its_labels_say(make_run: MakeRun, play: Play, tmp_p
         meant = statements[row["statement_id"]]
         for field in fields(meant):
             value = getattr(meant, field.name)
-            if field.name == "claims":
-                value = [{name: getattr(claim, name) for name in Claim.__slots__} for claim in value]
             assert row[field.name] == (list(value) if isinstance(value, tuple) else value)
+    claims = [asdict(claim) for game in games for claim in labelled[game.game_id].claims]
+    made = [{**claim, "evidence": list(claim["evidence"])} for claim in claims]
+    assert sorted(rows["claims"].drop("split").to_dicts(), key=str) == sorted(made, key=str)
     assert rows["ratings"].height == sum(len(game.ratings) for game in labelled.values())
     assert rows["votes"].height == sum(len(game.votes) for game in labelled.values())
     assert set(rows["games"]["game_id"]) == set(labelled)

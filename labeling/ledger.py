@@ -1,0 +1,235 @@
+"""The ledger: every claim of a game, what the log says of it and what its speaker knew, and the labels made of it.
+
+The class of a claim that is no promise:
+- lie or truthful: the speaker knew whether it is false or true;
+- the speaker could not know, and another player had said as much before in its hearing: it was believed on that
+  player's word, so it is a mistake if false and truthful if true;
+- unsupported: asserted without a way to know and without anybody's word, whatever its truth;
+- undecidable: the log does not decide it. Promises are undecidable too: `kept` says what became of them.
+
+Claims come from one origin or more: the rules, an importer, a model. They are never mixed: each claim is classed by the
+claims of its own origin, and the labels are made of the claims of one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from liescope.data_cards.tables import ClaimRow
+from liescope.games.core import Event, EventKind
+from liescope.games.record import GameRecord
+from liescope.games.registry import GAMES
+from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.labeling.promises import check_promise
+from liescope.labeling.truth import FALSE, TRUE, UNVERIFIABLE, Checked, Truth, holds
+from liescope.labeling.vocabularies import VOCABULARIES
+from liescope.labeling.vocabulary import PROMISES
+
+RULES = "rules"
+AFFIRMED, DENIED = "affirmed", "denied"
+PROMISED = frozenset(promise.kind for promise in PROMISES)
+TRUTHFUL, LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE = "truthful", "lie", "mistake", "unsupported", "undecidable"
+NO_CLAIM = "no checkable claim"
+NO_CLAIMS_READ = "no claims are read in games that Liescope cannot play"
+NO_KNOWN_CLAIM = "no claim that the speaker could know to be true or false"
+NO_PROMISE = "no promise"
+NO_SETTLED_PROMISE = "no promise that an act kept or broke"
+
+
+def statement_id(game_id: str, index: int) -> str:
+    """The id of the statement that is the game's event `index`."""
+    return f"{game_id}:{index}"
+
+
+def normal_form(kind: str, subject: str, object: str, denied: bool) -> str:
+    """A claim as one text, such as "role(Alice)=detective", "not guilt(Bob)=werewolf" and "investigation(Bob)"."""
+    return f"{'not ' if denied else ''}{kind}({subject}){f'={object}' if object else ''}"
+
+
+def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
+    """Every claim in the statements of a game, in the order in which they were made, origin by origin."""
+    rows = _read_by_rules(record) if record.game in GAMES else ()
+    return (*rows, *_imported(record))
+
+
+def _read_by_rules(record: GameRecord) -> Sequence[ClaimRow]:
+    names = tuple(seat.name for seat in record.seats)
+    found = (
+        (event, find_claims(event.text, event.actor or "", names, record.game))
+        for event in record.events
+        if event.kind is EventKind.STATEMENT
+    )
+    return checked_claims(record, RULES, found)
+
+
+def checked_claims(
+    record: GameRecord, origin: str, found: Iterable[tuple[Event, Sequence[FoundClaim]]]
+) -> list[ClaimRow]:
+    """The rows of claims of one origin, found in the statements of a game in their order. Raises UnknownName for a game
+    whose rules are not known.
+    """
+    truth = Truth(record)
+    promises = {promise.kind: promise for promise in VOCABULARIES[record.game].promises}
+    rows: list[ClaimRow] = []
+    heard: list[tuple[Event, FoundClaim]] = []
+    for event, claims in found:
+        for claim in claims:
+            promise = promises.get(claim.kind)
+            if promise:
+                checked = check_promise(promise, claim, event, record)
+                kept, standing = {TRUE: True, FALSE: False}.get(checked.verdict), UNDECIDABLE
+            else:
+                kept, checked = None, truth.check(claim, event)
+                checked, standing = _standing(claim, checked, event, heard, truth.teams)
+            rows.append(_row(record, origin, event, claim, checked, standing, kept))
+        heard += [(event, claim) for claim in claims if claim.kind not in promises]
+    return rows
+
+
+def _standing(
+    claim: FoundClaim, checked: Checked, said: Event, heard: Sequence[tuple[Event, FoundClaim]], teams: dict[str, str]
+) -> tuple[Checked, str]:
+    """The class of a claim that is no promise, and the claim with the statement that its speaker had it from."""
+    if checked.verdict == UNVERIFIABLE:
+        return checked, UNDECIDABLE
+    true = checked.verdict == TRUE
+    if checked.known:
+        return checked, TRUTHFUL if true else LIE
+    source = next((event for event, other in heard if _on_its_word(claim, said, event, other, teams)), None)
+    if source is None:
+        return checked, UNSUPPORTED
+    return replace(checked, evidence=(*checked.evidence, source.index)), TRUTHFUL if true else MISTAKE
+
+
+def _on_its_word(claim: FoundClaim, said: Event, event: Event, other: FoundClaim, teams: dict[str, str]) -> bool:
+    """Whether another player's earlier claim, heard by the speaker, says as much as this one, whatever its kind."""
+    return (
+        other.subject == claim.subject
+        and event.actor != said.actor
+        and event.seen_by(said.actor or "")
+        and bool(other.object)
+        and (other.value == claim.value or (not other.denied and holds(claim.value, other.object, teams)))
+    )
+
+
+def _row(
+    record: GameRecord, origin: str, said: Event, claim: FoundClaim, checked: Checked, standing: str, kept: bool | None
+) -> ClaimRow:
+    return ClaimRow(
+        **_place(record, said),
+        origin=origin,
+        start=claim.start,
+        end=claim.end,
+        quote=said.text[claim.start : claim.end],
+        **_content(claim.kind, claim.subject, claim.object, claim.denied),
+        verdict=checked.verdict,
+        evidence=checked.evidence,
+        known=checked.known,
+        claim_class=standing,
+        kept=kept,
+    )
+
+
+def _place(record: GameRecord, said: Event) -> dict[str, Any]:
+    seat = record.seat(said.actor or "")
+    return {
+        "statement_id": statement_id(record.game_id, said.index),
+        "game_id": record.game_id,
+        "speaker": seat.name,
+        "speaker_role": seat.role,
+        "speaker_model": seat.model,
+    }
+
+
+def _content(kind: str, subject: str, object: str, denied: bool) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "subject": subject,
+        "object": object,
+        "polarity": DENIED if denied else AFFIRMED,
+        "normal": normal_form(kind, subject, object, denied),
+    }
+
+
+# Imported claims: the importer gives the verdict
+
+
+def _importer(record: GameRecord) -> str:
+    return f"import:{record.meta.get('origin', '')}"
+
+
+def _imported(record: GameRecord) -> Iterable[ClaimRow]:
+    origin = _importer(record)
+    for event in record.events:
+        claims: Any = event.data.get("claims") or ()
+        for claim in claims:
+            yield _imported_row(record, origin, event, claim)
+
+
+def _imported_row(record: GameRecord, origin: str, said: Event, claim: Mapping[str, Any]) -> ClaimRow:
+    start, end, verdict, known = claim.get("start"), claim.get("end"), claim.get("verdict"), claim.get("known")
+    decided = verdict in (TRUE, FALSE) and known is not None
+    believed = TRUTHFUL if verdict == TRUE else LIE
+    return ClaimRow(
+        **_place(record, said),
+        origin=origin,
+        start=start,
+        end=end,
+        quote=claim.get("quote") or said.text[start:end],
+        **_content(
+            claim["kind"], claim.get("subject") or "", claim.get("object") or "", claim.get("polarity") == DENIED
+        ),
+        verdict=verdict or UNVERIFIABLE,
+        evidence=tuple(claim.get("evidence") or ()),
+        known=known,
+        claim_class=UNDECIDABLE if not decided else believed if known else UNSUPPORTED,
+        kept=None,
+    )
+
+
+# Labels
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLabels:
+    """The labels of a statement that its claims decide; a label that is None has its reason."""
+
+    label_claim: bool | None
+    label_claim_null: str
+    label_promise: bool | None
+    label_promise_null: str
+
+
+_UNREAD = ClaimLabels(None, NO_CLAIMS_READ, None, NO_CLAIMS_READ)
+
+
+def own_origin(record: GameRecord) -> str:
+    """The origin that a game's labels come from: the rules, or the importer if Liescope cannot play the game."""
+    return RULES if record.game in GAMES else _importer(record)
+
+
+def claim_labels(record: GameRecord, claims: Iterable[ClaimRow]) -> Mapping[str, ClaimLabels]:
+    """The labels of every statement of a game, by statement, made of its claims of `own_origin` alone."""
+    origin = own_origin(record)
+    by_statement: dict[str, list[ClaimRow]] = defaultdict(list)
+    for claim in claims:
+        if claim.origin == origin:
+            by_statement[claim.statement_id].append(claim)
+    unread = origin != RULES and not by_statement
+    ids = (statement_id(record.game_id, event.index) for event in record.events if event.kind is EventKind.STATEMENT)
+    return {key: _UNREAD if unread else _labels(by_statement[key]) for key in ids}
+
+
+def _labels(claims: Sequence[ClaimRow]) -> ClaimLabels:
+    claim, claim_null = None, NO_KNOWN_CLAIM if claims else NO_CLAIM
+    if any(row.claim_class == LIE for row in claims):
+        claim, claim_null = True, ""
+    elif any(row.known and row.claim_class == TRUTHFUL for row in claims):
+        claim, claim_null = False, ""
+    kept = [row.kept for row in claims if row.kept is not None]
+    promise = not all(kept) if kept else None
+    promised = any(row.kind in PROMISED for row in claims)
+    return ClaimLabels(claim, claim_null, promise, "" if kept else NO_SETTLED_PROMISE if promised else NO_PROMISE)

@@ -1,0 +1,122 @@
+"""A statement with its names masked, which remembers where every character of it stands in the text as it was said."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from operator import itemgetter
+
+from liescope.labeling.wording import NAME
+
+_FIRST = 0xF0000
+_MOST_NAMES = 0xFFFD
+_ODD = {0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"', 0x2026: "...", 0x00A0: " "}
+_ODD |= {code: " " for code in range(32) if code != 10}
+_UNSEEN = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF, 0x61C)
+_PLAIN = {chr(code): plain for code, plain in (_ODD | dict.fromkeys(_UNSEEN, "")).items()}
+_ODD_CHARACTER = re.compile(f"[{re.escape(''.join(_PLAIN))}]")
+_PRIVATE = re.compile(NAME)
+_BLANKS = re.compile(r"[ *_~`]{2,}|[*_~`]")
+_WHOLE = re.compile(r'\s*"([^"]*)"[\s.]*')
+_QUOTED = re.compile(r'"[^"]{0,400}"')
+
+# Names that are also English words: only the exact spelling counts as the name.
+_ORDINARY = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the i he she they you who me it will may mark hope faith grace frank bill rose art ivy jack drew chase "
+        "pat rob sue dawn joy summer april june august red blue green town mafia detective villager",
+    )
+)
+
+_Edit = tuple[int, int, int, int]  # start and end of what was replaced; start and end of what took its place
+
+
+class MaskedText:
+    """The cleaned text with each name as one private character. Words in quotation marks are left out, because they
+    are someone else's, unless the whole text is quoted. text: the result; `said` gives positions in the original.
+    """
+
+    def __init__(self, text: str, names: tuple[str, ...]) -> None:
+        self.text = text
+        self._steps: list[list[_Edit]] = []
+        self._replace(_ODD_CHARACTER, lambda found: _PLAIN[found[0]])
+        self.text = _PRIVATE.sub(" ", self.text)
+        self._replace(_BLANKS, lambda _: " ")
+        if whole := _WHOLE.fullmatch(self.text):
+            start, end = whole.span(1)
+            self._steps.append([(0, start, 0, 0), (end, len(self.text), end - start, end - start)])
+            self.text = whole[1]
+        else:
+            self._replace(_QUOTED, lambda _: '""')
+        pattern, marks = _name_pattern(names)
+        if pattern:
+            self._replace(pattern, lambda found: marks[found[0]])
+
+    def said(self, start: int, end: int) -> tuple[int, int]:
+        """Where the words from `start` to `end` stand in the original text."""
+        for edits in reversed(self._steps):
+            start, end = _before_start(edits, start), _before_end(edits, end)
+        return start, end
+
+    def _replace(self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]) -> None:
+        edits: list[_Edit] = []
+        shift = 0
+
+        def replaced(found: re.Match[str]) -> str:
+            nonlocal shift
+            words, (start, end) = new(found), found.span()
+            if len(words) != end - start:
+                edits.append((start, end, start + shift, start + shift + len(words)))
+                shift += len(words) - (end - start)
+            return words
+
+        self.text = pattern.sub(replaced, self.text)
+        if edits:
+            self._steps.append(edits)
+
+
+def _before_start(edits: list[_Edit], position: int) -> int:
+    """Where a first character stood before the edits; one within a replacement, where what it replaced began."""
+    at = bisect_right(edits, position, key=itemgetter(2))
+    if not at:
+        return position
+    start, end, _, new_end = edits[at - 1]
+    return start if position < new_end else position + end - new_end
+
+
+def _before_end(edits: list[_Edit], position: int) -> int:
+    """Where a text ended before the edits; within a replacement, where what it replaced ended."""
+    at = bisect_left(edits, position, key=itemgetter(2))
+    if not at:
+        return position
+    _, end, _, new_end = edits[at - 1]
+    return end if position <= new_end else position + end - new_end
+
+
+@lru_cache(maxsize=256)
+def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+    """A pattern that matches any name as a word, and the private character of each spelling."""
+    marks: dict[str, str] = {}
+    for number, name in enumerate(names[:_MOST_NAMES]):
+        spelled = MaskedText(name, ()).text.strip()
+        spellings = {spelled} if spelled.lower() in _ORDINARY else {spelled, spelled.lower(), spelled.upper()}
+        for spelling in spellings:
+            if spelling:
+                marks.setdefault(spelling, chr(_FIRST + number))
+    if not marks:
+        return None, marks
+    longest_first = sorted(marks, key=lambda spelling: (-len(spelling), spelling))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"), marks
+
+
+def mark_of(name: str, names: Sequence[str]) -> str:
+    """The private character of a player, "" for a speaker who is not a player."""
+    return chr(_FIRST + names.index(name)) if name in names else ""
+
+
+def name_of(mark: str, names: Sequence[str]) -> str:
+    """The player with a private character, as the game spells the name."""
+    return names[ord(mark) - _FIRST]
