@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liescope.data_cards.tables import TABLES, Field, Table
+from liescope.data_cards.tables import TABLES, TARGETS, Field, Table
 from liescope.data_cards.words import SOURCES, citation, licence
 
 _TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
@@ -63,9 +63,9 @@ def _description(facts: Mapping[str, Any]) -> str:
     words = " ".join(f"{name.capitalize()}: {SOURCES[name]}" for name in facts["seat_sources"])
     statements = sum(facts["rows"]["statements"].values())
     return (
-        f"{statements:,} statements of {facts['games']:,} games, each labelled for deception in separate ways: by "
-        f"the speaker's role, by claims checked against the log, by the speaker's own report and by the other players. "
-        f"{words}"
+        f"{statements:,} statements of {facts['games']:,} games, each labelled for deception in separate ways: by the "
+        f"speaker's role, by claims and by promises checked against the log, by the speaker's own report and by the other "
+        f"players. {words}"
     )
 
 
@@ -79,10 +79,7 @@ def _responsible(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rai:dataImputationProtocol": "No label is imputed. A vote that could not be read was drawn at random by the "
         "rules, as its column 'fallback' says.",
         "rai:dataAnnotationProtocol": [
-            "label_role: the speaker's role aims to deceive the others, from the log; null where it is not known.",
-            "label_claim: a checkable claim contradicts what the log says and the speaker knows.",
-            "label_self: the speaker's own report right after speaking.",
-            "label_peer: the majority of the other players' ratings.",
+            *(f"{column.name}: {column.meaning}." for column in TARGETS.values()),
             *(
                 f"{judge} gave reports and ratings of {count:,} games afterwards."
                 for judge, count in facts["judges"].items()

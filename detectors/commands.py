@@ -12,6 +12,7 @@ import typer
 from liescope.common.console import emit
 from liescope.common.declared_options import with_declared
 from liescope.common.errors import UsageError
+from liescope.data_cards.tables import TARGETS
 from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
@@ -33,7 +34,7 @@ def train(
     corpus: Corpus,
     out: Annotated[Path, typer.Option(help="The folder for the model.")],
     given: Mapping[str, Any],
-    target: Annotated[str, typer.Option(help="What to predict: role, claim, self or peer.")] = "role",
+    target: Annotated[str, typer.Option(help=f"What to predict: {', '.join(TARGETS)}.")] = "role",
     context: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many earlier statements of the game to include before each.")
     ] = 0,

@@ -14,12 +14,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.generate.corpus import collected, read
 from liescope.labeling.audiences import Heard, known_before
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
-TARGETS = ("role", "claim", "self", "peer")
+TARGETS = tuple(tables.TARGETS)
 _LARGE = ("transcript",)  # no detector reads it
 _BACKSLASH = "\\"
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)

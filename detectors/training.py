@@ -114,7 +114,7 @@ def train(
     corpus: a corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as
     `build` does.
 
-    kind: "tfidf", "embedding", "encoder" or any other in the registry; target: "role", "claim", "self" or "peer";
+    kind: "tfidf", "embedding", "encoder" or any other in the registry; target: one of `TARGETS`;
     context: earlier statements of the game that stand before each; folds: of the cross-validation by game, 0 for none,
     None for the kind's default; keep_lost: also learn from statements whose text was lost before publication;
     overwrite: replace a model in `out`; options: those of the kind, as `liescope train --help` lists them.

@@ -10,9 +10,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from liescope.data_cards.tables import TARGETS
 from liescope.labeling.rows import StatementRow
 
-LABELS = ("label_role", "label_claim", "label_self", "label_peer")
+LABELS = tuple(column.name for column in TARGETS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def from_counts(counts: Mapping[tuple[Hashable, Hashable], int]) -> Agreement:
 
 
 def label_agreement(statements: Iterable[StatementRow]) -> dict[tuple[str, str], Agreement]:
-    """Agreement between every two of the four labels, in the order of `LABELS`."""
+    """Agreement between every two of the labels, in the order of `LABELS`."""
     rows = list(statements)
     columns = {name: [getattr(row, name) for row in rows] for name in LABELS}
     return {(one, two): agreement(columns[one], columns[two]) for one, two in combinations(LABELS, 2)}

@@ -14,7 +14,8 @@ What counts as a claim:
 - In Werewolf "not a werewolf" leaves open whether someone is the jester: it is "not werewolf", and innocence is
   "villagers". A comparison with a werewolf ("wolf-like", "acting like a wolf") is not a claim.
 - "I protected Bob" is a protection claim; a plan or advice to protect is not.
-- A vote promise commits the speaker ("I'm voting for Bob"); a proposal ("let's vote for Bob") does not.
+- A promise commits the speaker to an act ("I'm voting for Bob", "I'm voting with Diana"); a proposal ("let's vote for
+  Bob") does not.
 - A pronoun means the player named last in its sentence, else the subject of the sentence before; "you" is the player
   addressed by name. If that is unclear, there is no claim.
 """

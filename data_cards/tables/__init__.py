@@ -4,6 +4,8 @@ The Arrow and polars schemas, the column tables of cards and docs, and the field
 these.
 """
 
+from collections.abc import Mapping
+
 from liescope.data_cards.tables.acts import BidRow, CallRow, NightActRow, VoteRow
 from liescope.data_cards.tables.afterwards import LessonRow, LessonTagRow, RoleGuessRow
 from liescope.data_cards.tables.claims import ClaimRow
@@ -11,6 +13,7 @@ from liescope.data_cards.tables.declare import SPLITS, Column, Field, Table, by_
 from liescope.data_cards.tables.games import GameRow, SeatRow
 from liescope.data_cards.tables.statements import RatingRow, StatementRow
 
+_LABEL = "label_"
 TABLES = by_name(
     (
         Table("statements", StatementRow, "one row for each statement of a finished game, with its labels"),
@@ -28,9 +31,17 @@ TABLES = by_name(
 )
 """Name to table, in the order of the card."""
 
+TARGETS: Mapping[str, Field] = {
+    column.name.removeprefix(_LABEL): column
+    for column in TABLES["statements"].fields
+    if column.name.startswith(_LABEL) and column.classes
+}
+"""What a detector can be trained on: the labels of a statement, by their names without "label_"."""
+
 __all__ = [
     "SPLITS",
     "TABLES",
+    "TARGETS",
     "BidRow",
     "CallRow",
     "ClaimRow",

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from liescope.data_cards.cards import markdown as md
+from liescope.data_cards.tables import TARGETS
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, words_of
 from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import scripted_warning
-
-TARGETS = {
-    "role": "the speaker's hidden role aims to deceive the others",
-    "claim": "a claim in the statement is a lie",
-    "self": "the speaker reported having deceived",
-    "peer": "most of the others thought it deceptive",
-}
 HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
 COMPARED = (
     "Differences are the first minus the second, on the same statements and in the same resamples of games. Recall at "
@@ -66,7 +60,7 @@ def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
         lines += [f"- `{evaluation.plan.split}:{name}`: {words}" for name, words in POPULATIONS.items()] + [""]
     for target in dict.fromkeys(row.target for row in evaluation.rows):
         mine = [row for row in evaluation.rows if row.target == target]
-        lines += [f"## Target {target}: {TARGETS[target]}", "", *_missing(evaluation, target)]
+        lines += [f"## Target {target}: {TARGETS[target].meaning}", "", *_missing(evaluation, target)]
         for part in parts(mine):
             lines += part
     lines += [f"![ROC and calibration]({name})" for name in figures]

@@ -11,11 +11,9 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from liescope.data_cards.tables import SPLITS, TABLES
+from liescope.data_cards.tables import SPLITS, TABLES, TARGETS
 from liescope.generate.corpus.files import FORMAT, data_file
 from liescope.labeling.reading_notes import LOST_TEXT
-
-TARGETS = ("role", "claim", "self", "peer")
 
 
 @dataclass(frozen=True, slots=True)

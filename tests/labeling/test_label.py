@@ -1,4 +1,4 @@
-"""The rows of a game: four labels that never touch, and a reason wherever one is missing."""
+"""The rows of a game: five labels that never touch, and a reason wherever one is missing."""
 
 from __future__ import annotations
 

@@ -1,0 +1,61 @@
+"""Claims are marked where they stand in a statement, and named with their verdict and what proves it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from liescope.games.core import EventKind, Reply
+from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.record import GameRecord, Source, record
+from liescope.games.session import drive, start
+from liescope.generate.runs.claim_lines import claim_lines, marked
+from liescope.generate.runs.transcript import transcript
+from liescope.labeling.label import label_game
+
+LIE = "Hm\N{HORIZONTAL ELLIPSIS} I\N{RIGHT SINGLE QUOTATION MARK}m the detective. I\x1bwill vote for Bob!"
+
+
+def told(words: str = LIE) -> GameRecord:
+    """A game in which Alice is the mafioso and says these words."""
+    roles = ("mafioso", "detective", "villager", "villager")
+    session = start(lambda: MiniMafia(replace(MINI_MAFIA, roles=roles, message_limit=None), 1, "g"))
+    drive(
+        session,
+        lambda ask, view: (
+            Reply(choice="Bob" if "Bob" in ask.options else ask.options[0])
+            if ask.options
+            else Reply(text=words if ask.seat == "Alice" else "Hello.")
+        ),
+    )
+    return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
+
+
+def test_the_words_of_a_claim_are_underlined_and_on_a_pipe_in_brackets() -> None:
+    claims = [
+        claim for claim in label_game(told()).claims if claim.statement_id == label_game(told()).claims[0].statement_id
+    ]
+    shown = marked(LIE, claims, brackets=False)
+    assert shown.plain == LIE.replace("\x1b", "\\x1b")
+    styled = [(shown.plain[span.start : span.end], span.style) for span in shown.spans]
+    assert styled == [
+        ("I\N{RIGHT SINGLE QUOTATION MARK}m the detective", "underline red"),
+        ("I\\x1bwill vote for Bob", "underline blue"),
+    ]
+    piped = marked(LIE, claims, brackets=True).plain
+    assert piped == "Hm… [1: I’m the detective]. [2: I\\x1bwill vote for Bob]!"
+
+
+def test_a_verdict_names_the_events_that_prove_it() -> None:
+    game = told()
+    lines = [line.plain.strip() for line in transcript(game, label_game(game))]
+    dealt = next(event.index for event in game.events if event.kind is EventKind.ROLE and event.actor == "Alice")
+    vote = next(event.index for event in game.events if event.kind is EventKind.VOTE and event.actor == "Alice")
+    assert f"1 role(Alice)=detective: LIE, false and known - event {dealt}: Alice is mafioso" in lines
+    assert f"2 vote(Alice)=Bob: kept - event {vote}: Alice voted for Bob" in lines
+
+
+def test_claims_within_claims_and_claims_without_a_place_are_shown() -> None:
+    whole, vote, *_ = label_game(told()).claims
+    nested = [replace(whole, start=0, end=len(LIE)), vote, replace(vote, start=None, end=None)]
+    assert marked(LIE, nested, brackets=True).plain == f"[1: {LIE[:24]}[2: I\\x1bwill vote for Bob]!]"
+    assert len(list(claim_lines(nested, told().events))) == 3
