@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from liescope.games.core import EventKind, Reply
+from liescope.games.core import Ask, Event, EventKind, Reply
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
@@ -15,25 +16,22 @@ from liescope.labeling.label import label_game
 LIE = "Hm\N{HORIZONTAL ELLIPSIS} I\N{RIGHT SINGLE QUOTATION MARK}m the detective. I\x1bwill vote for Bob!"
 
 
-def told(words: str = LIE) -> GameRecord:
-    """A game in which Alice is the mafioso and says these words."""
+def told() -> GameRecord:
+    """A game in which Alice is the mafioso and tells a lie."""
     roles = ("mafioso", "detective", "villager", "villager")
     session = start(lambda: MiniMafia(replace(MINI_MAFIA, roles=roles, message_limit=None), 1, "g"))
-    drive(
-        session,
-        lambda ask, view: (
-            Reply(choice="Bob" if "Bob" in ask.options else ask.options[0])
-            if ask.options
-            else Reply(text=words if ask.seat == "Alice" else "Hello.")
-        ),
-    )
+
+    def answer(ask: Ask, view: Sequence[Event]) -> Reply:
+        if ask.options:
+            return Reply(choice="Bob" if "Bob" in ask.options else ask.options[0])
+        return Reply(text=LIE if ask.seat == "Alice" else "Hello.")
+
+    drive(session, answer)
     return record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
 
 
 def test_the_words_of_a_claim_are_underlined_and_on_a_pipe_in_brackets() -> None:
-    claims = [
-        claim for claim in label_game(told()).claims if claim.statement_id == label_game(told()).claims[0].statement_id
-    ]
+    claims = label_game(told()).claims[:2]
     shown = marked(LIE, claims, brackets=False)
     assert shown.plain == LIE.replace("\x1b", "\\x1b")
     styled = [(shown.plain[span.start : span.end], span.style) for span in shown.spans]
@@ -57,5 +55,5 @@ def test_a_verdict_names_the_events_that_prove_it() -> None:
 def test_claims_within_claims_and_claims_without_a_place_are_shown() -> None:
     whole, vote, *_ = label_game(told()).claims
     nested = [replace(whole, start=0, end=len(LIE)), vote, replace(vote, start=None, end=None)]
-    assert marked(LIE, nested, brackets=True).plain == f"[1: {LIE[:24]}[2: I\\x1bwill vote for Bob]!]"
+    assert marked(LIE, nested, brackets=True).plain == f"[1: {LIE[:23]}[2: I\\x1bwill vote for Bob]!]"
     assert len(list(claim_lines(nested, told().events))) == 3
