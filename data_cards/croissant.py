@@ -64,8 +64,8 @@ def _description(facts: Mapping[str, Any]) -> str:
     statements = sum(facts["rows"]["statements"].values())
     return (
         f"{statements:,} statements of {facts['games']:,} games, each labelled for deception in separate ways: by the "
-        f"speaker's role, by claims and by promises checked against the log, by the speaker's own report and by the other "
-        f"players. {words}"
+        f"speaker's role, by claims and by promises checked against the log, by the speaker's own report and by the "
+        f"other players. {words}"
     )
 
 

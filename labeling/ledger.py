@@ -20,9 +20,11 @@ from typing import Any
 
 from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import Event, EventKind
+from liescope.games.facts import ClaimData
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.labeling.conditions import origin_of
 from liescope.labeling.promises import check_promise
 from liescope.labeling.truth import FALSE, TRUE, UNVERIFIABLE, Checked, Truth, holds
 from liescope.labeling.vocabularies import VOCABULARIES
@@ -158,18 +160,17 @@ def _content(kind: str, subject: str, object: str, denied: bool) -> dict[str, An
 
 
 def _importer(record: GameRecord) -> str:
-    return f"import:{record.meta.get('origin', '')}"
+    return f"import:{origin_of(record)}"
 
 
 def _imported(record: GameRecord) -> Iterable[ClaimRow]:
     origin = _importer(record)
     for event in record.events:
-        claims: Any = event.data.get("claims") or ()
-        for claim in claims:
+        for claim in event.data.get("claims", ()):
             yield _imported_row(record, origin, event, claim)
 
 
-def _imported_row(record: GameRecord, origin: str, said: Event, claim: Mapping[str, Any]) -> ClaimRow:
+def _imported_row(record: GameRecord, origin: str, said: Event, claim: ClaimData) -> ClaimRow:
     start, end, verdict, known = claim.get("start"), claim.get("end"), claim.get("verdict"), claim.get("known")
     decided = verdict in (TRUE, FALSE) and known is not None
     believed = TRUTHFUL if verdict == TRUE else LIE
