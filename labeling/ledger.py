@@ -14,7 +14,7 @@ claims of its own origin, and the labels are made of the claims of one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,11 +110,15 @@ def _on_its_word(claim: FoundClaim, said: Event, event: Event, other: FoundClaim
     """Whether another player's earlier claim, heard by the speaker, says as much as this one, whatever its kind."""
     return (
         other.subject == claim.subject
-        and event.actor != said.actor
-        and event.seen_by(said.actor or "")
+        and _told(event, said)
         and bool(other.object)
         and (other.value == claim.value or (not other.denied and holds(claim.value, other.object, teams)))
     )
+
+
+def _told(event: Event, said: Event) -> bool:
+    """Whether the speaker of a statement had heard an earlier one, by another player."""
+    return event.actor != said.actor and event.seen_by(said.actor or "")
 
 
 def _row(
@@ -163,30 +167,41 @@ def _importer(record: GameRecord) -> str:
     return f"import:{origin_of(record)}"
 
 
-def _imported(record: GameRecord) -> Iterable[ClaimRow]:
+def _imported(record: GameRecord) -> Iterator[ClaimRow]:
     origin = _importer(record)
+    heard: list[tuple[Event, ClaimRow]] = []
     for event in record.events:
-        for claim in event.data.get("claims", ()):
-            yield _imported_row(record, origin, event, claim)
+        rows = [_imported_row(record, origin, event, claim, heard) for claim in event.data.get("claims", ())]
+        yield from rows
+        heard += [(event, row) for row in rows]
 
 
-def _imported_row(record: GameRecord, origin: str, said: Event, claim: ClaimData) -> ClaimRow:
+def _imported_row(
+    record: GameRecord, origin: str, said: Event, claim: ClaimData, heard: Sequence[tuple[Event, ClaimRow]]
+) -> ClaimRow:
+    """A lie, or truthful, only where the importer says that the speaker could know."""
+    subject, object, denied = claim.get("subject") or "", claim.get("object") or "", claim.get("polarity") == DENIED
+    content = _content(claim["kind"], subject, object, denied)
     start, end, verdict, known = claim.get("start"), claim.get("end"), claim.get("verdict"), claim.get("known")
-    decided = verdict in (TRUE, FALSE) and known is not None
-    believed = TRUTHFUL if verdict == TRUE else LIE
+    evidence, standing = tuple(claim.get("evidence") or ()), UNDECIDABLE
+    if verdict in (TRUE, FALSE) and known is not None:
+        source = next((event for event, row in heard if row.normal == content["normal"] and _told(event, said)), None)
+        standing = UNSUPPORTED
+        if known:
+            standing = TRUTHFUL if verdict == TRUE else LIE
+        elif source:
+            standing, evidence = TRUTHFUL if verdict == TRUE else MISTAKE, (*evidence, source.index)
     return ClaimRow(
         **_place(record, said),
         origin=origin,
         start=start,
         end=end,
-        quote=claim.get("quote") or said.text[start:end],
-        **_content(
-            claim["kind"], claim.get("subject") or "", claim.get("object") or "", claim.get("polarity") == DENIED
-        ),
+        quote=claim.get("quote") or ("" if start is None else said.text[start:end]),
+        **content,
         verdict=verdict or UNVERIFIABLE,
-        evidence=tuple(claim.get("evidence") or ()),
+        evidence=evidence,
         known=known,
-        claim_class=UNDECIDABLE if not decided else believed if known else UNSUPPORTED,
+        claim_class=standing,
         kept=None,
     )
 

@@ -11,6 +11,7 @@ from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_p
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import scripted_warning
+
 HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
 COMPARED = (
     "Differences are the first minus the second, on the same statements and in the same resamples of games. Recall at "

@@ -1,0 +1,160 @@
+"""The ledger: every claim is classed by what the log says, what its speaker saw, and what it had heard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from liescope.games.core import EventKind
+from liescope.games.record import GameRecord
+from liescope.labeling.label import label_game
+from liescope.labeling.ledger import NO_CLAIM, NO_PROMISE, NO_SETTLED_PROMISE, claim_rows
+from liescope.labeling.rows import ClaimRow
+
+# Alice is the mafioso, Bob the detective; Charlie or Diana dies.
+
+
+def made_by(game: GameRecord, *speakers: str) -> list[ClaimRow]:
+    return [row for row in claim_rows(game) if row.speaker in speakers]
+
+
+def villager_after(play, first: str, then: str) -> list[ClaimRow]:
+    """The claims of the villager, who speaks last in the second round, after Bob said `first` in the first."""
+    game = play(says={"Bob": first, "Charlie": then, "Diana": then}, rounds=2)
+    rows = made_by(game, "Charlie", "Diana")
+    return rows[-1:]
+
+
+@pytest.mark.parametrize(
+    ("heard", "words", "standing"),
+    [
+        ("Alice is the mafioso.", "Alice is the mafioso.", "truthful"),
+        ("I investigated Alice and she is the mafioso.", "Alice is the mafioso.", "truthful"),
+        ("Hello.", "Alice is the mafioso.", "unsupported"),
+        ("Alice is innocent.", "Alice is innocent.", "mistake"),
+        ("I am a villager.", "Bob is innocent.", "truthful"),  # a villager is of the town
+        ("I am innocent.", "Bob is a villager.", "unsupported"),  # but not all of the town are villagers
+        ("I am the mafioso.", "Bob is the mafioso.", "mistake"),
+        ("Alice is the mafioso.", "Alice is innocent.", "unsupported"),
+        ("I think Alice is the mafioso.", "Alice is the mafioso.", "unsupported"),
+    ],
+)
+def test_a_claim_that_could_not_be_known_rests_on_what_was_heard(play, heard, words, standing) -> None:
+    (row,) = villager_after(play, heard, words)
+    assert row.claim_class == standing
+    sources = [event.index for event in play(says={"Bob": heard}, rounds=2).events if event.text == heard]
+    assert bool({*row.evidence} & {*sources}) == (standing in ("mistake", "truthful"))
+
+
+def test_nobody_believes_on_its_own_word_or_on_what_it_did_not_hear(play) -> None:
+    game = play(says={"Charlie": "Alice is the mafioso.", "Diana": "Alice is the mafioso."}, rounds=2)
+    assert {row.claim_class for row in claim_rows(game)} == {"unsupported"}
+    told = play(says=dict.fromkeys(["Bob", "Charlie", "Diana"], "Alice is the mafioso."), rounds=2)
+    apart = [
+        replace(event, audience=("Alice", "Bob"))
+        if event.kind is EventKind.STATEMENT and event.actor == "Bob"
+        else event
+        for event in told.events
+    ]
+    alone = made_by(replace(told, events=tuple(apart)), "Charlie", "Diana")
+    assert {row.claim_class for row in alone} == {"unsupported"}
+
+
+def test_the_evidence_of_a_verdict_are_the_events_that_prove_it(play) -> None:
+    words = {"Alice": "I'm the detective. I investigated Bob.", "Bob": "I investigated Alice and she is the mafioso."}
+    game = play(says=words)
+    kinds = {row.normal: [game.events[index].kind.value for index in row.evidence] for row in claim_rows(game)}
+    assert kinds == {
+        "role(Alice)=detective": ["role"],
+        "investigation(Bob)": ["role"],  # whoever is no detective investigates nobody
+        "investigation(Alice)=mafia": ["investigation", "role"],
+    }
+    for row in claim_rows(game):
+        said = game.events[int(row.statement_id.rpartition(":")[2])]
+        assert row.quote == said.text[row.start : row.end]
+
+
+@pytest.mark.parametrize(
+    ("words", "votes", "kept"),
+    [
+        ("I will vote for Bob.", {"Alice": "Bob"}, True),
+        ("I'm voting with Bob.", {"Alice": "Bob", "Bob": "Alice"}, False),
+        ("My vote goes to whoever stays silent.", {}, None),
+        ("I will vote for Bob.", {"Alice": ""}, None),
+        ("I'm voting with Bob.", {"Alice": "Bob", "Bob": ""}, None),
+    ],
+)
+def test_a_promise_has_a_label_of_its_own(play, words, votes, kept) -> None:
+    game = play(says={"Alice": words}, votes=votes)
+    (row,) = made_by(game, "Alice")
+    assert (row.kept, row.claim_class) == (kept, "undecidable")
+    said = next(said for said in label_game(game).statements if said.speaker == "Alice")
+    assert said.label_promise == (None if kept is None else not kept)
+    assert said.label_promise_null == ("" if kept is not None else NO_SETTLED_PROMISE)
+    assert said.label_claim is None
+
+
+def test_voting_with_a_player_is_voting_as_that_player_does(play) -> None:
+    living = next(seat.name for seat in play().seats if seat.role == "villager" and seat.name != dead(play()))
+    votes = {"Alice": "Bob", living: "Bob"}
+    (row,) = made_by(play(says={"Alice": f"I'm voting with {living}."}, votes=votes), "Alice")
+    assert (row.normal, row.kept) == (f"vote_with(Alice)={living}", True)
+
+
+def dead(game: GameRecord) -> str:
+    return next(event.target or "" for event in game.events if event.kind is EventKind.DEATH)
+
+
+def test_one_broken_promise_among_kept_ones_is_broken(play) -> None:
+    says = {"Alice": "I will vote for Bob. I will vote for myself.", "Bob": "Hm."}
+    rows = {row.speaker: row for row in label_game(play(says=says, votes={"Alice": "Bob"})).statements}
+    assert rows["Alice"].label_promise is True
+    assert (rows["Bob"].label_promise, rows["Bob"].label_promise_null) == (None, NO_PROMISE)
+    assert rows["Bob"].label_claim_null == NO_CLAIM
+
+
+def imported(play, *claims: dict[str, object]) -> list[ClaimRow]:
+    """A game that Liescope cannot play, in which each statement brings the same claims."""
+    game = play()
+    events = tuple(
+        replace(event, data={"claims": list(claims)}) if event.kind is EventKind.STATEMENT else event
+        for event in game.events
+    )
+    return list(claim_rows(replace(game, game="elsewhere", events=events)))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "known", "standing"),
+    [
+        ("false", True, "lie"),
+        ("true", True, "truthful"),
+        ("false", None, "undecidable"),
+        ("true", None, "undecidable"),
+        ("unverifiable", True, "undecidable"),
+        (None, None, "undecidable"),
+        ("false", False, "unsupported"),
+    ],
+)
+def test_an_imported_claim_is_a_lie_only_where_the_speaker_is_said_to_have_known(
+    play, verdict, known, standing
+) -> None:
+    claim = {"kind": "sighting", "subject": "Alice", "object": "Bob", "verdict": verdict, "known": known}
+    first, *others = imported(play, claim)
+    assert (first.origin, first.normal) == ("import:liescope", "sighting(Alice)=Bob")
+    assert (first.claim_class, first.start, first.quote) == (standing, None, "")
+    believed = "mistake" if standing == "unsupported" else standing
+    assert {row.claim_class for row in others} == {believed}
+
+
+def test_labels_come_from_the_claims_of_one_origin(play) -> None:
+    game = play(says={"Alice": "I am a villager."})
+    lie = {"kind": "sighting", "subject": "Bob", "verdict": "false", "known": True, "start": 0, "end": 5}
+    events = tuple(
+        replace(event, data={"claims": [lie]}) if event.kind is EventKind.STATEMENT else event for event in game.events
+    )
+    ours, theirs = (label_game(replace(game, game=name, events=events)) for name in ("mini-mafia", "elsewhere"))
+    assert {row.origin for row in ours.claims} == {"rules", "import:liescope"}
+    assert {row.speaker: row.label_claim for row in ours.statements if row.label_claim is not None} == {"Alice": True}
+    assert all(row.label_claim for row in theirs.statements)
+    assert {row.quote for row in theirs.claims} == {"I am ", "Hello"}
