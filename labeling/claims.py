@@ -103,10 +103,11 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
             continue
         looked = list(_investigations(sentence, end, patterns))
         looks = looks or wording.OWN_LOOK.search(sentence.low, 0, end) is not None
-        if looked:
-            sentence.focus = looked[-1].subject
+        mine = _my_investigation(sentence, end, patterns)
+        if looked or (mine and checks):
+            sentence.focus = (looked or checks)[-1].subject
         about = list(_statements(sentence, end, patterns))
-        if mine := _my_investigation(sentence, end, patterns):
+        if mine:
             own_results.add(sentence.number)
             about += _pointed(sentence, end, mine, patterns)
         others = [fact.subject for fact in about if fact.subject != me]
@@ -158,12 +159,14 @@ def _investigated(
     targets: dict[str, _Said] = {}
     for check in checks:
         targets.setdefault(check.subject, check)
-    stated = any(fact.sentence in own_results and fact.subject != me for fact in said)
-    for fact in said:
-        if fact.subject == me or not words.is_result(fact.value):
-            continue
-        reported = not checks and (fact.sentence in own_results or (fact.fact and bool(own_results) and not stated))
-        if fact.found or reported:
+    results_of = [fact for fact in said if fact.subject != me and words.is_result(fact.value)]
+    if own_results and not any(fact.sentence in own_results for fact in said if fact.subject != me):
+        meant = [fact for fact in results_of if fact.fact]  # the investigation has one result, guilt if any is stated
+        meant = sorted(meant, key=lambda fact: fact.value not in words.guilt)[:1]
+    else:
+        meant = [fact for fact in results_of if fact.sentence in own_results]
+    for fact in results_of:
+        if fact.found or (not checks and fact in meant):
             targets.setdefault(fact.subject, fact)
     results: dict[str, _Said] = {}
     for fact in said:
@@ -228,7 +231,10 @@ def _governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool]
     own = _last_end(wording.OWN_FINDING, clause)
     if _last_end(patterns.others_say, clause) > own:
         return None
-    fact = _last_end(wording.OPINION, clause) <= own
+    theory = wording.REASON.search(before) and wording.OWN_THEORY.search(
+        before
+    )  # "I think he lies because he is mafia"
+    fact = _last_end(wording.OPINION, clause) <= own and not theory
     return fact, fact and own >= 0 and wording.ENDS_FINDING.search(clause) is not None
 
 
@@ -249,7 +255,7 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
     if "kill" in low or "murder" in low:
         for match in wording.KILLED.finditer(low, 0, end):
             denied = re.search("n't|not|never", match["aux"]) is not None
-            if denied or match["verb"].endswith("ed"):
+            if match["subject"] == "i" if denied else match["verb"].endswith("ed"):
                 yield from _predicate(sentence, match, words.deny(words.evil) if denied else words.evil, patterns)
     for pattern in (patterns.inverted, patterns.apposed):
         for match in pattern.finditer(low, 0, end):
@@ -291,6 +297,7 @@ def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns)
     before = low[max(0, target - _REACH) : target]
     mine = _last_end(wording.OWN_FINDING, before) >= 0 or _own_subject(before)
     if mine or wording.MY_INVESTIGATION.search(before):
+        mine = mine and not match[0].startswith("revealed")  # to reveal is to tell
         value = patterns.words.said(match, bool(match["negation"] or match["negation2"]))
         yield _said(sentence, *match.span(), subject, value, found=mine)
 
@@ -339,7 +346,10 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Ite
 def _my_investigation(sentence: Sentence, end: int, patterns: RolePatterns) -> int:
     """Where the words about the speaker's own investigation end; 0 if there are none."""
     match = wording.MY_INVESTIGATION.search(sentence.low, 0, end)
-    return match.end() if match and _governed(sentence.low, match.start(), patterns) is not None else 0
+    if match and _governed(sentence.low, match.start(), patterns) is not None:
+        return match.end()
+    named = sentence.low.find(f"{sentence.me}'s investigation", 0, end) if sentence.me else -1
+    return named + 1 if named >= 0 else 0
 
 
 def _pointed(sentence: Sentence, end: int, start: int, patterns: RolePatterns) -> Iterator[_Said]:

@@ -20,7 +20,7 @@ _ODD_CHARACTER = re.compile(f"[{re.escape(''.join(_PLAIN))}]")
 _PRIVATE = re.compile(NAME)
 _BLANKS = re.compile(r"[ *_~`]{2,}|[*_~`]")
 _WHOLE = re.compile(r'\s*"([^"]*)"[\s.]*')
-_QUOTED = re.compile(r'"[^"]{0,400}"')
+_QUOTED = re.compile(r"""\"[^"]{0,400}"|(?<=[\s(,:-])'(?:[^'\n]|(?<=\w)'(?=\w)){1,200}'(?!\w)""")
 
 # Names that are also English words: only the exact spelling counts as the name.
 _ORDINARY = frozenset(

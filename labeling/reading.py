@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from liescope.labeling.wording import NAME, OWN_DEATH
+from liescope.labeling.wording import ACCUSED, ACTING, BECAUSE, BREAK, NAME, OWN_DEATH, VICTIM
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 _CAPITAL = re.compile("[A-Z]+")
@@ -17,6 +17,7 @@ _VOCATIVE = re.compile(
 _SECOND_VOCATIVE = re.compile(rf" (?:and )?{NAME},")
 _LAST_VOCATIVE = re.compile(rf", ({NAME})\W*$")
 _NAMES = re.compile(NAME)
+_REACH, _LINK = 200, 20
 _OWN_LABEL = re.compile(rf"\W*({NAME})(?: \([^)]{{0,40}}\))?: ")
 
 
@@ -44,9 +45,13 @@ class Sentence:
         return "?" in self.low[-4:]
 
     def named(self, start: int, end: int) -> list[str]:
-        """The other players named between two positions, in order, except those whose death is mentioned."""
-        found = _NAMES.finditer(self.low, start, end)
-        return [one[0] for one in found if one[0] != self.me and not OWN_DEATH.match(self.low, one.end())]
+        """The other players named between two positions, in order, except those whose death is mentioned: those to vote
+        out, if there are any.
+        """
+        found = [one for one in _NAMES.finditer(self.low, start, end) if one[0] != self.me]
+        found = [one for one in found if not self._victim(self.low, one)]
+        accused = [one[0] for one in found if ACCUSED.search(self.low, max(0, one.start() - _LINK), one.start())]
+        return accused or [one[0] for one in found]
 
     def resolve(self, word: str, position: int) -> str:
         """The character of the player that a subject or object refers to, "" if unclear."""
@@ -60,16 +65,24 @@ class Sentence:
         if word == "who":
             before = self.low[max(0, position - 3) : position].rstrip(" ,")
             return before[-1] if before and _NAMES.match(before[-1]) else ""
-        before = self.low[max(0, position - 200) : position]
-        named = [
-            found
-            for found in _NAMES.finditer(before)
-            if found[0] != self.you and not OWN_DEATH.match(self.low, found.end() + max(0, position - 200))
-        ]
+        before = self.low[max(0, position - _REACH) : position]
+        named = [found for found in _NAMES.finditer(before) if found[0] != self.you and not self._victim(before, found)]
+        if BECAUSE.search(before, max(0, len(before) - _LINK)) and (
+            subjects := [found for found in named if ACTING.match(before, found.end())]
+        ):
+            return subjects[0][0]
+        apart = max((found.end() for found in BREAK.finditer(before)), default=0)
+        named = [found for found in named if found.start() >= apart] or named
         plain = [found[0] for found in named if not before.startswith("'s", found.end())]
         if plain or named:
             return plain[-1] if plain else named[-1][0]
         return self.focus or (self.you if self.you in before else "")
+
+    def _victim(self, words: str, name: re.Match[str]) -> bool:
+        """Whether a player is named as one who died."""
+        return bool(
+            OWN_DEATH.match(words, name.end()) or VICTIM.search(words, max(0, name.start() - _LINK), name.start())
+        )
 
 
 def sentences(masked: str, me: str) -> Iterator[Sentence]:

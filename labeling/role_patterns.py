@@ -95,7 +95,8 @@ def role_patterns(game: str) -> RolePatterns:
         possessive=re.compile(rf"{NAME}'s (?:\w+ )?(?:{words.nouns})\w*$"),
         others_say=re.compile(
             rf"{who}(?:(?:'ve|'d)?{ASIDE} (?:{SAYS})\w*|(?:'s|'re| is| are| was| were| has been| have been| keeps)"
-            rf"{ASIDE} (?:{SAYS}|try|push|attempt)\w*ing(?!\w))"
+            rf"{ASIDE} (?:{SAYS}|try|push|attempt)\w*ing(?!\w)"
+            rf"|(?: has| have| had|'ve)(?: \w+){{0,2}} (?:evidence|proof) )"
             rf"|(?:{NAME}'s?|(?<!\w)(?:your|his|her|their))(?: \w+){{0,2}} (?:investigation|claim|accusation|finding|"
             rf"result|statement|allegation|suspicion|word|assertion|theory)s? (?:that|about|of|shows?|showed|reveal|"
             rf"says?|said|claim|prov|confirm|found|point|suggest|indicat|is that|truly|really)"

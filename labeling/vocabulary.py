@@ -94,11 +94,7 @@ class Vocabulary:
 
 
 # Pattern parts that the games share: what follows a role that does not describe a person ("a mafia tactic"), and
-# words for being found innocent and guilty.
+# words for being found guilty.
 NOT_ONESELF = "tactic|move|play|kill|strateg|behavio|ploy|trap|hit|victim|target|activit|attack|hunt|trick"
 MODIFIED = rf"(?! (?:{NOT_ONESELF})|-(?!al))"
-CLEARED = (
-    r"(?:clean|clear|cleared)(?! (?:about|on|that|in|how|why|to|from|enough|what|of|as|threat|choice|suspect|"
-    r"target|sign|case)\b)"
-)
 GUILTY = rf"guilty(?! of)|evil|one behind|one who (?:killed|murdered)|responsible for {NAME}'s (?:death|murder)"

@@ -20,7 +20,17 @@ ADVERB = (
 SHOWN = r"(?: (?:identified|revealed|confirmed|exposed|proven|proved|found|shown)(?: (?:as|to be))?)?"
 
 SUBJECT = rf"{NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME}(?:(?:, {NAME})?,? (?:and|&) {NAME})?"
-OWN_DEATH = re.compile(r"'s? (?:\w+ )?(?:death|murder|demise|loss|killer|killing|absence)")
+OWN_DEATH = re.compile(
+    r"'s? (?:\w+ )?(?:death|murder|demise|loss|killer|killing|absence)"
+    r"|(?: was| is| got| has been)(?: found| already)? (?:dead|killed|murdered)(?!\w)| (?:dead|died)(?!\w)"
+)
+VICTIM = re.compile(r"(?:kill|murder)(?:s|ed|ing)? $")
+BECAUSE = re.compile(r"(?:because|since|as|confirming|proving|showing|revealing|meaning|which means)(?: that)? $")
+ACTING = re.compile(
+    r"(?: \w+ly| just| also| already| now| still)? (?:is|was|has|had|could|can|may|might|will|would|"
+    r"\w{3,}(?:s|ed))(?!\w)"
+)
+ACCUSED = re.compile(r"(?:vot(?:e|ing)(?: for| out| against)?|arrest(?:ing)?|eliminat(?:e|ing)|exil(?:e|ing)) $")
 AS_OWN = re.compile(r"(?: (?:in|of|here|for|with)[^,]{0,30})?,? (?:i|my|let me)(?!\w)")
 KILLED = re.compile(
     rf"(?P<subject>{NO_NAME_WORD}(?:i|you|he|she)|{NAME})(?:'ve)?"
@@ -37,9 +47,12 @@ I_HAVE = _I + _FILL
 FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncovered|determined|exposed|proved|revealed"
 TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
 INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")
+_TO_LOOK = (
+    rf"{_I}{_FILL} (?:chose|decided|opted|used my [\w ]{{4,30}})(?: last night)? to (?:investigate|check|inspect)"
+)
 INVESTIGATED = re.compile(
-    rf"(?:(?P<i>{_I}{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*)"
-    rf"(?:investigated|checked(?: out)?|inspected|scanned|examined)(?: and \w+)? {TARGET}"
+    rf"(?:{_TO_LOOK} |(?:(?P<i>{_I}{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*)"
+    rf"(?:(?:been )?investigat(?:ed|ing)|checked(?: out)?|inspected|scanned|examined)(?: and \w+)? ){TARGET}"
     rf"(?!\w|'s (?!role|identity|alignment)|s\b| against(?!\w))"
 )
 ONE_INVESTIGATED = re.compile(
@@ -51,7 +64,11 @@ INVESTIGATION_OF = re.compile(
     rf"ed)) "
     rf"{TARGET}(?!\w|'s (?!role|identity|alignment))"
 )
-MY_INVESTIGATION = re.compile(r"(?<!\w)my (?:\w+ ){0,2}?(?:investigat(?:ion|ive)|findings?)")
+MY_INVESTIGATION = re.compile(
+    rf"(?<!\w)my (?:\w+ ){{0,2}}?(?:investigat(?:ion|ive)|findings?)"
+    rf"|(?<!\w)the investigation (?:that )?{_I}{_FILL} (?:conducted|did|made|performed|carried out)"
+    rf"|{_I}{_FILL} investigated(?= last night| and |[.,;!])"
+)
 OWN_LOOK = re.compile(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{_I}{_FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
 )
@@ -76,17 +93,24 @@ PROTECTED = re.compile(
 # What a player has: "Bob's guilty look" does not say what Bob is
 
 TRAIT_OF = re.compile(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
-NOUN = re.compile(
+_NOUN = (
     r" (?!(?:\w+ly|and|but|or|of|in|on|for|to|because|since|as|with|from|if|so|then|now|here|there|today|tonight|by|at|"
     r"until|unless|about|this|that|i|i'm|we|you|he|she|they|let's|who|which|than|too|either|anyway|though|right|beyond|"
     r"without|like|enough|after|before|when|while|given|based|not|no|again|everyone|everybody|all|folks|guys|friends|"
     r"is|was|will|must|should|vote)(?!\w))[a-z]"
 )
+NOUN = re.compile(_NOUN)
+CLEARED = (
+    rf"(?:clean|clear|cleared)(?!{_NOUN}| (?:about|on|that|in|how|why|to|from|enough|what|of|as|i|you|we|he|she|they|"
+    rf"not|and (?:consistent|concise|direct|logical|specific|honest))(?!\w)| {NAME})"
+)
 
 # What governs a clause
 
 OWN_FINDING = re.compile(rf"{_I}{_FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
-ENDS_FINDING = re.compile(rf"(?:{FOUND})(?: out)?(?:,? (?:without (?:a )?doubt|last night))?(?: that)? $")
+ENDS_FINDING = re.compile(
+    rf"(?:{FOUND})(?<!revealed)(?: out)?(?:,? (?:without (?:a )?doubt|last night))?(?: that|:)? $"
+)
 SAYS = (
     "claim|say|said|stat(?:e|ing)|accus|suggest|think|thought|believ|argu|insist|assert|tell|told|declar|mention|call|"
     "impl[yi]|pretend|suspect|investigat|found|find|discover|reveal|confirm|expos|identif|announc|report|alleg|label|"
@@ -98,12 +122,13 @@ ASIDE = (
     r"truly|really|now|still|quickly|immediately|suddenly|\(\w+\))){0,3}"
 )
 OPINION = re.compile(
-    r"(?<!\w)(?<!i )(?:said|says)(?!\w)|(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|feel|feels|felt|guess\w*|"
+    r"(?<!\w)(?<!i )(?:said|says)(?!\w)|(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|suspicions? that|feel|"
+    r"feels|felt|guess\w*|"
     r"assum\w+|suppos\w+|bet|doubt\w*|"
     r"imagin\w+|reckon|"
     r"presum\w+|wonder\w*|hop(?:e|ing)|fear|afraid|worr\w+|concerned|seems?|seemed|seeming|appears?|looks? like|"
     r"sounds? like|"
-    r"suggest\w*|indicat\w+|impl(?:y|ies)|hint\w*|possib\w+|probab\w+|potential\w*|likely|maybe|perhaps|chance|"
+    r"suggest\w*|indicat\w+|impl(?:y|ies)|hint\w*|possib\w+|(?:im)?probab\w+|potential\w*|(?:un)?likely|maybe|perhaps|chance|"
     r"leaning|inclined|"
     r"opinion|gut|theory|hunch|(?:could|might|may|would) (?:be|mean|indicate)|was (?:so |pretty )?(?:sure|certain|"
     r"convinced)|"
@@ -112,6 +137,11 @@ OPINION = re.compile(
     r"(?:evidence|proof|reason|indication)|not (?:\w+ )?(?:sure|certain|convinced|saying|claiming|confirm\w*|mean|"
     r"know)|"
     r"not that)(?!\w)|n't (?:\w+ )?(?:sure|certain|convinced|say|saying|know|mean|prove|confirm|accuse|make)(?!\w)"
+)
+REASON = re.compile(r"(?:because|since|as) $")
+OWN_THEORY = re.compile(
+    rf"{NO_NAME_WORD}i(?: still| just| really| also| strongly| now)? (?:think|believe|suspect|feel|guess|assume)"
+    rf"(?: that)? (?:{NAME}|he|she|they)(?!\w)"
 )
 HEDGE = re.compile(
     r"likely|probab|possib|potential|presumab|suppos|alleged|apparent|maybe|perhaps|seeming|necessari|either|neither"
@@ -140,7 +170,7 @@ BEFORE = re.compile(
 )
 LAST_SUBJECT = re.compile(
     rf"({NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME})(?:'?m|'s|'re|'ve|'d| (?:am|is|are|was|were|have|has|had|"
-    rf"investigated|checked)(?!\w))"
+    rf"did|took|chose|\w+ed)(?!\w))"
 )
 
 # Votes

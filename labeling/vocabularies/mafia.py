@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from liescope.labeling.vocabulary import CLEARED, GUILTY, MODIFIED, Vocabulary
-from liescope.labeling.wording import END, NAME
+from liescope.labeling.vocabulary import GUILTY, MODIFIED, Vocabulary
+from liescope.labeling.wording import CLEARED, END, NAME
 
 WORDS = Vocabulary(
     groups=("mafia", "mafia2", "detective", "villager", "town", "town2"),

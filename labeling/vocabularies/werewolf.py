@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from liescope.games.werewolf import SEER
-from liescope.labeling.vocabulary import CLEARED, GUILTY, NOT_ONESELF, Vocabulary
-from liescope.labeling.wording import END, NAME
+from liescope.labeling.vocabulary import GUILTY, NOT_ONESELF, Vocabulary
+from liescope.labeling.wording import CLEARED, END, NAME
 
 # Words after which a role is a comparison: "a wolf tactic", "jester bait", "wolf-like".
 _ONLY_LIKE = (

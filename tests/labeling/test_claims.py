@@ -63,6 +63,27 @@ STATED = {
     },
     "Bob is lying. Diana's death shows that he is the mafioso.": {("guilt", "Bob", "mafia")},
     "I thought Bob was innocent, but he is the mafioso.": {("guilt", "Bob", "mafia")},
+    "Bob just admitted to killing Diana, confirming he's the mafioso.": {("guilt", "Bob", "mafia")},
+    "Bob deflects onto Charlie because he's the mafioso.": {("guilt", "Bob", "mafia")},
+    "Bob is right - we must vote Charlie out now. I have proof he's the mafioso.": {("guilt", "Charlie", "mafia")},
+    "I agree with Charlie\u2014Bob's confession confirms he's the mafioso.": {("guilt", "Bob", "mafia")},
+    "I revealed that Bob is mafia.": {("guilt", "Bob", "mafia")},
+    "I used my ability last night and investigated Bob. He's mafia.": {("investigation", "Bob", "mafia")},
+    "I used my ability last night to investigate Bob, and he came up as mafia.": {("investigation", "Bob", "mafia")},
+    "I've been investigating Bob and I know he's the mafioso.": {("investigation", "Bob", "mafia")},
+    "Bob is mafia. I investigated last night and found out.": {("investigation", "Bob", "mafia")},
+    "This is what I discovered last night: Bob is mafia.": {("investigation", "Bob", "mafia")},
+    "Diana was killed, and I investigated Bob, confirming he is mafia.": {("investigation", "Bob", "mafia")},
+    "Bob killed Diana, and I investigated him: he is mafia.": {("investigation", "Bob", "mafia")},
+    "I investigated Bob. Diana was the obvious kill. My investigation confirmed he is mafia.": {
+        ("investigation", "Bob", "mafia")
+    },
+    "I trust my investigation. Bob is mafia. Diana is confirmed town.": {
+        ("investigation", "Bob", "mafia"),
+        ("innocence", "Diana", "town"),
+    },
+    "Alice's investigation points to Bob.": {("investigation", "Bob", "mafia")},
+    "I investigated Bob, and it's clear they are not to be trusted.": {("investigation", "Bob", "")},
 }
 
 NOT_STATED = [
@@ -107,6 +128,14 @@ NOT_STATED = [
     "Bob's detective claim is odd.",
     "Bob is the clear choice.",
     "Bob first said Diana was mafia, then said Alice was mafia.",
+    "I think Bob accuses me because he's the mafioso.",
+    "I have a strong suspicion that Bob is the mafioso.",
+    "It is highly unlikely that Bob is the mafioso.",
+    "Diana has evidence that Bob is the mafioso.",
+    "Bob, you said 'Diana is innocent' - a slip.",
+    "Bob didn't kill Diana, but his silence worries me.",
+    "Bob has been clear and consistent.",
+    "Bob is clear that we should wait.",
 ]
 
 
