@@ -17,7 +17,7 @@ from liescope.data_cards.games import GAME_TEXTS
 from liescope.data_cards.tables import TABLES
 from liescope.data_cards.tables.markdown import columns_markdown
 from liescope.data_cards.tables.schemas import hub_features
-from liescope.data_cards.words import SOURCES, citation, licence
+from liescope.data_cards.words import CLAIM_STUDY, SOURCES, citation, licence
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
@@ -71,6 +71,7 @@ def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
         "licence_name": licence_name,
         "licence_words": licence_words,
         "source_words": SOURCES,
+        "claim_study": CLAIM_STUDY,
         "game_words": {
             kind: facts["game_texts"][kind] if kind in facts["game_texts"] else GAME_TEXTS[kind]
             for kind in facts["kinds"]

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS
+from liescope.generate.corpus.claim_facts import ClaimFacts, count_claims, counted
 from liescope.generate.corpus.files import FORMAT, data_file
 from liescope.labeling.reading_notes import LOST_TEXT
 
@@ -108,6 +109,7 @@ class CorpusFacts:
     seat_sources: tuple[str, ...]
     models: tuple[ModelFacts, ...]
     labels: tuple[LabelFacts, ...]
+    claims: ClaimFacts
     roles_known: Mapping[str, int]
     roles_deceiving: Mapping[str, int]
     silences: int
@@ -133,7 +135,7 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
     rows = {config: {file.split: file.rows for file in files if file.config == config} for config in TABLES}
     games = _scan(folder, "games")
     statements = _scan(folder, "statements")
-    status = _counts(games, "status")
+    status = counted(games, "status")
     seats = _seats(games)
     repeated, test_in_train = _repeated(statements)
     return CorpusFacts(
@@ -149,15 +151,16 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         rows=rows,
         games=status.get("done", 0),
         failed=status.get("failed", 0),
-        failures=_counts(games.filter(pl.col("status") == "failed"), "failure"),
-        kinds=_counts(games, "game"),
-        judges=_counts(games.filter(pl.col("judge").is_not_null()), "judge"),
-        sources=_counts(statements, "source"),
+        failures=counted(games.filter(pl.col("status") == "failed"), "failure"),
+        kinds=counted(games, "game"),
+        judges=counted(games.filter(pl.col("judge").is_not_null()), "judge"),
+        sources=counted(statements, "source"),
         seat_sources=tuple(sorted(seats.select(pl.col("source").unique()).collect(engine="streaming").to_series())),
         models=_models(seats, statements),
         labels=tuple(_label(statements, target) for target in TARGETS),
-        roles_known=_counts(statements.filter(pl.col("label_role").is_not_null()), "split"),
-        roles_deceiving=_counts(statements.filter("label_role"), "split"),
+        claims=count_claims(_scan(folder, "claims"), statements),
+        roles_known=counted(statements.filter(pl.col("label_role").is_not_null()), "split"),
+        roles_deceiving=counted(statements.filter("label_role"), "split"),
         silences=_sum(games, "silences"),
         fallbacks=_sum(games, "fallbacks"),
         truncated=_sum(statements, "truncated"),
@@ -179,12 +182,6 @@ def _file(folder: Path, config: str, split: str) -> DataFile:
     return DataFile(
         data_file(config, split), config, split, pq.read_metadata(path).num_rows, path.stat().st_size, digest
     )
-
-
-def _counts(frame: pl.LazyFrame, column: str) -> dict[str, int]:
-    """How often each value of a text column occurs, most frequent first."""
-    table = frame.group_by(column).len().sort("len", column, descending=[True, False]).collect(engine="streaming")
-    return dict(table.iter_rows())
 
 
 def _sum(frame: pl.LazyFrame, column: str) -> int:
@@ -236,5 +233,5 @@ def _label(statements: pl.LazyFrame, target: str) -> LabelFacts:
         .collect(engine="streaming")
         .row(0)
     )
-    missing = _counts(statements.filter(pl.col(label).is_null()), f"{label}_null")
+    missing = counted(statements.filter(pl.col(label).is_null()), f"{label}_null")
     return LabelFacts(target, labelled, positive, missing)
