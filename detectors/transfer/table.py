@@ -147,9 +147,12 @@ def _games(folder: Path) -> pl.DataFrame:
 
 def _disclosures(folder: Path) -> pl.Series:
     """The games in which somebody claims to be the detective, or to have investigated."""
-    claims = read(folder, "statements").select("game_id", "speaker", "claims").explode("claims").unnest("claims")
+    claims = read(folder, "claims")
     own_role = (
-        (pl.col("kind") == "role") & pl.col("value").is_in(_DETECTIVES) & (pl.col("subject") == pl.col("speaker"))
+        (pl.col("kind") == "role")
+        & (pl.col("polarity") == "affirmed")
+        & pl.col("object").is_in(_DETECTIVES)
+        & (pl.col("subject") == pl.col("speaker"))
     )
     found = claims.filter((pl.col("kind") == "investigation") | own_role).select(pl.col("game_id").unique())
     return collected(found, folder)["game_id"]
