@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope.data_cards.tables import TABLES
 from liescope.detectors.transfer import TransferResult, transfer
 from liescope.detectors.transfer.forms import FORMS, ONLINE, forms
 from liescope.detectors.transfer.table import read_table
@@ -82,9 +83,9 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
             game["silences"] = int(i % 3 == 0)
             if i % 4 == 0:
                 game["seats"][0]["model"] = "ada"
-        claim = {"kind": "investigation", "subject": "Bob", "value": "mafioso", "quote": "", "verdict": "true"}
         for row in rows["statements"][: 6 * 10]:
-            row["claims"] = [{**claim, "known": True, "lie": False}]
+            claim = dict.fromkeys(TABLES["claims"].columns) | {"kind": "investigation", "origin": "rules"}
+            rows["claims"].append(claim | {name: row[name] for name in ("statement_id", "game_id", "split")})
 
     corpora = [planted("north", ("ada", "bo")), planted("south", ("cy",), change=change)]
     found = transfer(corpora, by="corpus", context=0, strength=1.0, draws=10)
