@@ -55,9 +55,10 @@ def fit(
 ) -> None:
     """Fit the capability model, logit p = v (m - d), to the games of runs or to a table of counts.
 
-    Games with different settings (rounds, prompts, seating …) are fitted separately and compared. Writes capability.csv
-    and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png, predictive.png and report.md to
-    the folder, and background.csv (z-scores that do not assume the model) if every background met every model. Stops
+    Games with different settings (rounds, prompts, seating …) are fitted separately and compared. Writes report.html
+    (one page: who leads and how surely, the scores with their intervals, how well the model fits), report.md,
+    capability.csv and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png and predictive.png
+    to the folder, and background.csv (z-scores that do not assume the model) if every background met every model. Stops
     with an error, and writes nothing, if the sampler has not converged.
 
     Example: liescope fit runs/first --out reports/capability

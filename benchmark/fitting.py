@@ -50,8 +50,9 @@ class FitResult:
     condition and model, best deceiver first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
     and the same of d and v (`liescope.benchmark.results.scores`). cells: the counts with their predictions
     (`predictions`). drawn: m, d and v with and without those games, empty if there are none. differences: of m, d
-    and v between conditions, win_rates: of win rates; both empty for one condition. notes: sentences that must
-    accompany these figures. report: the report's Markdown file, None if none was requested.
+    and v between conditions, win_rates: of win rates; both empty for one condition. findings: three sentences that say
+    who leads, and how surely; notes: others that must accompany these figures. report: the page, None if none was
+    requested.
     """
 
     fits: tuple[ConditionFit, ...]
@@ -61,6 +62,7 @@ class FitResult:
     drawn: pl.DataFrame
     differences: pl.DataFrame
     win_rates: pl.DataFrame
+    findings: tuple[str, str, str]
     notes: tuple[str, ...]
     report: Path | None = None
 
@@ -161,6 +163,7 @@ def _fit(condition: str, counts: Counts, drawn_votes: DrawnVotes, settings: Sett
 
 
 def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResult:
+    from liescope.benchmark.fit_findings import findings
     from liescope.benchmark.report import notes
 
     several = len(fits) > 1
@@ -172,6 +175,7 @@ def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResul
         drawn=stacked({part.condition: beside(*_both(part, drawn_votes)) for part in fits if part.other}, several),
         differences=against_each_other({part.condition: part.posterior for part in fits}),
         win_rates=win_rate_differences({part.condition: part.posterior.cells for part in fits}),
+        findings=findings(fits),
         notes=tuple(notes(fits, drawn_votes)),
     )
 

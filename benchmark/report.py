@@ -24,6 +24,18 @@ _SOURCES = {
 }
 NO_SOURCE = "The counts come from a file that does not say who played."
 WORST = 5
+TITLE = "Who deceives, who discloses, who responds"
+READING = (
+    "The chance that the mafia wins is the logistic function of v (m - d): m of the mafioso, d of the detective, v of "
+    "the villager who votes. A higher m deceives better, a higher d makes the truth believed more often, a higher v "
+    "follows the better speaker more reliably; a villager with v near 0 votes at random, one with a negative v follows "
+    "the worse speaker.",
+    "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
+    "models or games has a different zero and unit. Overlapping intervals do not settle an order.",
+)
+APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
+INCOMPARABLE = "No two conditions have the same mafiosos and villagers, so their scores cannot be compared."
+NOTHING_SHARED = "No combination of players was played in two conditions."
 
 
 def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
@@ -66,17 +78,37 @@ def covered(cells: pl.DataFrame) -> float:
     return int(cells["inside"].sum()) / cells.height
 
 
+def counted(cells: pl.DataFrame, scores: pl.DataFrame) -> str:
+    """How many games of which size a fit counts."""
+    games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
+    return (
+        f"{games} games in {cells.height} combinations of {scores['model'].n_unique()} players; the mafia won "
+        f"{wins / games:.1%}."
+    )
+
+
+def fits_well(cells: pl.DataFrame) -> str:
+    """How well the cells match their predictions, before the table of those furthest from them."""
+    return (
+        f"{covered(cells):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The ones "
+        "furthest from their prediction:"
+    )
+
+
+def furthest(cells: pl.DataFrame) -> pl.DataFrame:
+    """The cells furthest from their predictions."""
+    return cells.sort((pl.col("observed") - pl.col("predicted")).abs(), descending=True).head(WORST)
+
+
 def report(result: FitResult) -> str:
     """Markdown."""
-    cells = result.cells
-    games, wins = int(cells["games"].sum()), int(cells["mafia_wins"].sum())
     lines = [
-        "# Who deceives, who discloses, who responds",
+        f"# {TITLE}",
         "",
+        *(line for sentence in result.findings for line in (escaped(sentence), "")),
         *(f"> {escaped(note)}\n>" for note in result.notes),
         "",
-        f"{games} games in {cells.height} combinations of {result.scores['model'].n_unique()} players; the mafia won "
-        f"{wins / games:.1%}.",
+        counted(result.cells, result.scores),
         "",
         *_scores(result),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
@@ -87,20 +119,12 @@ def report(result: FitResult) -> str:
         *_conditions(result),
         "## How to read it",
         "",
-        "The chance that the mafia wins is the logistic function of v (m - d): m of the mafioso, d of the detective, v "
-        "of the villager who votes. A higher m deceives better, a higher d makes the truth believed more often, a "
-        "higher v follows the better speaker more reliably; a villager with v near 0 votes at random, one with a "
-        "negative v follows the worse speaker.",
-        "",
-        "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set "
-        "of models or games has a different zero and unit. Overlapping intervals do not settle an order.",
-        "",
+        *(line for paragraph in READING for line in (paragraph, "")),
         "## Goodness of fit",
         "",
-        f"{covered(cells):.1%} of the combinations lie in the 95% interval that the fit predicts for them. The "
-        "ones furthest from their prediction:",
+        fits_well(result.cells),
         "",
-        *_furthest(cells),
+        *_furthest(result.cells),
         "",
         "![predictions](predictive.png)",
         "",
@@ -160,10 +184,10 @@ def _conditions(result: FitResult) -> list[str]:
         return []
     lines = ["## One condition against another", ""]
     if result.differences.is_empty():
-        lines += ["No two conditions have the same mafiosos and villagers, so their scores cannot be compared.", ""]
+        lines += [INCOMPARABLE, ""]
     else:
         lines += [
-            "Every fit has its own zero and unit: a difference shows how a model's place among these models changes.",
+            APART,
             "",
             "| one | other | model | score | one minus other |",
             "|---|---|---|---|---|",
@@ -175,7 +199,7 @@ def _conditions(result: FitResult) -> list[str]:
             "",
         ]
     if result.win_rates.is_empty():
-        return [*lines, "No combination of players was played in two conditions.", ""]
+        return [*lines, NOTHING_SHARED, ""]
     return [
         *lines,
         "Win rates of the mafia, for the combinations played in both conditions (Newcombe's 95% intervals):",
@@ -193,14 +217,13 @@ def _conditions(result: FitResult) -> list[str]:
 
 
 def _furthest(cells: pl.DataFrame) -> list[str]:
-    worst = cells.with_columns(miss=(pl.col("observed") - pl.col("predicted")).abs()).sort("miss", descending=True)
     return [
         "| mafioso | detective | villager | games | observed | predicted | interval |",
         "|---|---|---|---|---|---|---|",
         *(
             f"| {escaped(row['mafioso'])} | {escaped(row['detective'])} | {escaped(row['villager'])} | {row['games']} "
             f"| {row['observed']:.2f} | {row['predicted']:.2f} | {row['lo']:.2f} to {row['hi']:.2f} |"
-            for row in worst.head(WORST).to_dicts()
+            for row in furthest(cells).to_dicts()
         ),
     ]
 

@@ -23,8 +23,8 @@ def wrapped(text: str) -> str:
 
 
 def fit_lines(result: FitResult) -> Iterator[str]:
-    """The summary of a fit: notes, a table of scores for each condition, diagnostics, where the report is."""
-    yield from (wrapped(note) for note in result.notes)
+    """The summary of a fit: findings, notes, a table of scores for each condition, diagnostics, where the report is."""
+    yield from (wrapped(sentence) for sentence in (*result.findings, *result.notes))
     for part in result.fits:
         several = len(result.fits) > 1
         table = result.scores.filter(pl.col("condition") == part.condition) if several else result.scores

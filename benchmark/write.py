@@ -10,12 +10,14 @@ import polars as pl
 
 from liescope.benchmark.background import background_scores
 from liescope.benchmark.csv_text import safe
+from liescope.benchmark.fit_page import fit_page
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.folders import report_folder
 from liescope.benchmark.plots import forest, predictive
 from liescope.benchmark.report import report
 from liescope.benchmark.results import stacked, tidy_draws
 from liescope.common.errors import UsageError
+from liescope.common.report_page import write_page
 
 FILES = frozenset(
     {
@@ -28,6 +30,7 @@ FILES = frozenset(
         "drawn_votes.csv",
         "forest.png",
         "predictive.png",
+        "report.html",
         "report.md",
         "win_rates.csv",
     }
@@ -37,9 +40,10 @@ FILES = frozenset(
 def write_fit(out: Path, result: FitResult) -> FitResult:
     """Write the report to the folder, which appears when it is complete; returns the result with its report's path.
 
-    capability.csv and .json hold the scores, counts.csv each cell with its prediction, draws.parquet the sample,
-    drawn_votes.csv the scores with and without games that contain a drawn vote, differences.csv and win_rates.csv the
-    comparison of conditions, background.csv z-scores that do not assume the model, where the games allow them.
+    report.html is the page, report.md the same in short. capability.csv and .json hold the scores, counts.csv each cell
+    with its prediction, draws.parquet the sample, drawn_votes.csv the scores with and without games that contain a
+    drawn vote, differences.csv and win_rates.csv the comparison of conditions, background.csv z-scores that do not
+    assume the model, where the games allow them.
     """
     with report_folder(out, FILES) as folder:
         tables = {
@@ -60,7 +64,8 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
         forest(result.scores).savefig(folder / "forest.png", dpi=150)
         predictive(result.cells).savefig(folder / "predictive.png", dpi=150)
         (folder / "report.md").write_text(report(result), encoding="utf-8")
-    return replace(result, report=out / "report.md")
+        write_page(folder / "report.html", fit_page(result))
+    return replace(result, report=out / "report.html")
 
 
 def _background(result: FitResult) -> pl.DataFrame:

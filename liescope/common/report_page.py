@@ -123,8 +123,8 @@ def with_interval(value: float | None, lo: float | None, hi: float | None, digit
     if value is None or not math.isfinite(value):
         return "–"
     if lo is None or hi is None:
-        return f"{value:.{digits}f}"
-    return f"{value:.{digits}f} ({lo:.{digits}f} to {hi:.{digits}f})"
+        return f"{value:z.{digits}f}"
+    return f"{value:z.{digits}f} ({lo:z.{digits}f} to {hi:z.{digits}f})"
 
 
 def _kinds(table: Tabular) -> list[str]:

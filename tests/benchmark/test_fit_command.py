@@ -14,12 +14,17 @@ from typer.main import get_command
 
 from liescope.benchmark.capability import Posterior
 from liescope.benchmark.commands import app
+from liescope.benchmark.counts import Counts
+from liescope.benchmark.fit_findings import findings
+from liescope.benchmark.fitting import ConditionFit
 from liescope.benchmark.plots import forest, predictive
 from liescope.benchmark.results import predictions, scores, tidy_draws
 from liescope.common.errors import NotConverged, UsageError
+from liescope.common.figures import svg
 from liescope.games import Source
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
+from tests.common.svg_text import smallest_text
 
 pytestmark = pytest.mark.xdist_group("fit")
 
@@ -68,6 +73,7 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
         "draws.parquet",
         "forest.png",
         "predictive.png",
+        "report.html",
         "report.md",
     }
     written = pl.read_csv(out / "capability.csv")
@@ -80,6 +86,10 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     assert pl.read_csv(out / "counts.csv").columns[:5] == ["mafioso", "detective", "villager", "mafia_wins", "games"]
     text = (out / "report.md").read_text(encoding="utf-8")
     assert "480 games in 8 combinations of 2 players" in text
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.count('<p class="finding">') == 3
+    for title in ("Scores of the models", "Goodness of fit", "The sampler"):
+        assert title in page
     assert all((out / name).stat().st_size > 5_000 for name in re.findall(r"\((\w+\.png)\)", text))
 
 
@@ -115,9 +125,9 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_sampling(table: Pat
 def test_the_forest_has_a_panel_for_each_capability_and_a_row_for_each_model(published_fit: Posterior) -> None:
     frame = scores(published_fit).with_columns(model=pl.col("model") + " $x_1$")
     figure = forest(frame)
-    assert [panel.get_title()[-1] for panel in figure.axes] == [")", ")", ")"]
     for name, panel in zip(("m", "d", "v"), figure.axes, strict=True):
-        assert np.allclose(panel.lines[1].get_xdata(), frame[name])
+        assert np.allclose([line.get_xdata()[0] for line in panel.lines[1:]], frame[name])
+        assert any(text.get_text().startswith(f"{name}: ") for text in panel.texts)
     assert len(figure.axes[0].get_yticklabels()) == 10
     figure.canvas.draw()
 
@@ -133,3 +143,18 @@ def test_the_tidy_draws_are_the_draws(published_fit: Posterior) -> None:
     place = published_fit.names["v"].index("Grok 3 Mini")
     one = frame.filter(chain=2, draw=17, parameter="v", model="Grok 3 Mini")["value"].item()
     assert one == published_fit.draws["v"][2, 17, place]
+
+
+def test_the_findings_name_who_leads_and_how_surely(published_fit: Posterior) -> None:
+    table = scores(published_fit)
+    sentences = findings([ConditionFit("", Counts(published_fit.cells, published_fit.cells), published_fit)])
+    for name, sentence in zip(("m", "d", "v"), sentences, strict=True):
+        best = table.sort(name, descending=True).row(0, named=True)
+        assert sentence.startswith(best["model"])
+        assert f"{name} {best[name]:.2f} ({best[f'{name}_lo']:.2f} to {best[f'{name}_hi']:.2f})" in sentence
+        assert re.search(r"in (more than )?\d+% of the draws", sentence)
+
+
+def test_its_figures_can_be_read_on_a_phone(published_fit: Posterior) -> None:
+    for figure in (forest(scores(published_fit)), predictive(predictions(published_fit))):
+        assert smallest_text(svg(figure, "one")) >= 9

@@ -74,4 +74,5 @@ def test_values_are_shown_rounded_and_what_is_not_there_as_a_dash() -> None:
 def test_a_number_is_said_with_its_interval() -> None:
     assert with_interval(0.7349, 0.65, 0.8) == "0.73 (0.65 to 0.80)"
     assert with_interval(0.7349, None, None, 1) == "0.7"
+    assert with_interval(-0.001, -0.1, 0.1) == "0.00 (-0.10 to 0.10)"
     assert with_interval(None, None, None) == "–"

@@ -29,7 +29,7 @@ def test_it_leaves_a_run_a_corpus_two_detectors_and_two_reports(made: Path) -> N
         "models/tfidf/README.md",
         "models/embedding/README.md",
         "reports/detectors/report.md",
-        "reports/capability/report.md",
+        "reports/capability/report.html",
         "reports/capability/forest.png",
     ):
         assert (made / name).stat().st_size > 0, name

@@ -1,0 +1,132 @@
+"""The page of a fit: who leads, the scores of all with their intervals, and how far the fit can be trusted."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from liescope.benchmark.backend import versions
+from liescope.benchmark.identification import PARAMETERS
+from liescope.benchmark.plots import forest, predictive
+from liescope.benchmark.report import (
+    APART,
+    INCOMPARABLE,
+    NOTHING_SHARED,
+    READING,
+    TITLE,
+    counted,
+    fits_well,
+    furthest,
+)
+from liescope.common.figures import svg
+from liescope.common.report_page import Page, Section, with_interval
+
+if TYPE_CHECKING:
+    from liescope.benchmark.fitting import FitResult
+
+_HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds"}
+
+
+def fit_page(result: FitResult) -> Page:
+    """The page."""
+    sections = [_scores(result), _fit(result), *_drawn(result), *_conditions(result), _sampler(result)]
+    return Page(
+        TITLE,
+        result.findings,
+        svg(forest(result.scores), "forest"),
+        "Scores with 95% intervals by model: m of the mafioso, d of the detective, v of the villager.",
+        result.notes,
+        f"{counted(result.cells, result.scores)} Fitted with Liescope {version('liescope')}.",
+        tuple(sections),
+    )
+
+
+def _scores(result: FitResult) -> Section:
+    keys = [name for name in ("condition", "model") if name in result.scores.columns]
+    columns = [_interval(name, f"{name}_lo", f"{name}_hi").alias(_HEADS[name]) for name in PARAMETERS]
+    return Section(
+        "scores",
+        "Scores of the models",
+        READING,
+        "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
+        table=result.scores.select(*keys, *columns),
+        file="capability.csv",
+    )
+
+
+def _fit(result: FitResult) -> Section:
+    columns = ["condition", "mafioso", "detective", "villager", "games", "observed", "predicted", "lo", "hi"]
+    return Section(
+        "goodness",
+        "Goodness of fit",
+        (fits_well(result.cells),),
+        "lo to hi: the central 95% interval that the fit predicts for as many new games.",
+        svg(predictive(result.cells), "predictive"),
+        "Observed against predicted win rate of the mafia, a point for each combination of players.",
+        furthest(result.cells).select([name for name in columns if name in result.cells.columns]),
+        file="counts.csv",
+    )
+
+
+def _drawn(result: FitResult) -> list[Section]:
+    if result.drawn.is_empty():
+        return []
+    sides = [_interval(name, f"{name}_lo", f"{name}_hi").alias(f"games {name}") for name in ("kept", "left_out")]
+    keys = [name for name in ("condition", "model", "parameter") if name in result.drawn.columns]
+    title = "With and without games that contain a drawn vote"
+    return [Section("drawn-votes", title, table=result.drawn.select(*keys, *sides), file="drawn_votes.csv")]
+
+
+def _conditions(result: FitResult) -> list[Section]:
+    if len(result.fits) < 2:
+        return []
+    rates = "Win rates of the mafia, for the combinations played in both conditions (Newcombe's 95% intervals)."
+    return [
+        Section(
+            "conditions",
+            "One condition against another: scores",
+            (INCOMPARABLE if result.differences.is_empty() else APART,),
+            table=result.differences,
+            file="differences.csv",
+        ),
+        Section(
+            "win-rates",
+            "One condition against another: win rates",
+            (NOTHING_SHARED if result.win_rates.is_empty() else rates,),
+            table=result.win_rates,
+            file="win_rates.csv",
+        ),
+    ]
+
+
+def _sampler(result: FitResult) -> Section:
+    rows = [
+        {
+            "condition": fit.condition,
+            "sampler": f"NUTS by {fit.posterior.sampler}",
+            "chains": found.chains,
+            "draws": found.draws,
+            "tuning draws": fit.posterior.settings.tune,
+            "seed": fit.posterior.settings.seed,
+            "largest r-hat": found.r_hat_max,
+            "smallest bulk ESS": round(found.ess_bulk_min),
+            "smallest tail ESS": round(found.ess_tail_min),
+            "smallest BFMI": found.bfmi_min,
+            "divergences": found.divergences,
+            "seconds": found.seconds,
+        }
+        for fit in result.fits
+        for found in (fit.posterior.diagnostics,)
+    ]
+    used = ", ".join(f"{name} {number}" for name, number in versions().items())
+    table = pl.DataFrame(rows) if len(rows) > 1 else pl.DataFrame(rows).drop("condition")
+    return Section("sampler", "The sampler", (f"Made with {used}.",), table=table)
+
+
+def _interval(value: str, lo: str, hi: str) -> pl.Expr:
+    """A number with its interval, as text."""
+    return pl.struct(pl.col(value).alias("value"), pl.col(lo).alias("lo"), pl.col(hi).alias("hi")).map_elements(
+        lambda row: with_interval(row["value"], row["lo"], row["hi"]), return_dtype=pl.String
+    )
