@@ -22,8 +22,9 @@ NOTHING_CHOSEN = Choice({}, "", ())
 class Scores:
     """What the fits of one unit under one protocol give to every statement of the table.
 
-    score: (n,), NaN where there is none; unheard: (n,), whether the detector had heard no model of the statement's
-    table; reasons: why statements have no score; choices: of each fit, with how many statements it learned from.
+    score: (n,), NaN where there is none; unheard: (n,), whether no model of the statement's table spoke in a game
+    that the detector learned from; reasons: why statements have no score; choices: of each fit, with how many
+    statements it learned from.
     """
 
     by: str
@@ -80,13 +81,13 @@ def _scores(
 ) -> Scores:
     score = np.full(table.frame.height, np.nan)
     unheard = np.zeros(table.frame.height, bool)
-    models = table.frame["models"].to_list()
+    models, speakers = table.frame["models"].to_list(), table.column("speaker_model")
     for fit, done in parts:
         if done.reason:
             continue
         score[fit.score] = done.score
         learned_in = np.isin(table.games, np.unique(table.games[fit.learn]))
-        heard = {model for i in np.flatnonzero(learned_in) for model in models[i] or ()}
+        heard = set(speakers[learned_in])
         unheard[fit.score] = [heard.isdisjoint(models[i] or ()) for i in fit.score]
     return Scores(
         *(by, protocol, unit, detector, score, unheard),
