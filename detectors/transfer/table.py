@@ -30,7 +30,7 @@ class Table:
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), game (the rules),
     speaker, speaker_model, source, text, label_role, target, y (null where the target is), and, of its game: models
-    (those that play in it, people apart), self_play, silent and disclosed (null where they are not defined).
+    (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are not defined).
     targets: of each corpus; notes: what was left out.
     """
 
@@ -119,27 +119,23 @@ def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
         *("game", "speaker", "speaker_model", "source", "text", "names", "audience", "label_role"),
         target=pl.lit(target),
         y=pl.col(target_column(target)),
-        models="models",
-        self_play="self_play",
+        models=pl.when(~pl.col("people")).then("models"),
+        self_play=pl.when(~pl.col("people")).then(pl.col("models").list.n_unique() == 1),
         silent="silent",
         disclosed="disclosed",
     )
 
 
 def _games(folder: Path) -> pl.DataFrame:
-    """game_id, models, self_play, silent, disclosed. Disclosure is not defined for rules under which nobody ever claims
-    to be the detective or to have investigated; models and self-play are not for a table where people sit.
+    """game_id, people (whether any sit at the table), silent, disclosed. Disclosure is not defined for rules under
+    which nobody ever claims to be the detective or to have investigated.
     """
     games = collected(read(folder, "games").select("game_id", "game", "seats", "silences"), folder)
-    disclosed = _disclosures(folder)
-    seat = pl.element().struct
-    people = pl.col("seats").list.eval(seat.field("source") == "human").list.any()
-    models = pl.col("seats").list.eval(seat.field("model")).list.unique().list.sort()
-    disclosing = pl.col("game_id").is_in(disclosed.implode())
+    source = pl.col("seats").list.eval(pl.element().struct.field("source"))
+    disclosing = pl.col("game_id").is_in(_disclosures(folder).implode())
     return games.select(
         "game_id",
-        models=pl.when(~people).then(models),
-        self_play=pl.when(~people).then(models.list.len() == 1),
+        people=source.list.contains("human"),
         silent=pl.col("silences") > 0,
         disclosed=pl.when(disclosing.any().over("game")).then(disclosing),
     )
