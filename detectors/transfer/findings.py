@@ -49,7 +49,7 @@ def _across(by: str, detector: str, row: Mapping[str, Any] | None) -> str:
         return f"No {by} can be tested on another: every cell off the diagonal is empty."
     worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
     return (
-        f"Trained on one {by} and tested on another, {detector} falls to AUROC {worst} at worst, from {row['train']} "
+        f"Trained on one {by} and tested on another, {detector} has AUROC {worst} at worst, from {row['train']} "
         f"to {row['test']}; the mean of {row['cells']} such cells is {mean}."
     )
 
