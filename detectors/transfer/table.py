@@ -29,7 +29,8 @@ class Table:
     """Statements of all splits of some corpora, in order of play.
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), game (the rules),
-    speaker, speaker_model, source, text, label_role, target, y (null where the target is), and, of its game: models
+    speaker, speaker_model, source (scripted, model or human; what is imported is a model's unless its log names a
+    person), text, label_role, target, y (null where the target is), and, of its game: models
     (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are not defined).
     targets: of each corpus; notes: what was left out.
     """
@@ -116,7 +117,9 @@ def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
         corpus.alias("corpus"),
         "statement_id",
         game_id.alias("game_id"),
-        *("game", "speaker", "speaker_model", "source", "text", "names", "audience", "label_role"),
+        *("game", "speaker", "speaker_model"),
+        pl.col("source").replace("imported", "model"),
+        *("text", "names", "audience", "label_role"),
         target=pl.lit(target),
         y=pl.col(target_column(target)),
         models=pl.when(~pl.col("people")).then("models"),

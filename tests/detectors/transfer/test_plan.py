@@ -85,6 +85,23 @@ def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
     assert found.cells.filter(pl.col("protocol") == "pair")["value"].null_count() == 0
 
 
+def test_people_are_one_source_and_models_another_whether_played_here_or_imported(
+    planted: Planted, recording: type[RecordingDetector]
+) -> None:
+    def from_elsewhere(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["source"] = "imported"
+
+    def people(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["source"] = row["speaker_model"] = "human"
+
+    corpora = [planted("here"), planted("there", change=from_elsewhere), planted("people", change=people)]
+    found = transfer(corpora, by="source", detector=recording.kind, draws=10)
+    assert set(found.cells["test"]) == {"human", "model"}
+    assert found.cells["value"].null_count() == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
