@@ -8,7 +8,7 @@ from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector
 from liescope.detectors.registry import DETECTORS, make
 from liescope.detectors.saved import LoadedDetector, load
-from liescope.detectors.scoring import score
+from liescope.detectors.scoring import ScoredFile, score, score_file
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.training import TrainResult, train
 from liescope.detectors.transfer import TransferResult, transfer
@@ -23,6 +23,7 @@ __all__ = [
     "Example",
     "Labelled",
     "LoadedDetector",
+    "ScoredFile",
     "TextConfig",
     "TrainResult",
     "TransferResult",
@@ -31,6 +32,7 @@ __all__ = [
     "load",
     "make",
     "score",
+    "score_file",
     "textualize",
     "train",
     "transfer",

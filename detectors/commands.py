@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,15 +97,15 @@ def train(
 
 @app.command()
 def score(
-    model: Annotated[Path, typer.Argument(help="A model folder that `liescope train` made.")],
+    model: Annotated[str, typer.Argument(help="A model folder that `liescope train` made, or USER/NAME on the Hub.")],
     texts: Annotated[
         list[str] | None, typer.Argument(help="Statements; without any, or with -, standard input, one a line.")
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--in", help="Read statements from a .jsonl, .parquet or .csv file with a column `text`."),
+        typer.Option("--in", help="Read statements from a .jsonl(.gz), .parquet or .csv file with a column `text`."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write scores to a .jsonl, .parquet or .csv file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write scores to a .jsonl(.gz), .parquet or .csv file.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file at --out.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -117,30 +118,29 @@ def score(
     """
     from liescope.detectors.display import score_lines
     from liescope.detectors.saved import load
-    from liescope.detectors.score_files import lines, read_file, score_stream, score_writer
+    from liescope.detectors.score_files import lines, statements_of
+    from liescope.detectors.scoring import score_file
 
     if texts == ["-"]:
         texts = None
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
-    statements: Iterable[object] = texts or (read_file(file) if file else lines(sys.stdin))
-    loaded = load(model)
-    tables = score_stream(loaded, statements)
     if out is not None:
-        with score_writer(out, overwrite) as write:
-            rows = 0
-            for table in tables:
-                write(table)
-                rows += table.height
+        done = score_file(model, file or texts or lines(sys.stdin), out=out, overwrite=overwrite, progress=True)
         if as_json:
-            emit({"model": str(model), "out": str(out), "statements": rows})
+            emit(done.to_json())
         else:
-            print(f"{rows:,} statements scored: {out}")
-    elif as_json:
-        emit({"model": str(model), "rows": [row for table in tables for row in table.iter_rows(named=True)]})
-    else:
-        for table in tables:
-            print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
+            rate = done.statements / max(done.seconds, 1e-9)
+            print(f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}")
+        return
+    loaded = load(model)
+    with statements_of(file) if file else nullcontext((texts or lines(sys.stdin), None)) as (statements, _):
+        tables = loaded.score_stream(statements)
+        if as_json:
+            emit({"model": model, "rows": [row for table in tables for row in table.iter_rows(named=True)]})
+        else:
+            for table in tables:
+                print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
 
 
 @app.command()

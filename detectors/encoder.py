@@ -19,6 +19,7 @@ from pydantic import Field
 from liescope.common.encoder_folder import check_encoder, encoder_folder, is_hub_id
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
+from liescope.detectors.batches import by_length, distinct
 from liescope.detectors.embedding import LOCAL
 from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
@@ -26,6 +27,8 @@ from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 
 _PART = "encoder"
+_BATCH_TOKENS = {"cpu": 2048, "cuda": 2**16}
+_CLASSES: dict[str, Any] = {"id2label": {0: "honest", 1: "deceptive"}, "label2id": {"honest": 0, "deceptive": 1}}
 
 
 class EncoderOptions(DetectorOptions):
@@ -69,9 +72,9 @@ class EncoderDetector(Detector):
         set_seed(o.seed)
         advice = "give a Hub id that you can reach, a folder, or leave --encoder out for the bundled all-MiniLM-L6-v2"
         with Reading(f"the encoder {o.encoder!r}", advice):
-            self._tokenizer, self._model = _load(encoder_folder(o.encoder), num_labels=2)
+            self._tokenizer, self._model = _load(encoder_folder(o.encoder), **_CLASSES)
         learn, check = _split(len(y), groups, o.held_out, o.seed)
-        rows = self._tokenize(examples)
+        rows = self._tokenize([textualize(example, self.text) for example in examples])
         data = [{**row, "labels": int(label)} for row, label in zip(rows, y, strict=True)]
         with tempfile.TemporaryDirectory(prefix="liescope-") as scratch:
             trainer = Trainer(
@@ -93,18 +96,17 @@ class EncoderDetector(Detector):
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         import torch
 
-        rows = self._tokenize(examples)
-        # Batches of similar length waste no padding.
-        order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
-        found = np.empty((len(rows), 2))
-        size = self.options.batch_size * 2
+        texts, place = distinct([textualize(example, self.text) for example in examples])
+        rows = self._tokenize(texts)
+        found, done = np.empty((len(rows), 2)), 0
         with torch.inference_mode():
-            for start in range(0, len(rows), size):
-                part = order[start : start + size]
-                batch = self._tokenizer.pad([rows[i] for i in part], return_tensors="pt").to(self._model.device)
+            lengths, device = [len(row["input_ids"]) for row in rows], self._model.device
+            for part in by_length(lengths, _BATCH_TOKENS[device.type]):
+                batch = self._tokenizer.pad([rows[i] for i in part], return_tensors="pt").to(device)
                 found[part] = self._model(**batch).logits.double().softmax(-1).cpu().numpy()
-                progress("scoring statements", min(start + size, len(rows)), len(rows))
-        return found
+                done += len(part)
+                progress("scoring statements", done, len(rows))
+        return found[place]
 
     def save(self, folder: Path) -> None:
         self._model.save_pretrained(folder / _PART)
@@ -125,15 +127,14 @@ class EncoderDetector(Detector):
         detector._model = model.to(_device()).eval()
         return detector
 
-    def _tokenize(self, examples: Sequence[Example]) -> list[dict[str, list[int]]]:
+    def _tokenize(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
         """Truncate from the left, so that the statement itself survives a long context."""
-        if not examples:
+        if not texts:
             return []
         self._tokenizer.truncation_side = "left"
-        texts = [textualize(example, self.text) for example in examples]
         limit = min(self.options.max_length, self._model.config.max_position_embeddings)
-        read = self._tokenizer(texts, truncation=True, max_length=limit)
-        return [{key: read[key][i] for key in read} for i in range(len(texts))]
+        read = self._tokenizer(list(texts), truncation=True, max_length=limit)
+        return [dict(zip(read, values, strict=True)) for values in zip(*read.values(), strict=True)]
 
 
 def _report_steps(progress: Progress) -> Any:

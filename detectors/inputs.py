@@ -15,6 +15,11 @@ from liescope.labeling.audiences import Heard, known_before
 from liescope.labeling.reading_notes import LOST_TEXT
 
 NO_TEXT = "no text"
+COLUMNS = (
+    *("statement_id", "text", "speaker", "speaker_model", "game_id", "names", "alive", "audience", "context"),
+    "read_notes",
+)
+"""What is read of a row; its other columns are not even loaded from a file."""
 
 Turn = tuple[str, str]
 

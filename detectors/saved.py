@@ -6,7 +6,7 @@ Nothing in it is unpickled and no code in it runs: JSON, Parquet, text, skops (n
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,12 +26,13 @@ from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, read_model_file
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import Detector
+from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import load_parts
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
-_BATCH = 4096
+WINDOW = 4096
+"""Statements that are read before they are scored: enough for batches of equal length, little enough for memory."""
 _PROBE = Example("", "", "speaker", "", "I investigated Bob. He is the mafioso.", ("Bob",), (("Bob", "No, I'm not."),))
 _ADVICE = "train the detector again"
 
@@ -70,23 +71,24 @@ class LoadedDetector:
 
     def score(self, statements: Any, *, progress: bool = False) -> pl.DataFrame:
         """The probability that each statement is deceptive; see `liescope.score`."""
-        reader = self.reader()
-        given = enumerate(each_statement(statements))
-        tables = []
         with shown(progress) as show:
-            while batch := [reader.read(number, one) for number, one in islice(given, _BATCH)]:
-                tables.append(self.score_batch(batch))
-                done = sum(table.height for table in tables)
-                show("scoring statements", done, done)
+            tables = list(self.score_stream(each_statement(statements), show))
         found = pl.concat(tables) if tables else self.score_batch([])
         return found if found["statement_id"].null_count() < found.height else found.drop("statement_id")
 
-    def score_batch(self, statements: Sequence[Statement]) -> pl.DataFrame:
+    def score_stream(self, statements: Iterable[object], progress: Progress = silent) -> Iterator[pl.DataFrame]:
+        """Tables of scores, one for each few thousand statements, in their order."""
+        reader, given, before = self.reader(), enumerate(statements), 0
+        while batch := [reader.read(number, one) for number, one in islice(given, WINDOW)]:
+            yield self.score_batch(batch, _after(before, len(batch), progress))
+            before += len(batch)
+
+    def score_batch(self, statements: Sequence[Statement], progress: Progress = silent) -> pl.DataFrame:
         """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
         score_null.
         """
         examples = [one.example for one in statements if one.example is not None]
-        score = iter(self._probabilities(examples).tolist())
+        score = iter(self._probabilities(examples, progress).tolist())
         table = pl.DataFrame(
             {
                 "statement_id": [one.key for one in statements],
@@ -103,11 +105,17 @@ class LoadedDetector:
         }
         return table.with_columns(**flags).select("statement_id", "text", "score", *flags, "score_null")
 
-    def _probabilities(self, examples: Sequence[Example]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        found = self.detector.predict_proba(examples)[:, 1]
+    def _probabilities(self, examples: Sequence[Example], progress: Progress) -> np.ndarray[Any, np.dtype[np.float64]]:
+        found = self.detector.predict_proba(examples, progress)[:, 1]
+        progress("scoring statements", 1, 1)
         if not ((found >= 0) & (found <= 1)).all():
             raise BadData(f"{self.name} gave a score that is no probability; the model is damaged, train it again")
         return found
+
+
+def _after(before: int, rows: int, progress: Progress) -> Progress:
+    """Reports the progress of a batch of `rows` statements as that of all statements so far."""
+    return lambda _, done, total: progress("scoring statements", before + rows * done // total, before + rows)
 
 
 def load(path: str | os.PathLike[str]) -> LoadedDetector:

@@ -1,12 +1,14 @@
-"""Reads statements from files and streams and writes their scores, in batches, so that memory use stays flat."""
+"""Files of statements, read a few rows at a time; files of scores, which appear when they are complete."""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,18 +18,15 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import cell
-from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.inputs import COLUMNS
 
-BATCH = 1024
-FORMATS = (".jsonl", ".parquet", ".csv")
+FORMATS = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 _LONGEST = 2**24  # characters of a line
+_ROWS = 1024
 
-
-def score_stream(model: LoadedDetector, statements: Iterable[object]) -> Iterator[pl.DataFrame]:
-    """Tables of scores, one per batch of statements."""
-    reader, given = model.reader(), enumerate(statements)
-    while batch := [reader.read(number, one) for number, one in islice(given, BATCH)]:
-        yield model.score_batch(batch)
+Share = Callable[[], float]
+"""How much of a file has been read, from 0 to 1."""
+Write = Callable[[pl.DataFrame], None]
 
 
 def lines(stream: IO[str]) -> Iterator[str]:
@@ -43,27 +42,35 @@ def lines(stream: IO[str]) -> Iterator[str]:
         raise BadData(f"line {number + 1} is not UTF-8; convert the file first") from error
 
 
-def read_file(path: Path) -> Iterator[object]:
-    """The statements of a jsonl, Parquet or CSV file. Raises UsageError for another kind of file, BadData for a
-    damaged one.
+@contextmanager
+def statements_of(path: Path) -> Iterator[tuple[Iterator[object], Share]]:
+    """Yield the rows of a file of statements, read as they are asked for, and how much of it has been read.
+
+    Raises UsageError for a kind of file that has no reader; reading raises BadData for a damaged one.
     """
-    reader = {".jsonl": _read_jsonl, ".parquet": _read_parquet, ".csv": _read_csv}.get(path.suffix.lower())
-    if reader is None:
-        raise UsageError(f"{path} has none of the endings {', '.join(FORMATS)}; convert it, or pipe in one text a line")
+    kind = _format(path, "convert it, or pipe in one text a line")
     if not path.is_file():
         raise UsageError(f"{path} is not a file")
-    return reader(path)
+    if kind == ".parquet":
+        yield _parquet_rows(path)
+        return
+    size = max(path.stat().st_size, 1)
+    with path.open("rb") as raw, gzip.open(raw) if kind == ".jsonl.gz" else raw as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        rows = _csv_rows(path, text) if kind == ".csv" else _jsonl_rows(path, text)
+        yield rows, lambda: raw.tell() / size
+        text.detach()
 
 
 @contextmanager
-def score_writer(path: Path, overwrite: bool) -> Iterator[Callable[[pl.DataFrame], None]]:
+def score_writer(path: Path, overwrite: bool) -> Iterator[Write]:
     """Yield a function to call with each table of scores. The file appears when the block ends, unless it raises.
 
-    Raises UsageError for another kind of file, one that already exists, or one that cannot be written.
+    Raises UsageError for a kind of file that has no writer, one that already exists, or one that cannot be written.
     """
-    writer = {".jsonl": _jsonl_writer, ".parquet": _parquet_writer, ".csv": _csv_writer}.get(path.suffix.lower())
-    if writer is None:
-        raise UsageError(f"{path} has none of the endings {', '.join(FORMATS)}; choose another --out")
+    writer = {".parquet": _parquet_writer, ".csv": _csv_writer}.get(
+        _format(path, "choose another --out"), _jsonl_writer
+    )
     if path.exists() and not overwrite:
         raise UsageError(f"{path} exists; add --overwrite to replace it, or choose another --out")
     partial = path.with_name(f".{path.name}.partial")
@@ -78,8 +85,16 @@ def score_writer(path: Path, overwrite: bool) -> Iterator[Callable[[pl.DataFrame
         partial.unlink(missing_ok=True)
 
 
-def _read_jsonl(path: Path) -> Iterator[object]:
-    with path.open(encoding="utf-8") as stream:
+def _format(path: Path, advice: str) -> str:
+    """The ending of a path. Raises UsageError if no format has it."""
+    found = next((ending for ending in FORMATS if path.name.lower().endswith(ending)), None)
+    if found is None:
+        raise UsageError(f"{path} has none of the endings {', '.join(FORMATS)}; {advice}")
+    return found
+
+
+def _jsonl_rows(path: Path, stream: IO[str]) -> Iterator[object]:
+    try:
         for number, line in enumerate(lines(stream), start=1):
             if not line.strip():
                 continue
@@ -87,37 +102,49 @@ def _read_jsonl(path: Path) -> Iterator[object]:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
                 raise BadData(f"{path}, line {number} is not JSON ({str(error)[:100]})") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise BadData(f"{path} is not compressed with gzip, or damaged ({str(error)[:100]})") from error
 
 
-def _read_csv(path: Path) -> Iterator[object]:
+def _csv_rows(path: Path, stream: Iterable[str]) -> Iterator[object]:
     csv.field_size_limit(_LONGEST)
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        try:
-            for row in csv.DictReader(stream):
-                yield {name: value for name, value in row.items() if name is not None}
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise BadData(f"{path} is not CSV in UTF-8 ({str(error)[:100]})") from error
-
-
-def _read_parquet(path: Path) -> Iterator[object]:
     try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(BATCH):
-                yield from batch.to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise BadData(f"{path} is not Parquet, or damaged ({str(error).splitlines()[0][:100]})") from error
+        for row in csv.DictReader(stream):
+            yield {name: value for name, value in row.items() if name is not None}
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise BadData(f"{path} is not CSV in UTF-8 ({str(error)[:100]})") from error
+
+
+def _parquet_rows(path: Path) -> tuple[Iterator[object], Share]:
+    read, total = 0, 1
+
+    def rows() -> Iterator[object]:
+        nonlocal read, total
+        try:
+            with pq.ParquetFile(path) as file:
+                total = max(file.metadata.num_rows, 1)
+                names = file.schema_arrow.names
+                wanted = [name for name in names if name in COLUMNS] if "text" in names else names
+                for batch in file.iter_batches(_ROWS, columns=wanted):
+                    read += batch.num_rows
+                    yield from batch.to_pylist()
+        except (pa.ArrowException, OSError) as error:
+            raise BadData(f"{path} is not Parquet, or damaged ({str(error).splitlines()[0][:100]})") from error
+
+    return rows(), lambda: read / total
 
 
 @contextmanager
-def _jsonl_writer(path: Path) -> Iterator[Callable[[pl.DataFrame], None]]:
-    with path.open("w", encoding="utf-8") as stream:
+def _jsonl_writer(path: Path) -> Iterator[Write]:
+    packed = path.name.lower().endswith(".gz.partial")
+    with gzip.open(path, "wt", encoding="utf-8") if packed else path.open("w", encoding="utf-8") as stream:
         yield lambda table: stream.writelines(
             json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in table.iter_rows(named=True)
         )
 
 
 @contextmanager
-def _csv_writer(path: Path) -> Iterator[Callable[[pl.DataFrame], None]]:
+def _csv_writer(path: Path) -> Iterator[Write]:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         empty = True
@@ -133,7 +160,7 @@ def _csv_writer(path: Path) -> Iterator[Callable[[pl.DataFrame], None]]:
 
 
 @contextmanager
-def _parquet_writer(path: Path) -> Iterator[Callable[[pl.DataFrame], None]]:
+def _parquet_writer(path: Path) -> Iterator[Write]:
     with path.open("wb") as stream:
         writer: pq.ParquetWriter | None = None
 
@@ -143,9 +170,11 @@ def _parquet_writer(path: Path) -> Iterator[Callable[[pl.DataFrame], None]]:
             writer = writer or pq.ParquetWriter(stream, rows.schema, compression="zstd")
             writer.write_table(rows.cast(writer.schema))
 
-        yield write
-        if writer is not None:
-            writer.close()
+        try:
+            yield write
+        finally:
+            if writer is not None:
+                writer.close()
 
 
 def _cell(value: Any) -> Any:

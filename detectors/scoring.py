@@ -1,13 +1,36 @@
-"""Scoring statements with a saved detector."""
+"""Scoring statements with a saved detector, given in memory or in a file of any length."""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.score_files import Share, score_writer, statements_of
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFile:
+    """A file of scores. model: as named by the caller; statements, scored: its rows, and those with a score; seconds:
+    wall-clock time, without loading the model.
+    """
+
+    model: str
+    out: Path
+    statements: int
+    scored: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """What `liescope score --out … --json` prints."""
+        return {**asdict(self), "out": str(self.out)}
 
 
 def score(model: str | os.PathLike[str] | LoadedDetector, statements: Any, *, progress: bool = False) -> pl.DataFrame:
@@ -33,3 +56,57 @@ def score(model: str | os.PathLike[str] | LoadedDetector, statements: Any, *, pr
     """
     detector = model if isinstance(model, LoadedDetector) else load(model)
     return detector.score(statements, progress=progress)
+
+
+def score_file(
+    model: str | os.PathLike[str] | LoadedDetector,
+    statements: str | os.PathLike[str] | Iterable[object],
+    *,
+    out: str | os.PathLike[str],
+    overwrite: bool = False,
+    progress: bool = False,
+) -> ScoredFile:
+    """Score the statements of a file into another, a few thousand at a time, so that memory use stays flat.
+
+    model: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column `text` and any other that
+    `score` reads, or an iterable of statements; out: a file with one of these endings, which gets the columns of
+    `score`, one row for each statement, in order. It appears when it is complete, however the scoring ends.
+    overwrite: replace an existing `out`.
+
+    Raises what `score` raises, UsageError for an ending or an `out` that is taken or cannot be written, and BadData for
+    a damaged file.
+
+    Example:
+        >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
+    """
+    detector = model if isinstance(model, LoadedDetector) else load(model)
+    name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
+    if isinstance(statements, str | os.PathLike):
+        with statements_of(Path(statements)) as (rows, share):
+            return _score_into(detector, name, rows, share, Path(out), overwrite, progress)
+    return _score_into(detector, name, statements, lambda: 1.0, Path(out), overwrite, progress)
+
+
+def _score_into(
+    model: LoadedDetector,
+    name: str,
+    statements: Iterable[object],
+    share: Share,
+    out: Path,
+    overwrite: bool,
+    progress: bool,
+) -> ScoredFile:
+    began = time.perf_counter()
+    rows = scored = 0
+    with score_writer(out, overwrite) as write, shown(progress) as show:
+
+        def estimated(what: str, done: int, read: int) -> None:
+            show(what, done, max(read, round(read / (share() or 1.0))))
+
+        for table in model.score_stream(statements, estimated):
+            write(table)
+            rows += table.height
+            scored += table["score"].count()
+        if not rows:
+            write(model.score_batch([]))
+    return ScoredFile(name, out, rows, scored, time.perf_counter() - began)

@@ -4,7 +4,7 @@ Every function here does what the command of its name does, and returns a small 
 
 - `play`, `label`, `import_games`: games into a run.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub.
-- `train`, `load`, `score`, `evaluate`, `transfer`, `audit`: lie detectors.
+- `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players.
 
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
@@ -20,7 +20,7 @@ from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
     from liescope.benchmark import analyse, fit
-    from liescope.detectors import audit, evaluate, load, score, train, transfer
+    from liescope.detectors import audit, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus import build, publish, read
     from liescope.generate.importers import import_games
     from liescope.generate.runs.label import label
@@ -41,6 +41,7 @@ __all__ = [
     "publish",
     "read",
     "score",
+    "score_file",
     "train",
     "transfer",
 ]
@@ -50,7 +51,7 @@ _ROOMS = {
     "liescope.generate.runs.label": ("label",),
     "liescope.generate.importers": ("import_games",),
     "liescope.generate.corpus": ("build", "publish", "read"),
-    "liescope.detectors": ("audit", "evaluate", "load", "score", "train", "transfer"),
+    "liescope.detectors": ("audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.benchmark": ("analyse", "fit"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}

@@ -12,10 +12,11 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
+from liescope.detectors.batches import by_length, distinct
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.protocol import Detector
 from liescope.detectors.registry import load_parts, make
-from liescope.detectors.textualize import TextConfig
+from liescope.detectors.textualize import TextConfig, textualize
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,32 @@ def test_the_bundled_encoder_is_fine_tuned_offline(data: Labelled, held_out: Lab
     detector.save(tmp_path)
     again = load_parts("encoder", tmp_path, TextConfig(), detector.options.model_dump())
     assert np.array_equal(again.predict_proba(held_out.examples), proba)
+
+
+def test_batches_hold_every_text_once_and_little_padding() -> None:
+    lengths = np.random.default_rng(0).integers(3, 90, 500).tolist()
+    parts = list(by_length([*lengths, 5000], 1024))
+    assert sorted(np.concatenate(parts)) == list(range(501))
+    assert parts[-1].tolist() == [500]
+    sizes = [len(part) * max(lengths[i] for i in part) for part in parts[:-1]]
+    assert max(sizes) <= 1024
+    assert sum(sizes) < 1.05 * sum(lengths)
+    assert distinct(["b", "a", "b"])[0] == ["b", "a"]
+    assert distinct(["b", "a", "b"])[1].tolist() == [0, 1, 0]
+
+
+def test_an_encoder_scores_as_a_plain_pipeline_does(data: Labelled, tiny_encoder: Path, tmp_path: Path) -> None:
+    """Whatever the batches: the same text has the same score, to the last digits."""
+    from transformers import pipeline
+
+    detector = make("encoder", TextConfig(), {"encoder": str(tiny_encoder), "max_steps": 3, "max_length": 24})
+    detector.fit(data.examples, data.y, data.groups)
+    detector.save(tmp_path)
+    some = [*data.examples[:40], *data.examples[:9]]
+    texts = [textualize(example, detector.text) for example in some]
+    plain = pipeline("text-classification", str(tmp_path / "encoder"), top_k=None)(texts)
+    expected = [next(each["score"] for each in row if each["label"] == "deceptive") for row in plain]
+    assert np.allclose(detector.predict_proba(some)[:, 1], expected, atol=1e-5)
 
 
 def test_an_embedding_detector_refuses_an_encoder_other_than_its_own(embedding: Detector, tmp_path: Path) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from datasets import Dataset
 from hypothesis import given
@@ -22,7 +25,7 @@ from typer.testing import CliRunner
 
 import liescope
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors import LoadedDetector, load, score, train
+from liescope.detectors import LoadedDetector, load, score, score_file, train
 from liescope.detectors.commands import app
 from liescope.detectors.evaluation.bootstrap import game_weights
 from liescope.detectors.evaluation.decisions import decision_metrics
@@ -233,6 +236,8 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
 def read_back(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".parquet":
         return pl.read_parquet(path).to_dicts()
+    if path.suffix == ".gz":
+        return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
     if path.suffix == ".jsonl":
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [
@@ -240,14 +245,17 @@ def read_back(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("out", ["scores.jsonl", "scores.csv", "scores.parquet"])
-@pytest.mark.parametrize("into", ["said.jsonl", "said.csv", "said.parquet"])
+@pytest.mark.parametrize("out", ["scores.jsonl", "scores.csv", "scores.parquet", "scores.jsonl.gz"])
+@pytest.mark.parametrize("into", ["said.jsonl", "said.csv", "said.parquet", "said.jsonl.gz"])
 def test_files_of_every_kind_are_scored_in_batches(
     into: str, out: str, folder: Path, model: LoadedDetector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("liescope.detectors.score_files.BATCH", 7)
+    monkeypatch.setattr("liescope.detectors.saved.WINDOW", 7)
     rows = [{"text": f'{CALM}, {number} "x"\nnext', "speaker": "Bob"} for number in range(20)]
-    write = {".jsonl": write_jsonl, ".csv": write_csv, ".parquet": lambda p, r: pl.DataFrame(r).write_parquet(p)}
+    write = {
+        **{".jsonl": write_jsonl, ".csv": write_csv, ".parquet": lambda p, r: pl.DataFrame(r).write_parquet(p)},
+        ".gz": lambda p, r: (write_jsonl(p, r), p.write_bytes(gzip.compress(p.read_bytes()))),
+    }
     write[Path(into).suffix](tmp_path / into, rows)
     said = run("score", str(folder), "--in", str(tmp_path / into), "--out", str(tmp_path / out))
     assert "20 statements scored" in said
@@ -260,7 +268,7 @@ def test_files_of_every_kind_are_scored_in_batches(
 def test_context_goes_on_over_the_border_of_a_batch(
     model: LoadedDetector, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("liescope.detectors.score_files.BATCH", 4)
+    monkeypatch.setattr("liescope.detectors.saved.WINDOW", 4)
     statements = read_statements(corpus, ["test"])
     statements.select("statement_id", "game_id", "speaker", "text", "names").write_parquet(tmp_path / "in.parquet")
     folder = train("tfidf", corpus, out=tmp_path / "m", folds=0, context=2).model
@@ -278,6 +286,8 @@ def test_context_goes_on_over_the_border_of_a_batch(
         ("a.csv", b"said\nhello\n", "has no 'text'"),
         ("a.csv", b"text\n\xff\xfe\n", "is not CSV in UTF-8"),
         ("a.parquet", b"PAR1 not", "is not Parquet"),
+        ("a.jsonl.gz", b'{"text": "hello"}', "is not compressed with gzip"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "hello"}\n' * 99)[:-9], "or damaged"),
         ("a.xlsx", b"", "none of the endings"),
     ],
 )
@@ -288,6 +298,53 @@ def test_a_file_that_cannot_be_read_is_one_line_and_leaves_nothing(
     with pytest.raises(UsageError, match=words):
         run("score", str(folder), "--in", str(tmp_path / name), "--out", str(tmp_path / "out.jsonl"))
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_scores_appear_only_when_the_last_one_is_written(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("liescope.detectors.saved.WINDOW", 4)
+    out = tmp_path / "scores.parquet"
+
+    def said(breaks_off: bool) -> Iterator[str]:
+        for _ in range(20):
+            assert not out.exists()
+            yield CALM
+        if breaks_off:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score_file(folder, said(True), out=out)
+    assert list(tmp_path.iterdir()) == []
+    done = score_file(folder, said(False), out=out)
+    assert (done.statements, done.scored, pl.read_parquet(out).height) == (20, 20, 20)
+
+
+def test_a_file_without_statements_gives_a_file_without_scores(folder: Path, tmp_path: Path) -> None:
+    pl.DataFrame(schema={"text": pl.String}).write_parquet(tmp_path / "in.parquet")
+    done = score_file(folder, tmp_path / "in.parquet", out=tmp_path / "out.parquet")
+    assert done.statements == 0
+    assert pl.read_parquet(tmp_path / "out.parquet").columns == ["statement_id", *COLUMNS]
+
+
+def test_columns_that_no_detector_reads_are_not_read(folder: Path, tmp_path: Path) -> None:
+    """A value that cannot be turned into Python would raise."""
+    far = pa.array([2**62], pa.timestamp("us"))
+    pq.write_table(pa.table({"text": [CALM], "transcript": far}), tmp_path / "in.parquet")
+    assert score_file(folder, tmp_path / "in.parquet", out=tmp_path / "out.csv").scored == 1
+
+
+def test_progress_estimates_how_many_there_are_from_how_much_was_read(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("liescope.detectors.saved.WINDOW", 500)
+    seen = []
+    monkeypatch.setattr("liescope.detectors.scoring.shown", lambda _: nullcontext(lambda *told: seen.append(told[1:])))
+    write_jsonl(tmp_path / "in.jsonl", [{"text": CALM}] * 4000)
+    score_file(folder, tmp_path / "in.jsonl", out=tmp_path / "out.csv", progress=True)
+    assert [done for done, _ in seen] == list(range(500, 4001, 500))
+    assert all(3500 <= total <= 4500 for done, total in seen[2:])
+    assert seen[-1] == (4000, 4000)
 
 
 def test_a_line_without_end_is_not_read_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

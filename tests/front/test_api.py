@@ -25,6 +25,7 @@ FUNCTIONS = [
     "publish",
     "read",
     "score",
+    "score_file",
     "train",
     "transfer",
 ]
