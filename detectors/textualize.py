@@ -23,7 +23,8 @@ _ALSO_WORDS = frozenset(
 )
 _ROLES = re.compile(
     r"(?<![^\W_])(?:mafios[oi]s?|mafias?|detectives?|villagers?|town(?:s?folk|s?people|ies?|s)?|"
-    r"werewol(?:f|ves)|wol(?:f|ves)|villages?|jesters?|seers?|doctors?|merlin|assassin|percival|mordred)(?![^\W_])",
+    r"werewol(?:f|ves)|wol(?:f|ves)|villages?|jesters?|seers?|doctors?|ducks?|goose|geese|"
+    r"merlin|assassin|percival|mordred|morgana|oberon|minions?|servants?)(?![^\W_])",
     re.IGNORECASE,
 )
 ROLE_TOKEN = "role"

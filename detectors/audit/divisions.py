@@ -39,10 +39,10 @@ def held_out(data: Audited, bench: Bench, probe: Probe, unit: str) -> tuple[list
         by_unit.row("division", f"whole {many} held out", OUT_OF_FOLD, "auroc"),
         lost.row("division", f"games minus whole {many} held out", OUT_OF_FOLD, "auroc_difference"),
     ]
-    words = f"With whole {many} held out, words reach AUROC {by_unit:.3f}; with games held out, {by_game.value:.3f}"
+    words = f"With whole {many} held out, words reach AUROC {by_unit:.3f}, {lost:.3f} less than with games held out"
     severity = graded(lost.certain, f.DIFFERENCE, f.LARGE_DIFFERENCE)
     if severity != f.PLAIN:
-        words += f". {lost:.3f} of it belongs to the {one}, with the models and prompts that it has"
+        words += f": that part belongs to the {one}, with the models and prompts that it has"
     known = set(data.texts.filter(pl.col("split") == "train")[unit])
     test = data.texts.filter(pl.col("split") == "test")
     if known and test.height:

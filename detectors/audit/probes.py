@@ -37,7 +37,7 @@ ROLE_ORACLE = "role oracle"
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A probe that knows nothing about what was said. subject, moral: the parts of its sentence."""
+    """A probe that knows nothing of the words. subject, moral: the parts of its sentence, with its verb."""
 
     name: str
     subject: str
@@ -46,19 +46,26 @@ class Shortcut:
 
 LEARNED_NOTHING = "a detector at {value:.2f} would have learned nothing more"
 SHORTCUTS = {
-    "length": Shortcut("length", "Length alone", LEARNED_NOTHING),
-    "position": Shortcut("position", "The place in the game alone", LEARNED_NOTHING),
-    "round": Shortcut("round", "Day, phase and round alone", LEARNED_NOTHING),
-    "model": Shortcut("model", "The speaking model alone", "a detector at {value:.2f} may know only who writes how"),
-    "name": Shortcut("name", "The speaker's name alone", "roles are not dealt evenly to names"),
-    "game": Shortcut("game", "The game and its condition alone", "a detector at {value:.2f} may know only the rules"),
+    "length": Shortcut("length", "Length alone reaches", LEARNED_NOTHING),
+    "position": Shortcut("position", "The place in the game alone reaches", LEARNED_NOTHING),
+    "round": Shortcut("round", "Day, phase and round alone reach", LEARNED_NOTHING),
+    "audience": Shortcut("audience", "How many hear it alone reaches", LEARNED_NOTHING),
+    "model": Shortcut(
+        "model", "The speaking model alone reaches", "a detector at {value:.2f} may know only who writes how"
+    ),
+    "name": Shortcut("name", "The speaker's name alone reaches", "roles are not dealt evenly to names"),
+    "game": Shortcut(
+        "game", "The game and its condition alone reach", "a detector at {value:.2f} may know only the rules"
+    ),
     "others' words": Shortcut(
         "others' words",
-        "What the others said before, the statement itself hidden,",
+        "What others said before, without the statement itself, reaches",
         "a detector that reads context can repeat what the table thinks",
     ),
     ROLE_ORACLE: Shortcut(
-        ROLE_ORACLE, "The speaker's role alone", "this target can be had by finding out roles, without reading for lies"
+        ROLE_ORACLE,
+        "The speaker's role alone reaches",
+        "this target can be had by finding out roles, without reading for lies",
     ),
 }
 
@@ -70,6 +77,7 @@ def table_probes(data: Audited) -> dict[str, Probe]:
         "length": (CONTROLS["length"], ("text",)),
         "position": (CONTROLS["position"], ("position",)),
         "round": (logistic_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")),
+        "audience": (logistic_on(_listeners, one_hot=True), ("audience",)),
         "model": (CONTROLS["model_identity"], ("speaker_model",)),
         "name": (logistic_on(_columns("speaker"), one_hot=True), ("speaker",)),
         "game": (logistic_on(_columns(*_RULES), one_hot=True), _RULES),
@@ -79,6 +87,7 @@ def table_probes(data: Audited) -> dict[str, Probe]:
     return {name: _probe(fit, table) for name, (fit, reads) in made.items() if table.select(reads).unique().height > 1}
 
 
+_MOST_LISTENERS = 20
 _RULES = ("game", "condition", "run", "prompt_version")
 
 
@@ -124,6 +133,10 @@ def _others(example: Example) -> str:
 
 def _probe(fit: FitPredict, table: pl.DataFrame) -> Probe:
     return lambda learn, score, y: fit(table[learn], y[learn], table[score], 0)
+
+
+def _listeners(table: pl.DataFrame) -> pl.DataFrame:
+    return table.select(pl.col("audience").list.len().clip(upper_bound=_MOST_LISTENERS))
 
 
 def _columns(*names: str) -> Callable[[pl.DataFrame], pl.DataFrame]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from liescope.common.colours import INK, MODELS
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.errors import UsageError
 from liescope.common.figures import svg
@@ -149,19 +150,28 @@ def _tables(audit: AuditResult) -> Iterator[tuple[str, tuple[str, ...], list[tup
             yield check, ("probe", "out of fold", "train to test"), list(probe_table(audit))
         elif rows:
             values: list[tuple[object, ...]] = [
-                (row.name, _METRICS[row.metric], shown(row), _SCHEMES[row.scheme], row.statements, row.games)
+                (row.name, shown(row), _METRICS[row.metric], _SCHEMES[row.scheme], row.statements, row.games)
                 for row in rows
             ]
-            yield check, ("what", "figure", "value (95%)", "scheme", "rows", "games"), values
+            yield check, ("what", "value (95%)", "figure", "scheme", "rows", "games"), values
 
 
 def page(audit: AuditResult) -> Page:
     """The page of an audit."""
+    from liescope.detectors.audit.probes import SHORTCUTS
+
     probes = [row for row in audit.rows if row.check == "probe"]
     schemes = list(dict.fromkeys(row.scheme for row in probes))
     series = {scheme: _SCHEMES[scheme] if len(schemes) > 1 else "" for scheme in schemes}
-    dots = [Dot(row.name, row.value, row.lo, row.hi, series[row.scheme]) for row in probes]
-    figure = dots_with_intervals(dots, "AUROC (95%)", reference=CHANCE)
+    facets = {True: "Without reading the statement", False: "Its words"}
+    dots = [
+        Dot(row.name, row.value, row.lo, row.hi, series[row.scheme], facets[is_shortcut])
+        for is_shortcut in facets
+        for row in probes
+        if (row.name in SHORTCUTS) == is_shortcut
+    ]
+    colours = {series[OUT_OF_FOLD]: INK, series[TRAIN_TEST]: MODELS[1]} if len(schemes) > 1 else None
+    figure = dots_with_intervals(dots, "AUROC (95%; 0.5 is chance)", colours, CHANCE, (0.4, 1.0))
     told = tuple(
         Section(
             severity,

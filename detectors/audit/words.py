@@ -22,7 +22,7 @@ def shortcut(name: str, reached: Figure) -> list[Finding]:
     if beyond <= f.MARGIN:
         return []
     known = SHORTCUTS[name]
-    words = f"{known.subject} reaches AUROC {reached:.3f}: {known.moral.format(value=reached.value)}."
+    words = f"{known.subject} AUROC {reached:.3f}: {known.moral.format(value=reached.value)}."
     return [Finding("probe", name, graded(beyond, f.MARGIN, f.LARGE), words)]
 
 

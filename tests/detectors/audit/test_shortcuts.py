@@ -36,6 +36,11 @@ def in_the_first_round(row: Row, draw: random.Random) -> None:
     row["label_role"] = draw.random() < (0.7 if row["round"] == 1 else 0.2)
 
 
+def in_private(row: Row, draw: random.Random) -> None:
+    row["audience"] = ["Alice", "Bob"] if draw.random() < 0.5 else []
+    row["label_role"] = draw.random() < (0.7 if row["audience"] else 0.2)
+
+
 def of_one_model(row: Row, draw: random.Random) -> None:
     row["label_role"] = draw.random() < (0.7 if row["speaker_model"] == "model-a" else 0.2)
 
@@ -68,6 +73,7 @@ def lies_follow_roles(row: Row, draw: random.Random) -> None:
         ("length", each(longer), "role"),
         ("position", each(early), "role"),
         ("round", each(in_the_first_round), "role"),
+        ("audience", each(in_private), "role"),
         ("model", each(of_one_model), "role"),
         ("name", each(of_one_name), "role"),
         ("game", under_one_condition, "role"),
