@@ -73,7 +73,9 @@ class EventKind(StrEnum):
     END = "end"  # everyone; data: winner
     REFLECTION = "reflection"  # the actor; data: lessons (how many it learned from the game)
     LESSON = "lesson"  # the actor, who learned it; data: kind
-    ROLES_NAMED = "roles_named"  # the actor, in whose seat a judge named roles; data: judge, roles {name: role}
+    ROLES_NAMED = (
+        "roles_named"  # the actor, who named roles or in whose seat a judge did; data: judge, roles {name: role}
+    )
     LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
 

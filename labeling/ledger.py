@@ -37,7 +37,9 @@ TRUTHFUL, LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE = "truthful", "lie", "mistake",
 NO_CLAIM = "no checkable claim"
 NO_CLAIMS_READ = "no claims are read in games that Liescope cannot play"
 NO_KNOWN_CLAIM = "no claim that the speaker could know to be true or false"
+NO_CLAIM_THERE = "the source has no claim of it"
 NO_PROMISE = "no promise"
+NO_PROMISES_READ = "no promises are read in games that Liescope cannot play"
 NO_SETTLED_PROMISE = "no promise that an act kept or broke"
 
 
@@ -236,11 +238,11 @@ def claim_labels(record: GameRecord, claims: Iterable[ClaimRow]) -> Mapping[str,
             by_statement[claim.statement_id].append(claim)
     unread = origin != RULES and not by_statement
     ids = (statement_id(record.game_id, event.index) for event in record.events if event.kind is EventKind.STATEMENT)
-    return {key: _UNREAD if unread else _labels(by_statement[key]) for key in ids}
+    return {key: _UNREAD if unread else _labels(by_statement[key], origin == RULES) for key in ids}
 
 
-def _labels(claims: Sequence[ClaimRow]) -> ClaimLabels:
-    claim, claim_null = None, NO_KNOWN_CLAIM if claims else NO_CLAIM
+def _labels(claims: Sequence[ClaimRow], by_rules: bool) -> ClaimLabels:
+    claim, claim_null = None, NO_KNOWN_CLAIM if claims else NO_CLAIM if by_rules else NO_CLAIM_THERE
     if any(row.claim_class == LIE for row in claims):
         claim, claim_null = True, ""
     elif any(row.known and row.claim_class == TRUTHFUL for row in claims):
@@ -248,4 +250,5 @@ def _labels(claims: Sequence[ClaimRow]) -> ClaimLabels:
     kept = [row.kept for row in claims if row.kept is not None]
     promise = not all(kept) if kept else None
     promised = any(row.kind in PROMISED for row in claims)
-    return ClaimLabels(claim, claim_null, promise, "" if kept else NO_SETTLED_PROMISE if promised else NO_PROMISE)
+    unpromised = NO_SETTLED_PROMISE if promised else NO_PROMISE if by_rules else NO_PROMISES_READ
+    return ClaimLabels(claim, claim_null, promise, "" if kept else unpromised)

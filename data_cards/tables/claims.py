@@ -33,7 +33,11 @@ class ClaimRow:
     ]
     subject: Annotated[str, Column("the player that the claim is about; of a promise, the speaker")]
     object: Annotated[
-        str, Column("the role or team that is claimed, or whom a promise names; empty if nothing is said of it")
+        str,
+        Column(
+            "the role or team that is claimed, or whom a promise names; empty if nothing is said of it; in imported "
+            "claims, what the source has"
+        ),
     ]
     polarity: Annotated[str, Column("affirmed, or denied: the claim is that this is not so")]
     normal: Annotated[str, Column("the claim as one text, such as role(Alice)=detective or not guilt(Bob)=werewolf")]

@@ -19,7 +19,10 @@ _ACTS = {
     EventKind.PROTECTION: "{actor} protected {target}",
     EventKind.VOTE: "{actor} voted for {target}",
     EventKind.STATEMENT: "{actor} had said so",
+    EventKind.KILL: "{actor} killed {target}",
+    EventKind.ACT: "{actor} {text}",
 }
+_MOST = 4  # events named as proof; beyond that they are counted
 
 
 def marked(words: str, claims: Sequence[ClaimRow], brackets: bool) -> Text:
@@ -46,7 +49,9 @@ def marked(words: str, claims: Sequence[ClaimRow], brackets: bool) -> Text:
 def claim_lines(claims: Sequence[ClaimRow], events: Sequence[Event]) -> Iterator[tuple[str, str]]:
     """One line for each claim, in its normal form, with its verdict and the events that prove it; and its style."""
     for number, claim in enumerate(claims, 1):
-        proof = "; ".join(_proof(events[index]) for index in claim.evidence if 0 <= index < len(events))
+        events_named = [_proof(events[index]) for index in claim.evidence if 0 <= index < len(events)]
+        more = [f"and {len(events_named) - _MOST} more"] if len(events_named) > _MOST else []
+        proof = "; ".join([*events_named[:_MOST], *more])
         origin = "" if claim.origin == "rules" else f" ({claim.origin})"
         yield (
             f"{number} {claim.normal}{origin}: {_verdict(claim)}{f' - {proof}' if proof else ''}",
@@ -69,5 +74,5 @@ def _verdict(claim: ClaimRow) -> str:
 
 def _proof(event: Event) -> str:
     words = _ACTS.get(event.kind, event.kind.value)
-    shown = words.format(actor=event.actor, target=event.target, role=event.data.get("role"))
+    shown = words.format(actor=event.actor, target=event.target, role=event.data.get("role"), text=event.text)
     return f"event {event.index}: {shown}"

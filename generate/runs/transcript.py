@@ -99,23 +99,22 @@ def _line(event: Event, said: Text | None = None) -> Text | None:
         EventKind.DISCOVERY: (f"  {who} and {whom} know each other's role", _SECRET),
         EventKind.DEATH: (f"  {whom} is found dead{_revealed(event)}", ""),
         EventKind.QUIET: ("  Nobody died", ""),
-        EventKind.STATEMENT: (f"  {who}{_heard_by(event, who)}: {event.text}", ""),
+        EventKind.STATEMENT: (f"  {who}{_heard_by(event, who)}: ", ""),
         EventKind.SILENCE: (f"  {who} remains silent", ""),
         EventKind.VOTE: (f"  {who} votes for {whom}", ""),
         EventKind.ARREST: (f"  {whom} is arrested", ""),
         EventKind.EXILE: (f"  {whom} is exiled with {event.data.get('votes')} votes", ""),
         EventKind.NO_EXILE: (f"  Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
-        EventKind.ACT: (
-            f"  {who} {event.text}" if who else f"  {event.text}",
-            "" if event.audience is None else _SECRET,
-        ),
+        EventKind.ACT: (f"  {f'{who} ' if who else ''}{event.text}", _SECRET if event.audience else ""),
         EventKind.LESSON: (f"  {who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
-        EventKind.ROLES_NAMED: (f"  {_judge(event)}, in {who}'s seat: {_form(event.data.get('roles', {}))}", _LABEL),
+        EventKind.ROLES_NAMED: (f"  {_namer(event, who)}: {_form(event.data.get('roles', {}))}", _LABEL),
         EventKind.LESSON_TAGS: (f"  {_judge(event)} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
     }
     if event.kind not in lines:
         return None
-    line = _text(*lines[event.kind]) if said is None else _text(f"  {who}: ").append_text(said)
+    line = _text(*lines[event.kind])
+    if event.kind is EventKind.STATEMENT:
+        line.append_text(_paragraphs(said or _text(event.text)))
     if tied := event.data.get("tied"):
         line.append_text(_text(f"  (drawn from the tied: {', '.join(tied)})", _FALLBACK))
     if event.data.get("drawn"):
@@ -131,7 +130,13 @@ def _line(event: Event, said: Text | None = None) -> Text | None:
 
 def _heard_by(event: Event, who: str) -> str:
     """Whom a private statement was said to; "" for everyone."""
-    return "" if event.audience is None else f" (to {', '.join(name for name in event.audience if name != who)})"
+    others = ", ".join(name for name in event.audience or () if name != who)
+    return "" if event.audience is None else f" (to {others or 'nobody'})"
+
+
+def _paragraphs(words: Text) -> Text:
+    """Words of several lines with all but the first indented, as they are where a line is wrapped."""
+    return Text("\n    ").join(line for line in words.split("\n") if line.plain.strip())
 
 
 def _revealed(event: Event) -> str:
@@ -141,6 +146,11 @@ def _revealed(event: Event) -> str:
 
 def _judge(event: Event) -> str:
     return f"judge {event.data.get('judge', '')}"
+
+
+def _namer(event: Event, who: str) -> str:
+    """Who says what roles the others have: a judge in a player's seat, or the player itself."""
+    return f"{_judge(event)}, in {who}'s seat" if "judge" in event.data else f"{who} believes"
 
 
 def _form(form: Mapping[str, Sequence[str]]) -> str:
@@ -155,7 +165,11 @@ def _labels(row: StatementRow, ratings: list[RatingRow], judged: bool) -> Iterat
     if row.planted_type:
         line.append_text(_text(f" · meant {row.planted_type}", _SECRET))
     yield line
-    if row.label_self is not None or row.label_peer is not None or ratings:
+    outside = [rating for rating in ratings if judged and not rating.observer_role]
+    for rating in outside:
+        kind = f" ({rating.type})" if rating.type and rating.flag else ""
+        yield _text(f"      {rating.observer}: {_flag(rating.flag)}{kind}", _LABEL)
+    if (row.label_self is not None or row.label_peer is not None or ratings) and not outside:
         who = "judge in its seat:" if judged else "says itself"
         self_said = "no usable self-report" if row.label_self is None else f"{who} {_flag(row.label_self)}"
         kind = f" ({row.self_type})" if row.self_type and row.label_self else ""

@@ -15,6 +15,7 @@ from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.importers import Rejected, import_games, read_games
 from liescope.generate.importers.avalon_nlu import TYPES
+from liescope.generate.runs.transcript import transcript
 from liescope.labeling.label import NOT_ASKED, label_game
 from tests.generate.importers.avalon_game import CHAT, SYSTEM, game, write_games
 
@@ -78,6 +79,13 @@ def test_what_the_annotators_say_is_a_rating_of_the_evil_players_only(avalon: Ga
     }
     assert [row.reason for row in labels.ratings] == ["omission", "influence", "commission"]
     assert {row.null for row in labels.ratings} == {"confidence, suspicion not asked"}
+
+
+def test_show_gives_the_annotators_view_below_each_message(avalon: GameRecord) -> None:
+    shown = [line.plain.strip() for line in transcript(avalon, label_game(avalon))]
+    assert shown[shown.index("player-5: Fine by me, I am good.") + 2] == "annotators: deceptive (omission)"
+    assert "player-1 proposed a party: player-1, player-5" in shown
+    assert "player-1 believes: player-6 morgana" in shown
 
 
 def test_the_annotators_own_words_are_kept_and_hidden(avalon: GameRecord) -> None:

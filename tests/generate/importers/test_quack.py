@@ -18,7 +18,10 @@ from liescope.games.record import GameRecord, Status
 from liescope.generate.importers import Rejected, import_games, read_games
 from liescope.generate.importers.quack import files
 from liescope.generate.importers.quack.rooms import Rooms
-from tests.generate.importers.quack_game import SAID, as_lines, claims, log, pack, write_folder
+from liescope.generate.runs.conditions import with_settings
+from liescope.generate.runs.transcript import transcript
+from liescope.labeling.label import label_game
+from tests.generate.importers.quack_game import LIED, SAID, as_lines, claims, log, pack, write_folder
 
 KINDS = {
     "discussion_message": EventKind.STATEMENT,
@@ -136,6 +139,34 @@ def test_the_evidence_of_a_claim_is_what_those_it_is_about_did_in_its_window(gam
     assert proof("Ben", 0) == ["role Ann "]
     assert proof("Ben", 4) == ["act Cid begins the task Sweep in hall", "act Cid completes the task Sweep in hall"]
     assert proof("Ben", 5) == []
+
+
+def test_the_ledger_holds_the_claims_with_a_class_of_each(game: GameRecord) -> None:
+    labels = label_game(with_settings(game, {"import": "quack"}))
+    assert {claim.origin for claim in labels.claims} == {"import:quack"}
+    assert Counter((claim.speaker, claim.claim_class) for claim in labels.claims) == {
+        ("Ann", "undecidable"): 2,
+        ("Ann", "unsupported"): 2,
+        ("Ben", "lie"): 1,
+        ("Ben", "truthful"): 1,
+        ("Ben", "undecidable"): 3,
+        ("Ben", "unsupported"): 1,
+    }
+    rows = {row.text: row for row in labels.statements}
+    assert (rows[LIED].label_claim, rows[SAID].label_claim) == (True, None)
+    assert rows["Sweeping here."].label_claim_null == "the source has no claim of it"
+    assert rows[LIED].label_promise_null == "no promises are read in games that Liescope cannot play"
+
+
+def test_show_says_who_heard_what_and_what_proves_a_claim(game: GameRecord) -> None:
+    labels = label_game(with_settings(game, {"import": "quack"}))
+    shown = "\n".join(line.plain for line in transcript(game, labels))
+    assert "  Ann (to nobody): Off to the hall." in shown
+    assert "  Cid (to Ben, Dot): Sweeping here." in shown
+    assert "  Ann: I walked [1: kitchen -> hall -> attic] and saw Ben" in shown
+    assert "activity(Cid)=task in hall" in shown
+    assert "Cid begins the task Sweep in hall; event " in shown
+    assert "  Ben votes for nobody" in shown
 
 
 def test_an_archive_and_its_folder_are_the_same_games(tmp_path: Path) -> None:
