@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +19,20 @@ from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.suspicion import START, smooth
 from liescope.labeling.acts import FATES, vote_rows
 from liescope.labeling.audiences import Heard, audience_of, known_before
+from liescope.labeling.conditions import OURS, origin_of
 from liescope.labeling.ledger import ClaimLabels, claim_labels, claim_rows, statement_id
 from liescope.labeling.rows import ClaimRow, LabelledGame, RatingRow, StatementRow
 from liescope.labeling.taxonomy import DeceptionType, parse_type
 
 NO_ROLE = "the source does not say what the speaker's role wants"
 NOT_ASKED = "not asked"
+NOT_IN_SOURCE = "not in the source"
 UNREADABLE = "could not be read"
 NO_RATING = "no usable rating"
 TIE = "as many observers flag it as do not"
+
+
+_REPORTED = ("deceptive", "type", "confidence")
 
 
 def label_game(record: GameRecord) -> LabelledGame:
@@ -48,6 +53,7 @@ def statement_rows(
     for rating in rating_rows(record):
         by_statement[rating.statement_id].append(rating)
     reports = {event.about: event for event in _assessments(record, EventKind.SELF_REPORT)}
+    unasked = _unasked(record)
     statements = tuple(
         _statement(
             record,
@@ -57,6 +63,7 @@ def statement_rows(
             reports.get(event.index),
             by_statement[statement_id(record.game_id, event.index)],
             labels[statement_id(record.game_id, event.index)],
+            unasked,
         )
         for position, event in enumerate(_statements(record).values(), 1)
     )
@@ -82,6 +89,7 @@ def _statement(
     report: Event | None,
     ratings: Sequence[RatingRow],
     labels: ClaimLabels,
+    unasked: str,
 ) -> StatementRow:
     seat = seats[event.actor or ""]
     planted = parse_type(event.data.get("private", {}).get("planted_type"))
@@ -109,8 +117,8 @@ def _statement(
         label_claim_null=labels.label_claim_null,
         label_promise=labels.label_promise,
         label_promise_null=labels.label_promise_null,
-        **_own_view(report),
-        **_peers_view(ratings),
+        **_own_view(report, unasked),
+        **_peers_view(ratings, unasked),
         planted_type=None if planted is None else planted.value,
         transcript=None,
     )
@@ -130,29 +138,34 @@ def _alive(record: GameRecord, index: int) -> tuple[str, ...]:
     return tuple(seat.name for seat in record.seats if seat.name not in gone)
 
 
-def _own_view(report: Event | None) -> dict[str, Any]:
+def _unasked(record: GameRecord) -> str:
+    """Why a report or rating that nobody gave is missing."""
+    return NOT_ASKED if record.meta.get("judge") or origin_of(record) == OURS else NOT_IN_SOURCE
+
+
+def _own_view(report: Event | None, unasked: str) -> dict[str, Any]:
     said = _assessment(report)
     flag = _flag(said)
     kind = parse_type(_text(said, "type"))
     confidence = _share(said, "confidence")
-    why = NOT_ASKED if report is None else report.fallback or UNREADABLE
+    why = {field: unasked if report is None else report.fallback or _why(said, field, unasked) for field in _REPORTED}
     return {
         "label_self": flag,
-        "label_self_null": "" if flag is not None else why,
+        "label_self_null": "" if flag is not None else why["deceptive"],
         "self_type": None if kind is None else kind.value,
-        "self_type_null": "" if kind is not None else why,
+        "self_type_null": "" if kind is not None else why["type"],
         "self_confidence": confidence,
-        "self_confidence_null": "" if confidence is not None else why,
+        "self_confidence_null": "" if confidence is not None else why["confidence"],
         "self_reason": _text(said, "reason") or "",
         "self_notes": () if report is None else tuple(report.data.get("notes", ())),
     }
 
 
-def _peers_view(ratings: Sequence[RatingRow]) -> dict[str, Any]:
+def _peers_view(ratings: Sequence[RatingRow], unasked: str) -> dict[str, Any]:
     flags = [rating.flag for rating in ratings if rating.flag is not None]
     rate = sum(flags) / len(flags) if flags else None
     if rate is None:
-        label, null = None, NO_RATING if ratings else NOT_ASKED
+        label, null = None, NO_RATING if ratings else unasked
     elif rate == 0.5:
         label, null = None, TIE
     else:
@@ -179,14 +192,19 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
     """The ratings of a game, with the running suspicion of each (observer, speaker)."""
     seats, said = {seat.name: seat for seat in record.seats}, _statements(record)
     running: dict[tuple[str, str], float] = defaultdict(lambda: START)
-    rows = []
+    rows, unasked = [], _unasked(record)
     for event in _assessments(record, EventKind.RATING):
         if event.about not in said:
             continue
         observer, speaker = seats.get(event.actor or "") or _outside(event), seats[said[event.about].actor or ""]
         view = _assessment(event)
         kind, suspicion = parse_type(_text(view, "type")), _share(view, "suspicion")
-        read = {"flag": _flag(view), "type": kind, "confidence": _share(view, "confidence"), "suspicion": suspicion}
+        read = {
+            "deceptive": _flag(view),
+            "type": kind,
+            "confidence": _share(view, "confidence"),
+            "suspicion": suspicion,
+        }
         missing = [name for name, value in read.items() if value is None]
         pair = observer.name, speaker.name
         if suspicion is not None:
@@ -205,7 +223,7 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
             suspicion=suspicion,
             running_suspicion=running[pair],
             reason=_text(view, "reason") or "",
-            null=event.fallback or _why_missing(missing, view),
+            null=event.fallback or _reasons(view, missing, unasked),
             notes=tuple(event.data.get("notes", ())),
         )
         rows.append(row)
@@ -218,13 +236,19 @@ def _outside(rating: Event) -> Seat:
     return Seat(name, "", "", None, name, Source.IMPORTED)
 
 
-def _why_missing(missing: Sequence[str], view: Mapping[str, Any]) -> str:
-    """Which fields of a rating are null, and why: nobody asked for them, or what was said could not be read."""
-    unasked = [name for name in missing if view and name != "flag" and name not in view]
-    unread = [name for name in missing if name not in unasked]
-    return "; ".join(
-        f"{', '.join(names)} {why}" for names, why in ((unread, UNREADABLE), (unasked, NOT_ASKED)) if names
-    )
+def _reasons(view: dict[str, Any], missing: Sequence[str], unasked: str) -> str:
+    """Which fields of a rating are missing, and why, in the words of the table; "" if none is."""
+    named: dict[str, list[str]] = defaultdict(list)
+    for field in missing:
+        named[_why(view, field, unasked)].append("flag" if field == "deceptive" else field)
+    return "; ".join(f"{', '.join(fields)} {why}" for why, fields in named.items())
+
+
+def _why(view: dict[str, Any], field: str, unasked: str) -> str:
+    """Why an assessment lacks a field: it was not asked for, or is not in the source, if it is absent altogether."""
+    if field in view or (unasked == NOT_ASKED and (not view or field == "deceptive")):
+        return UNREADABLE
+    return unasked
 
 
 # Reading an assessment: an event with a fallback has none, and a field of the wrong type counts as unread.

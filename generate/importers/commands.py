@@ -34,7 +34,7 @@ def import_(
             autocompletion=lambda: list(IMPORTERS),
         ),
     ],
-    sources: Annotated[list[Path], typer.Argument(help="The files to import.")],
+    sources: Annotated[list[Path], typer.Argument(help="The files or datasets to import.")],
     out: Annotated[Path, typer.Option(help="The run folder for the games.", metavar="runs/NAME")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     *,
@@ -48,7 +48,8 @@ def import_(
     """
     result = import_games(format, *sources, out=out, progress=not as_json, **given)
     if "unknown" in result.counts["model"]:
-        typer.echo("note: some models are not known; the log's --batches name them", err=True)
+        hint = "; the log's --batches name them" if "batches" in IMPORTERS[format].Options.model_fields else ""
+        typer.echo(f"note: some models are not known{hint}", err=True)
     if as_json:
         emit(result.to_json())
     else:

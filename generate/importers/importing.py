@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
@@ -16,10 +16,12 @@ from liescope.common.errors import BadData, PlanChanged
 from liescope.common.model_options import OptionsModel
 from liescope.games.record import GameRecord
 from liescope.generate.importers.checks import problem_of
+from liescope.generate.importers.fingerprint import fingerprint
 from liescope.generate.importers.protocol import Imported, Importer, Rejected
 from liescope.generate.importers.registry import find_importer
 from liescope.generate.importers.result import REJECTED_FILE, ImportResult, ImportSummary, plain_rejection
 from liescope.generate.runs.changes import check_unchanged
+from liescope.generate.runs.conditions import with_settings
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
 
@@ -46,7 +48,7 @@ def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = 
     plan = {
         "import": format,
         "importer": importer.version,
-        "sources": [{"name": path.name, "sha256": _hash(path)} for path in paths],
+        "sources": [dict(importer.identity(path)) for path in paths],
         "options": _option_facts(importer.options),
         "origin": importer.origin,
         "licence": importer.licence,
@@ -82,7 +84,7 @@ def _checked(importer: Importer, paths: Sequence[Path]) -> Iterator[Imported | R
     for path in paths:
         for found in importer.read(path):
             if isinstance(found, Imported):
-                found = _checked_game(found, path, seen)
+                found = _checked_game(found, path, seen, importer.format)
             yield found
             rejections += isinstance(found, Rejected)
             if rejections >= MOST_REJECTED:
@@ -90,7 +92,7 @@ def _checked(importer: Importer, paths: Sequence[Path]) -> Iterator[Imported | R
                 return
 
 
-def _checked_game(found: Imported, path: Path, seen: dict[str, str]) -> Imported | Rejected:
+def _checked_game(found: Imported, path: Path, seen: dict[str, str], format: str) -> Imported | Rejected:
     game_id, where = found.game.game_id, f"line {found.line} of {path.name}"
     problem = problem_of(found.game)
     if not problem and game_id in seen:
@@ -98,7 +100,7 @@ def _checked_game(found: Imported, path: Path, seen: dict[str, str]) -> Imported
     if problem:
         return Rejected(path.name, found.line, game_id, problem)
     seen[game_id] = where
-    return found
+    return replace(found, game=with_settings(found.game, {"import": format}))
 
 
 def _with_a_game(found: Iterator[Imported | Rejected], paths: Sequence[Path]) -> Iterator[Imported | Rejected]:
@@ -157,14 +159,4 @@ def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:
 def _option_facts(options: OptionsModel) -> dict[str, Any]:
     """The options as plain data; a file is identified by its content."""
     facts = dict(options)
-    return {name: _hash(value) if isinstance(value, Path) else value for name, value in facts.items()}
-
-
-def _hash(source: Path) -> str:
-    """The SHA-256 of a file, or that of the names and hashes of the files in a folder."""
-    if source.is_dir():
-        files = sorted(path for path in source.rglob("*") if path.is_file())
-        listed = "".join(f"{path.relative_to(source).as_posix()}\0{_hash(path)}\n" for path in files)
-        return hashlib.sha256(listed.encode()).hexdigest()
-    with source.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    return {name: fingerprint(value) if isinstance(value, Path) else value for name, value in facts.items()}

@@ -11,6 +11,7 @@ from typing import ClassVar
 from liescope.common.errors import UsageError
 from liescope.common.model_options import OptionsModel
 from liescope.games.record import GameRecord
+from liescope.generate.importers.fingerprint import fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,13 @@ class Importer(ABC):
 
     def __init__(self, options: OptionsModel) -> None:
         self.options = options
+
+    def identity(self, source: Path) -> Mapping[str, str]:
+        """What a run keeps of a source, so that it resumes with the same one only: name and hash.
+
+        Raises OSError if the source cannot be opened.
+        """
+        return {"name": source.name, "sha256": fingerprint(source)}
 
     def game_texts(self) -> Mapping[str, str]:
         """What a dataset card says about the games that Liescope cannot play: a sentence or two for each name."""

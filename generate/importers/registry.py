@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from liescope.common.errors import UnknownName
 from liescope.generate.importers.avalon_nlu import AvalonImporter
+from liescope.generate.importers.jsonl.importer import JsonlImporter
 from liescope.generate.importers.mini_mafia.importer import MiniMafiaImporter
 from liescope.generate.importers.protocol import Importer
 from liescope.generate.importers.quack.importer import QuackImporter
@@ -11,6 +12,7 @@ from liescope.generate.importers.quack.importer import QuackImporter
 IMPORTERS: dict[str, type[Importer]] = {
     importer.format: importer
     for importer in (  # one line for each
+        JsonlImporter,
         MiniMafiaImporter,
         AvalonImporter,
         QuackImporter,

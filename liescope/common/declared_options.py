@@ -62,7 +62,7 @@ def with_declared(options: Sequence[DeclaredOption]) -> Callable[[Callable[..., 
         @functools.wraps(command)
         def run(**values: Any) -> None:
             given: Mapping[str, Any] = {
-                option.name: value for option in options if (value := values.pop(option.name)) is not None
+                option.name: value for option in options if (value := values.pop(option.name)) not in (None, [])
             }
             command(**values, given=given)
 

@@ -1,0 +1,1 @@
+"""The format for statements from anywhere: one row a statement, as JSON lines, CSV, Parquet or a dataset."""

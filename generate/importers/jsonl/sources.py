@@ -1,0 +1,180 @@
+"""The rows of a source: JSON lines, a JSON array, CSV, Parquet, or a dataset in a folder or on the Hub."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import BadData
+from liescope.generate.corpus.hub import hub_repo, plain_errors
+from liescope.generate.importers.fingerprint import fingerprint
+from liescope.generate.importers.json_lines import read_objects
+from liescope.generate.importers.protocol import Rejected
+
+Rows = Iterator[tuple[int, dict[str, Any] | Rejected]]
+LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole
+_LONGEST_CELL = 4 << 20  # characters
+_PARQUET = b"PAR1"
+_BATCH = 1024
+
+
+def read_rows(source: Path) -> Rows:
+    """Every row with its line, or its number in a format without lines; whatever cannot be read is a rejection.
+
+    Raises OSError if a file cannot be opened, BadData for a dataset that cannot be loaded.
+    """
+    if dataset := dataset_of(source):
+        yield from _read_dataset(*dataset)
+        return
+    with source.open("rb") as file:
+        is_parquet = file.read(len(_PARQUET)) == _PARQUET
+    kind = "".join(source.suffixes[-2:] if source.suffix == ".gz" else source.suffixes[-1:]).lower()
+    if is_parquet:
+        yield from _read_parquet(source)
+    elif kind in (".csv", ".tsv", ".csv.gz", ".tsv.gz"):
+        yield from _read_csv(source, kind)
+    elif kind == ".json":
+        yield from _read_array(source)
+    else:
+        yield from read_objects(source)
+
+
+def dataset_of(source: Path) -> tuple[str, str | None] | None:
+    """The folder or the name on the Hub, and the config, of a source that is a dataset; None for a file."""
+    if source.is_dir():
+        return str(source), None
+    name, _, config = str(source).partition(":") if not str(source).startswith("hf:") else _after_scheme(str(source))
+    if source.exists():
+        return None
+    folder, repo = Path(name), hub_repo(name)
+    if config and folder.is_dir():
+        return name, config
+    return (repo, config or None) if repo else None
+
+
+def _after_scheme(source: str) -> tuple[str, str, str]:
+    scheme, _, rest = source.partition("datasets/")
+    name, colon, config = rest.partition(":")
+    return scheme + "datasets/" + name, colon, config
+
+
+def identity(source: Path) -> dict[str, str]:
+    """What a source is called and a hash of its content: for a dataset on the Hub, its revision.
+
+    Raises OSError if it cannot be opened.
+    """
+    if dataset := dataset_of(source):
+        name, config = dataset
+        words = {"config": config} if config else {}
+        if not Path(name).is_dir():
+            return {"name": name, **words, "revision": _revision(name)}
+        return {"name": Path(name).resolve().name, **words, "sha256": fingerprint(Path(name))}
+    return {"name": source.name, "sha256": fingerprint(source)}
+
+
+def _revision(repo: str) -> str:
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    try:
+        with plain_errors(repo):
+            return str(HfApi(library_name="liescope").dataset_info(repo).sha)
+    except Exception as error:
+        if isinstance(error.__cause__, RepositoryNotFoundError):
+            raise BadData(f"there is no file or folder {repo}, and no such dataset that you may see") from error
+        raise
+
+
+def _read_dataset(name: str, config: str | None) -> Rows:
+    """The rows of all splits, streamed. A dataset of several splits names each row's split, unless a column does."""
+    import datasets
+
+    local = Path(name).is_dir()
+    number = 0
+    try:
+        with plain_errors(name):
+            version = None if local else _revision(name)
+            splits = datasets.load_dataset(name, config, streaming=True, revision=version)
+            for split, rows in splits.items():
+                named = {"split": str(split)} if len(splits) > 1 else {}
+                classes = {
+                    column: kind
+                    for column, kind in (rows.features or {}).items()
+                    if isinstance(kind, datasets.ClassLabel)
+                }
+                for row in rows:
+                    number += 1
+                    yield number, {**named, **_decoded(row, classes)}
+    except (ValueError, FileNotFoundError, datasets.exceptions.DatasetsError) as error:
+        line = " ".join(str(error).split())[:200]
+        if not number:
+            raise BadData(f"{name} cannot be read as a dataset: {line}") from error
+        yield number + 1, Rejected(name, number + 1, "", f"the rest cannot be read: {line}")
+
+
+def _decoded(row: Mapping[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with the names of classes in place of their numbers."""
+    return {
+        column: classes[column].int2str(value) if column in classes and isinstance(value, int) and value >= 0 else value
+        for column, value in row.items()
+    }
+
+
+def _read_parquet(source: Path) -> Rows:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        with pq.ParquetFile(source) as file:
+            for batch in file.iter_batches(_BATCH):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (pa.ArrowException, OSError, ValueError) as error:
+        why = f"not Parquet, or damaged: {str(error).splitlines()[0][:200]}"
+        yield number + 1, Rejected(source.name, number + 1, "", why)
+
+
+def _read_csv(source: Path, kind: str) -> Rows:
+    csv.field_size_limit(_LONGEST_CELL)
+    opened = gzip.open if kind.endswith(".gz") else open
+    number = 1
+    try:
+        with opened(source, "rt", encoding="utf-8-sig", newline="") as file:
+            head = file.readline(_LONGEST_CELL)
+            file.seek(0)
+            comma = "\t" if kind.startswith(".tsv") else max(",;", key=head.count)
+            reader = csv.DictReader(file, delimiter=comma)
+            for row in reader:
+                number = reader.line_num
+                if None in row:
+                    yield number, Rejected(source.name, number, "", "it has more cells than the first line")
+                else:
+                    yield number, dict(row)
+    except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        yield number + 1, Rejected(source.name, number + 1, "", f"not CSV in UTF-8: {str(error)[:200]}")
+
+
+def _read_array(source: Path) -> Rows:
+    """A file that holds one array, or JSON lines under the name of one."""
+    with source.open("rb") as file:
+        is_array = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    if not is_array:
+        yield from read_objects(source)
+        return
+    if source.stat().st_size > LARGEST_ARRAY:
+        yield 0, Rejected(source.name, 0, "", f"an array of more than {LARGEST_ARRAY:,} bytes; write one object a line")
+        return
+    try:
+        rows = json.loads(source.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        yield 0, Rejected(source.name, 0, "", f"not JSON: {str(error)[:200]}")
+        return
+    for number, row in enumerate(rows, 1):
+        yield number, row if isinstance(row, dict) else Rejected(source.name, number, "", "JSON, but not an object")

@@ -1,0 +1,314 @@
+"""Statements from anywhere come in with what they say and nothing else, whatever shape people have them in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from liescope.common.errors import BadData, UsageError
+from liescope.games.core import EventKind
+from liescope.games.record import GameRecord, Source
+from liescope.generate.corpus import build
+from liescope.generate.importers import Rejected, import_games, read_games
+from liescope.generate.importers.jsonl import importer as jsonl
+from liescope.generate.importers.jsonl.columns import REQUIRED, Row
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.label import NO_ROLE, NOT_IN_SOURCE, label_game
+
+Rows = Sequence[Mapping[str, Any]]
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write rows as JSON lines."""
+
+    def lines(rows: Rows, name: str = "said.jsonl") -> Path:
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return tmp_path / name
+
+    return lines
+
+
+def said(text: str = "Hm.", speaker: str = "Ann", game_id: str = "g", **more: Any) -> dict[str, Any]:
+    return {"game_id": game_id, "speaker": speaker, "text": text, **more}
+
+
+def games(source: Path, **options: Any) -> list[GameRecord]:
+    """The games of a source in which nothing is rejected."""
+    found = list(read_games("jsonl", source, **options))
+    assert not [item for item in found if isinstance(item, Rejected)]
+    return [item for item in found if isinstance(item, GameRecord)]
+
+
+def rejected(source: Path, **options: Any) -> list[str]:
+    return [item.reason for item in read_games("jsonl", source, **options) if isinstance(item, Rejected)]
+
+
+def words(game: GameRecord) -> list[str]:
+    return [event.text for event in game.events if event.kind is EventKind.STATEMENT]
+
+
+def notes(game: GameRecord) -> list[str]:
+    return game.meta.get("import_notes", [])
+
+
+def test_what_a_row_says_becomes_labels_and_the_rest_is_null_with_the_reason(write: Write) -> None:
+    ratings = [{"observer": "Ben", "flag": True, "suspicion": 0.75}]
+    claims = [{"kind": "role", "subject": "Ann", "object": "town", "verdict": "false", "start": 0, "end": 2}]
+    rows = [
+        said("I am town.", role="wolf", team="wolves", deceives=True, label_self="yes", ratings=ratings, claims=claims),
+        said(
+            "So am I.",
+            "Ben",
+            model="gpt-x",
+            self_type="omission",
+            winner="wolves",
+            votes=[{"voter": "Cid", "target": "Ann"}],
+        ),
+    ]
+    (game,) = games(write(rows), game="parlour")
+    ann, ben, cid = game.seats
+    assert (game.game, ann.role, ann.deceives, ann.source) == ("parlour", "wolf", True, Source.IMPORTED)
+    assert (ben.role, ben.deceives, ben.model, ben.source) == ("", None, "gpt-x", Source.MODEL)
+    assert (cid.name, cid.model) == ("Cid", "unknown")
+    assert game.outcome is not None
+    assert (game.outcome.winner, game.outcome.winners) == ("wolves", ("Ann",))
+    labels = label_game(game)
+    first, second = labels.statements
+    assert (first.label_role, first.label_self, first.label_peer) == (True, True, True)
+    assert (first.self_type, first.self_type_null) == (None, NOT_IN_SOURCE)
+    assert (second.label_role_null, second.label_self_null, second.label_peer_null) == (
+        NO_ROLE,
+        NOT_IN_SOURCE,
+        NOT_IN_SOURCE,
+    )
+    assert second.self_type == "omission"
+    (rating,) = labels.ratings
+    assert (rating.observer, rating.flag, rating.suspicion) == ("Ben", True, 0.75)
+    assert rating.null == f"type, confidence {NOT_IN_SOURCE}"
+    (vote,) = labels.votes
+    assert (vote.voter, vote.target) == ("Cid", "Ann")
+    assert game.events[0].data["claims"] == claims
+
+
+def test_columns_are_renamed_and_what_is_not_read_is_named_once(write: Write) -> None:
+    rows = [{"dialogue": 7, "who": "Ann", "message": "Hi.", "llm": True, "role": "user", "mood": "calm", "empty": None}]
+    names = ["dialogue=game_id", "who=speaker", "message=text", "llm=source", "role="]
+    (game,) = games(write(rows), map=names, game="chat")
+    assert game.game_id == "chat-7"
+    assert (game.seats[0].source, game.seats[0].role) == (Source.MODEL, "")
+    assert notes(game) == ["columns that are not read: mood"]
+
+
+def test_a_missing_column_is_named_with_the_way_to_name_it(write: Write, tmp_path: Path) -> None:
+    source = write([{"game_id": "g", "who": "Ann", "message": "Hi."}])
+    (reason,) = rejected(source)
+    assert (
+        reason == "no column speaker and no column text; it has game_id, who, message: rename with --map THEIRS=speaker"
+    )
+    with pytest.raises(BadData, match=r"no column speaker .* --map THEIRS=speaker"):
+        import_games("jsonl", source, out=tmp_path / "run")
+    assert "--map names wo, which is no column" in rejected(write([said()]), map=["wo=role"])[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"map": ["message"]}, "write the source's column, ="),
+        ({"map": ["message=said"]}, "the format has no column said"),
+        ({"map": ["a=text", "b=text"]}, "renamed twice"),
+        ({"game": "werewolf"}, "rules of its own"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_refused(options: dict[str, Any], words: str, write: Write) -> None:
+    with pytest.raises(UsageError, match=words):
+        games(write([said()]), **options)
+
+
+def test_rows_of_games_may_lie_anywhere_and_are_put_in_order(write: Write) -> None:
+    rows = [said(f"{game} {index}", game_id=game, index=index) for index in (2, 0, 1) for game in "ab"]
+    assert [words(game) for game in games(write(rows))] == [["a 0", "a 1", "a 2"], ["b 0", "b 1", "b 2"]]
+    half = [said("one", index=1), said("none"), said("zero", index=0)]
+    (game,) = games(write(half, "half.jsonl"))
+    assert words(game) == ["one", "none", "zero"]
+    assert "no index" in notes(game)[0]
+
+
+def test_a_row_sent_twice_counts_once_and_two_of_one_index_both_stay(write: Write) -> None:
+    rows = [said("a", index=0), said("a", index=0), said("b", index=0), said("a"), said("a")]
+    (game,) = games(write(rows[:3]))
+    assert words(game) == ["a", "b"]
+    assert len(notes(game)) == 2
+    (repeats,) = games(write(rows[3:]))
+    assert words(repeats) == ["a", "a"]
+
+
+def test_an_empty_text_is_a_silence_and_no_statement(write: Write) -> None:
+    (game,) = games(write([said("Hi."), said(" ", "Ben"), {**said(), "text": None}]))
+    assert words(game) == ["Hi."]
+    assert [event.kind for event in game.events].count(EventKind.SILENCE) == 2
+
+
+def test_private_words_are_heard_by_the_speaker_and_those_named(write: Write) -> None:
+    rows = [
+        said("All.", players=["Ann", "Ben", "Cid"]),
+        said("Psst.", audience=["Ben"]),
+        said("All again.", audience="Ben, Cid"),
+    ]
+    labelled = label_game(games(write(rows))[0]).statements
+    assert [row.audience for row in labelled] == [(), ("Ann", "Ben"), ()]
+
+
+def test_votes_that_every_row_repeats_are_cast_once(write: Write) -> None:
+    votes = [{"voter": "Ann", "target": "Ben"}, {"voter": "Ben"}]
+    (game,) = games(write([said(votes=votes), said("b", "Ben", votes=votes)]))
+    assert [event.kind for event in game.events] == [EventKind.STATEMENT, EventKind.STATEMENT, EventKind.VOTE]
+    assert notes(game) == ["a vote names nobody and is left out"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([said(role="wolf"), said(role="town")], "Ann has more than one role: town and wolf"),
+        ([said(winner="a"), said(winner="b")], "game g has more than one winner: a and b"),
+        ([said(split="train"), said(split="dev")], "leave the column out with --map split="),
+        ([said(claims=[{"kind": "role", "start": 1, "end": 99}])], "the span 1 to 99"),
+    ],
+)
+def test_a_game_that_contradicts_itself_is_rejected(rows: Rows, reason: str, write: Write) -> None:
+    (found,) = rejected(write(rows))
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"label_self": "maybe"}, "label_self: 'maybe' is neither true nor false"),
+        ({"self_confidence": 80}, "self_confidence"),
+        ({"ratings": [{"flag": True}]}, "observer"),
+        ({"claims": [{"kind": "role", "verdict": "so-so"}]}, "verdict"),
+        ({"split": "full"}, "not train, validation or test"),
+        ({"day": -1}, "day"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_rejected_and_the_game_says_so(
+    cells: dict[str, Any], reason: str, write: Write
+) -> None:
+    found = list(read_games("jsonl", write([said("a"), said("b", **cells)])))
+    bad, game = found
+    assert isinstance(bad, Rejected)
+    assert isinstance(game, GameRecord)
+    assert (bad.line, bad.game_id) == (2, "g")
+    assert reason in bad.reason
+    assert "1 of its rows could not be read" in notes(game)
+
+
+def test_roles_that_deceive_can_be_named(write: Write) -> None:
+    rows = [
+        said(role="Wolf"),
+        said("b", "Ben", role="town"),
+        said("c", "Cid"),
+        said("d", "Dan", role="wolf", deceives=False),
+    ]
+    (game,) = games(write(rows), deceptive_role=["wolf"])
+    assert [seat.deceives for seat in game.seats] == [True, False, None, False]
+
+
+def test_every_kind_of_file_gives_the_same_game(tmp_path: Path, write: Write) -> None:
+    rows = [
+        {"game_id": 1, "index": 0, "speaker": "Ann", "text": "Hi,\nall.", "label_self": True, "role": None},
+        {"game_id": 1, "index": 1, "speaker": "Ben", "text": "Yes.", "label_self": None, "role": "wolf"},
+    ]
+    expected = games(write(rows), deceptive_role=["wolf"])
+    (tmp_path / "said.jsonl.gz").write_bytes(gzip.compress((tmp_path / "said.jsonl").read_bytes()))
+    (tmp_path / "said.json").write_text("\ufeff" + json.dumps(rows), encoding="utf-8")
+    frame = pl.DataFrame(rows)
+    (tmp_path / "said.csv").write_text("\ufeff" + frame.write_csv(), encoding="utf-8")
+    (tmp_path / "semicolons.csv").write_text(frame.write_csv(separator=";"), encoding="utf-8")
+    frame.with_columns(pl.col("game_id", "label_self").cast(pl.Float64).fill_null(math.nan)).write_parquet(
+        tmp_path / "said.parquet"
+    )
+    for name in ("said.jsonl.gz", "said.json", "said.csv", "semicolons.csv", "said.parquet"):
+        assert games(tmp_path / name, deceptive_role=["wolf"]) == expected, name
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.parquet", b"PAR1 and no more"),
+        ("a.csv", b"game_id,speaker,text\ng,Ann,\xff"),
+        ("a.csv", b"game_id,speaker,text\ng,Ann,a,b,c"),
+        ("a.csv.gz", gzip.compress(b"game_id,speaker,text\ng,Ann,a")[:-9]),
+        ("a.json", b"[" * 100_000),
+        ("a.json", b"[1, 2]"),
+    ],
+)
+def test_a_damaged_file_is_a_rejection(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert rejected(tmp_path / name)
+
+
+def test_a_game_without_end_is_rejected_before_it_fills_the_memory(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl, "MOST_ROWS", 3)
+    assert rejected(write([said(str(place)) for place in range(5)])) == ["a game of more than 3 statements"]
+
+
+def test_a_corpus_can_be_read_as_a_dataset(write: Write, tmp_path: Path) -> None:
+    rows = [
+        said(f"{game} {place}", game_id=game, role="wolf", split=split)
+        for game, split in zip("abc", ("train", "dev", "test"), strict=True)
+        for place in range(3)
+    ]
+    import_games("jsonl", write(rows), out=tmp_path / "run", deceptive_role=["wolf"], game="parlour")
+    build(tmp_path / "run", out=tmp_path / "corpus")
+    again = games(tmp_path / "corpus", game="parlour-again")
+    with Journal.open(tmp_path / "run") as journal:
+        first = {game.game_id: game for game in journal.records()}
+    assert {game.game_id for game in again} == set(first)
+    for game in again:
+        assert words(game) == words(first[game.game_id])
+        assert (game.seats[0].role, game.seats[0].deceives) == ("wolf", True)
+        assert game.meta["split"] == first[game.game_id].meta["split"]
+
+
+def test_a_run_resumes_with_the_same_source_only(write: Write, tmp_path: Path) -> None:
+    source = write([said()])
+    import_games("jsonl", source, out=tmp_path / "run")
+    assert import_games("jsonl", source, out=tmp_path / "run").new == 0
+    write([said("Other words.")])
+    with pytest.raises(UsageError, match="sha256"):
+        import_games("jsonl", source, out=tmp_path / "run")
+
+
+def test_the_guide_has_every_column_as_the_code_declares_it() -> None:
+    from liescope.generate.importers.jsonl.columns import table
+
+    guide = Path(__file__).parents[3] / "docs" / "guides" / "import.md"
+    assert table() in guide.read_text(encoding="utf-8")
+    assert set(REQUIRED) <= set(Row.model_fields)
+
+
+def test_published_chats_of_people_and_models(shared_data: Path, tmp_path: Path) -> None:
+    source = shared_data / "llmafia" / "messages.jsonl.gz"
+    if not source.exists():
+        pytest.skip(f"no {source}")
+    rename = {"map": ["llm=source"], "deceptive_role": ["mafia"], "game": "llmafia"}
+    found = games(source, **rename)
+    labelled = [row for game in found for row in label_game(game).statements]
+    assert (len(found), len(labelled)) == (21, 2078)
+    assert {row.label_role for row in labelled} == {True, False}
+    assert {row.source for row in labelled} == {"human", "model"}
+    assert all(row.label_self_null == NOT_IN_SOURCE and row.label_self is None for row in labelled)
+    with gzip.open(source) as lines:
+        deceptive = sum(json.loads(line)["role"] == "mafia" for line in lines)
+    assert sum(bool(row.label_role) for row in labelled) == deceptive
