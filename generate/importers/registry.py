@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from liescope.common.errors import UnknownName
 from liescope.generate.importers.avalon_nlu import AvalonImporter
+from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.jsonl.importer import JsonlImporter
 from liescope.generate.importers.mini_mafia.importer import MiniMafiaImporter
 from liescope.generate.importers.protocol import Importer
@@ -15,6 +16,7 @@ IMPORTERS: dict[str, type[Importer]] = {
         JsonlImporter,
         MiniMafiaImporter,
         AvalonImporter,
+        DiplomacyImporter,
         QuackImporter,
     )
 }
