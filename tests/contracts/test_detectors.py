@@ -49,6 +49,18 @@ def test_a_class_declares_its_name_options_folds_and_packages(kind: str) -> None
     assert all(version(package) for package in found.packages)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_value_of_a_grid_is_one_that_its_option_takes(kind: str) -> None:
+    found = detector_class(kind)
+    for option, values in found.grid.items():
+        assert len(set(values)) > 1
+        for value in values:
+            if option == "context":
+                assert TextConfig(context=value)
+            else:
+                assert getattr(make(kind, TextConfig(), {option: value}).options, option) == value
+
+
 def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_its_own() -> None:
     names = {option.name for option in declared_options()}
     assert "smoothing" in names

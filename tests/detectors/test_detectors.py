@@ -154,3 +154,15 @@ def test_the_weights_of_a_local_encoder_lie_in_the_model_and_its_path_does_not(
     again = load_parts(kind, folder, TextConfig(), saved)
     assert np.allclose(again.predict_proba(held_out.examples), before, atol=1e-6)
     assert (folder / "encoder" / "model.safetensors").is_file()
+
+
+@pytest.mark.parametrize("options", [({"strength": 0.5}, {"strength": 4.0}), ({"words": 1}, {"words": 2})])
+def test_tfidf_detectors_tried_together_score_as_each_does_alone(
+    options: tuple[dict[str, Any], ...], data: Labelled, held_out: Labelled
+) -> None:
+    made = [make("tfidf", TextConfig(), own) for own in options]
+    together = type(made[0]).try_each(made, data.examples, data.y, data.groups, held_out.examples)
+    alone = [make("tfidf", TextConfig(), own).fit(data.examples, data.y, data.groups) for own in options]
+    for scores, detector in zip(together, alone, strict=True):
+        assert np.allclose(scores, detector.predict_proba(held_out.examples)[:, 1])
+    assert not np.allclose(*together)
