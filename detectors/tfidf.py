@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -57,7 +57,10 @@ class TfidfDetector(Detector):
 
         model = _pipeline(self.options)
         progress("fitting tfidf", 0, 1)
-        fit_quietly(model["head"], _counted(model["text"].fit_transform, examples, self.text), y)
+        try:
+            fit_quietly(model, [textualize(example, self.text) for example in examples], y)
+        except ValueError as error:
+            raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
         progress("fitting tfidf", 1, 1)
         self._model = model
         return self
@@ -77,15 +80,14 @@ class TfidfDetector(Detector):
         groups: NDArray[np.str_],
         others: Sequence[Example],
     ) -> NDArray[np.float64]:
-        """Detectors that differ in strength alone share their features, which are counted on `examples` only."""
+        """Detectors that differ in strength alone share their features, and all trials share the counting."""
         from liescope.detectors.linear import fit_quietly, logistic
+        from liescope.detectors.shared_counts import features
 
+        first = untrained[0]
         if len({one.options.model_copy(update={"strength": 1.0}) for one in untrained}) > 1:
             return super().try_each(untrained, examples, y, groups, others)
-        first = untrained[0]
-        counter = _pipeline(first.options)["text"]
-        learn = _counted(counter.fit_transform, examples, first.text)
-        score = counter.transform([textualize(example, first.text) for example in others])
+        learn, score = features(first.text, first.options, examples, others)
         found = []
         for one in untrained:
             head = logistic(one.options.strength, one.options.seed)
@@ -134,14 +136,6 @@ def _pipeline(o: TfidfOptions) -> Any:
     from liescope.detectors.linear import logistic
 
     return Pipeline([("text", vectorizer(o)), ("head", logistic(o.strength, o.seed))])
-
-
-def _counted(count: Callable[[list[str]], Any], examples: Sequence[Example], text: TextConfig) -> Any:
-    """The features of the statements that they are learned from. Raises UsageError if there are none."""
-    try:
-        return count([textualize(example, text) for example in examples])
-    except ValueError as error:
-        raise UsageError(f"these statements give TF-IDF nothing to count ({error})") from error
 
 
 def _restore(fresh: Any, learned: Any) -> int:

@@ -69,11 +69,12 @@ def _fit(table: Table, fit: Fit, recipe: Recipe) -> Fitted:
     choice = choose(table, fit.learn, fit.by, recipe)
     detector = recipe.made(choice.setting)
     examples = table.examples(detector.text.context)
+    learn, score = ([examples[i] for i in rows] for rows in (fit.learn, fit.score))
     try:
-        detector.fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
+        (scores,) = recipe.detector.try_each([detector], learn, table.y[fit.learn], table.games[fit.learn], score)
     except UsageError as error:
         return Fitted(np.empty(0), choice, str(error))
-    return Fitted(detector.predict_proba([examples[i] for i in fit.score])[:, 1], choice)
+    return Fitted(scores, choice)
 
 
 def _scores(
