@@ -156,7 +156,9 @@ def test_the_weights_of_a_local_encoder_lie_in_the_model_and_its_path_does_not(
     assert (folder / "encoder" / "model.safetensors").is_file()
 
 
-@pytest.mark.parametrize("options", [({"strength": 0.5}, {"strength": 4.0}), ({"words": 1}, {"words": 2})])
+@pytest.mark.parametrize(
+    "options", [({"strength": 0.5, "chars": 3}, {"strength": 4.0, "chars": 3}), ({"words": 1}, {"words": 2})]
+)
 def test_tfidf_detectors_tried_together_score_as_each_does_alone(
     options: tuple[dict[str, Any], ...], data: Labelled, held_out: Labelled
 ) -> None:
