@@ -11,8 +11,9 @@ from liescope.benchmark.analyses.cells import CELL, MIXED, POOLED, RATER
 from liescope.benchmark.analyses.sides import side_colour
 from liescope.common.colours import INK, model_colours
 from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.figures import legend, lines, name_axis, name_panel, stacked
+from liescope.common.figures import legend, name_axis, name_panel, stacked
 from liescope.common.matrix import Cell, matrices
+from liescope.common.rows import rows_for, set_rows, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Names = str | Sequence[str]
 """What names each row of a table: a column, or a text for every row."""
 SHARE = (-0.02, 1.02)
+_BAR = 0.2  # inches
 
 
 def cell_names(cells: pl.DataFrame) -> list[str]:
@@ -110,18 +112,16 @@ def stacked_bars(
         part=pl.Series(names_of(table, parts)),
     )
     panels_of = named.partition_by("facet", maintain_order=True)
-    labels_of = [part["row"].unique(maintain_order=True).to_list() for part in panels_of]
-    figure, panels = stacked([0.6 + 0.3 * len(labels) for labels in labels_of])
-    for shown, labels, panel in zip(panels_of, labels_of, panels, strict=True):
-        left = dict.fromkeys(labels, 0.0)
+    bars_of = [rows_for(part["row"], _BAR) for part in panels_of]
+    figure, panels = stacked([0.55 + total(bars) for bars in bars_of])
+    for shown, bars, panel in zip(panels_of, bars_of, panels, strict=True):
+        left = dict.fromkeys(bars, 0.0)
         for row, part, share in shown.select("row", "part", "value").iter_rows():
-            panel.barh(labels.index(row), share, left=left[row], color=colours[part], height=0.72, edgecolor="white")
+            panel.barh(bars[row].middle, share, _BAR, left[row], color=colours[part], edgecolor="white")
             left[row] += share
-        panel.set_yticks(range(len(labels)), [lines(label) for label in labels])
-        panel.set(xlim=(0, 1), ylim=(len(labels) - 0.5, -0.5))
+        set_rows(panel, bars)
+        panel.set_xlim(0, 1)
         name_panel(panel, shown["facet"].item(0))
-        panel.tick_params(axis="y", length=0)
-        panel.spines["left"].set_visible(False)
     name_axis(figure, axis)
     legend(figure, {part: colours[part] for part in named["part"].unique(maintain_order=True)})
     return figure
@@ -143,4 +143,6 @@ def matrix_of(
     cells: dict[str, dict[tuple[str, str], Cell]] = {title: {} for title in titles}
     for title, row, column, number, (lo, hi) in zip(titles, row_names, column_names, table[value], bounds, strict=True):
         cells[title][row, column] = Cell(number, lo, hi)
-    return matrices(cells, list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names)), name, limits, middle)
+    down, across = list(dict.fromkeys(row_names)), list(dict.fromkeys(column_names))
+    across.sort(key=lambda name: down.index(name) if name in down else len(down))  # the same names in the same order
+    return matrices(cells, down, across, name, limits, middle)

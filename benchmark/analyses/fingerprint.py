@@ -36,7 +36,7 @@ _SCHEMA = pl.Schema(
 
 
 def fingerprint(frames: Frames) -> pl.DataFrame:
-    """Six axes in [0, 1], larger further out (Figure 7; the paper names only some of its axes, these are ours).
+    """Six axes in [0, 1] (Figure 7; the paper names only some of its axes, these are ours).
 
     jester_wins, villagers_win: shares of games; wolf_restraint: 1 minus the share of games in which a werewolf votes
     for the jester in the ballot of day 1 that counts; jester_suspicion: mean suspicion of the jester's statements;
@@ -80,7 +80,7 @@ def _axis(table: pl.DataFrame, name: str) -> pl.DataFrame:
 def plot_fingerprint(table: pl.DataFrame) -> Figure:
     """A row a cell, a column an axis: rows of one pattern play alike."""
     axes = [axis.replace("_", " ") for axis in table["axis"]]
-    name = "from 0 to 1, as the table says"
+    name = "share or mean, from 0 to 1"
     return matrix_of(table, "value", name, cell_names(table), axes, [""] * table.height, (0, 1))
 
 
@@ -93,8 +93,7 @@ ANALYSES = (
         needs=(dealt(JESTER), REPORTS, RATINGS),
         otherwise="no cell has all six numbers",
         source="Figure 7",
-        note="Six numbers from 0 to 1, larger further out: wins, restraint, suspicion drawn, detection and "
-        "calibration.",
+        note="Six numbers from 0 to 1: wins, restraint, suspicion drawn, detection and calibration.",
         main=True,
     ),
 )

@@ -25,6 +25,8 @@ INK = "#1d2530"
 MUTED = "#6b7684"
 FAINT = "#c9d0d8"
 
+SERIES = tuple(COLOURS[name] for name in ("blue", "orange", "green", "purple", "vermillion", "sky", "grey"))
+"""Colours for things that have none of their own, in this order."""
 MODELS = (
     "#0078b4",
     "#d25a00",

@@ -63,8 +63,9 @@ def style() -> Iterator[None]:
 def stacked(heights: Sequence[float]) -> tuple[Figure, list[Axes]]:
     """A figure with panels below each other. heights: of the panels, in inches."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(WIDTH, sum(heights) + 0.2), layout="constrained")
+    figure = Figure(figsize=(WIDTH, sum(heights) + 0.2), layout=ConstrainedLayoutEngine(w_pad=0.1))
     return figure, list(figure.subplots(len(heights), 1, squeeze=False, height_ratios=list(heights)).flat)
 
 

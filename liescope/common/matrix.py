@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from liescope.common.colours import INK, text_on
-from liescope.common.figures import SMALLEST, WIDTH, lines, name_panel, stacked, style
+from liescope.common.figures import SMALLEST, WIDTH, lines, stacked, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LETTER, _DIGIT, _LINE = (part * SMALLEST / 72 for part in (0.6, 0.53, 1.3))  # inches: their widths, a line's height
-_ROW_LABEL, _COLUMN_LABEL = 18, 12  # characters on one line
+_ROW_LABEL, _COLUMN_LABEL, _TITLE = 18, 12, 36  # characters on one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Cell:
     def text(self) -> str:
         """The number, and its interval on a second line."""
         if self.lo is None or self.hi is None:
-            return f"{self.value:.2f}"
+            return f"{self.value:z.2f}"
         between = "–" if min(self.lo, self.hi) >= 0 else " to "
-        return f"{self.value:.2f}\n{_short(self.lo)}{between}{_short(self.hi)}"
+        return f"{self.value:z.2f}\n{_short(self.lo)}{between}{_short(self.hi)}"
 
 
 @style()
@@ -90,7 +90,7 @@ def matrices(
                 if cell := cells.get((row, columns[at])):
                     _draw(panel, x, y, cell, colours)
         panel.set(xlim=(-0.5, abreast - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel=column_axis, ylabel=row_axis)
-        name_panel(panel, title)
+        panel.set_title(lines(title, _TITLE))
         panel.xaxis.set_label_position("top")
         panel.set_xticks(range(len(part)), [heads[at] for at in part], rotation=90 if turned else 0)
         panel.set_yticks(range(len(rows)), row_labels)
@@ -125,7 +125,8 @@ def _draw(panel: Axes, x: int, y: int, cell: Cell, colours: ScalarMappable) -> N
 
 def _short(value: float) -> str:
     """A number without the zero before its point."""
-    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+    shown = f"{value:z.2f}"
+    return shown.replace("0.", ".", 1) if abs(value) < 1 else shown
 
 
 def _longest(texts: Sequence[str]) -> int:

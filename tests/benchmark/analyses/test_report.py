@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -28,7 +29,7 @@ from liescope.benchmark.csv_text import safe
 from liescope.common.report_page import page_html
 from liescope.games.record import GameRecord, Source
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
-from tests.common.svg_text import smallest_text
+from tests.common.browser import look
 
 HOSTILE = '<script>alert("x")</script> | & <img src=http://evil.example>'
 FORMULA = r"$\no_such{formula$"
@@ -224,7 +225,10 @@ def test_settings_are_flat_and_name_the_run() -> None:
     assert set(rows["run"]) == {"runs/x"}
 
 
-def test_every_figure_can_be_read_on_a_phone(findings: Findings) -> None:
-    figures = {section.analysis.name: section.svg for section in findings.sections if section.svg}
-    assert {name: size for name, svg in figures.items() if (size := smallest_text(svg)) < 9} == {}
-    assert smallest_text(findings.svg) >= 9
+def test_the_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_covered(
+    html: str, findings: Findings, tmp_path: Path
+) -> None:
+    seen = look({"report": html}, tmp_path)["report"]
+    assert seen.width <= 390
+    assert seen.figures == sum(bool(section.svg) for section in findings.sections) + 1
+    assert seen.unreadable == ()

@@ -1,0 +1,59 @@
+"""The pages of audit, transfer and fit in a real browser: they fit a phone, and their figures can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import liescope
+from liescope.benchmark import fitting
+from liescope.benchmark.backend import Settings
+from liescope.benchmark.capability import Diagnostics, Posterior
+from liescope.benchmark.counts import PLAYERS
+from liescope.benchmark.identification import PARAMETERS
+from tests.common.browser import Seen, look
+from tests.detectors.conftest import Corpus
+
+MODELS = ("Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", '<script>alert("x")</script> $\\no_such{formula$', "x" * 90)
+CHEAP = {"words": 1, "strength": 4.0}  # nothing to choose
+PAGES = ("audit", "fit", "transfer")
+
+
+def guessed(cells: pl.DataFrame, settings: Settings) -> Posterior:
+    """In the place of a sampler: draws around nothing."""
+    names = {name: tuple(cells[role].unique().sort()) for name, role in zip(PARAMETERS, PLAYERS, strict=True)}
+    random = np.random.default_rng(1)
+    draws = {name: random.normal(size=(2, 50, len(models))) for name, models in names.items()}
+    return Posterior(cells, names, draws, Diagnostics(1.0, 900, 900, 1.0, 0, 50, 2, 1.0), settings, "nutpie")
+
+
+def fitted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [(i, j, k, 40, 100) for i in MODELS for j in MODELS for k in MODELS]
+    columns = [*PLAYERS, "mafia_wins", "games"]
+    pl.DataFrame(cells, columns, orient="row").write_csv(folder / "counts.csv")
+    monkeypatch.setattr(fitting, "sample_posterior", guessed)
+    liescope.fit(folder / "counts.csv", out=folder / "fit")
+
+
+@pytest.fixture(scope="module")
+def seen(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
+    folder = tmp_path_factory.mktemp("pages")
+    corpus = make_corpus(games=60, models=MODELS)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        fitted(folder, monkeypatch)
+    liescope.audit(corpus, draws=10, out=folder / "audit")
+    liescope.transfer(corpus, by="model", context=0, draws=10, out=folder / "transfer", **CHEAP)
+    pages = {name: (folder / name / "report.html").read_text(encoding="utf-8") for name in PAGES}
+    return look(pages, tmp_path_factory.mktemp("browser"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_covered(
+    seen: dict[str, Seen], name: str
+) -> None:
+    assert seen[name].figures
+    assert seen[name].width <= 390
+    assert seen[name].unreadable == ()
