@@ -32,6 +32,7 @@ class AskKind(StrEnum):
     PEER_ASSESSMENT = "peer_assessment"
     REFLECTION = "reflection"  # lessons from the game that has ended
     NAME_ROLES = "name_roles"  # the role of each player in options, as a form {name: (role,)}
+    FIND_CLAIMS = "find_claims"  # in the statement it is about, as a form {number: fields}; options: roles, sides
     TAG_LESSON = "tag_lesson"  # a judge's tags for the lesson that the ask is about, as a form {tag: values}
 
 
@@ -39,7 +40,7 @@ ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
 CHOICES = frozenset(
     {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
 )
-FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON})
+FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS})
 
 
 class EventKind(StrEnum):
@@ -76,6 +77,7 @@ class EventKind(StrEnum):
     ROLES_NAMED = (
         "roles_named"  # the actor, who named roles or in whose seat a judge did; data: judge, roles {name: role}
     )
+    CLAIMS_FOUND = "claims_found"  # the actor; about its statement; data: judge, claims that the judge found in it
     LESSON_TAGS = "lesson_tags"  # the actor; about a lesson; data: judge, tags {tag: values}
 
 

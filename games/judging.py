@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from liescope.games.assessing import assessment, assessment_asks, notes, sampled
 from liescope.games.core import Ask, AskKind, Asks, Event, EventKind, Game, Outcome, Phase, Play, Replies, Reply
 from liescope.games.record import GameRecord
+from liescope.games.registry import find_game
 from liescope.games.table import TableSpec
 
 _LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
@@ -22,11 +23,18 @@ _LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 class JudgeSpec:
     """What the judge is asked. share: the share of statements to assess, from every seat; 0 for none. roles: name
     everybody's role, from each surviving seat, before the judge learns who won. lessons: tag the lessons learned.
+    claims: list the claims in each statement.
     """
 
     share: float = 1.0
     roles: bool = False
     lessons: bool = False
+    claims: bool = False
+
+    @property
+    def rates(self) -> bool:
+        """Whether the judge takes the place of the players' own assessments."""
+        return bool(self.share or self.roles or self.lessons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,8 @@ class Judging(Game):
                 self.alive.remove(event.target)
             if event.kind is EventKind.STATEMENT and sampled(self.game_id, event.index, self.spec.share):
                 yield from self._assess(event)
+            if event.kind is EventKind.STATEMENT and self.spec.claims:
+                yield from self._find_claims(event)
             elif event.kind is EventKind.LESSON and self.spec.lessons:
                 yield from self._tag(event)
         self.events.extend(self._judgements())
@@ -74,6 +84,8 @@ class Judging(Game):
     def record(self) -> GameRecord:
         """The judged game: the frozen log and the judgements so far, which the labels are read from."""
         events = (*self.frozen.events, *self._judgements())
+        if not self.spec.rates:
+            return replace(self.frozen, events=events)
         return replace(self.frozen, events=events, meta={**self.frozen.meta, "judge": self.judge})
 
     def _judgements(self) -> Iterator[Event]:
@@ -100,6 +112,17 @@ class Judging(Game):
         ask = self.ask(lesson.actor or "", AskKind.TAG_LESSON, Phase.END, about=lesson.index)
         (reply,) = yield self.batch([ask])
         self._keep(_filled(EventKind.LESSON_TAGS, ask, reply, "tags"))
+
+    def _find_claims(self, statement: Event) -> Generator[Asks, Replies, None]:
+        teams = find_game(self.frozen.game).teams
+        options = tuple(dict.fromkeys([*teams, *teams.values()]))
+        speaker = statement.actor or ""
+        ask = self.ask(speaker, AskKind.FIND_CLAIMS, statement.phase, options=options, about=statement.index)
+        (reply,) = yield self.batch([ask])
+        facts = _filled(EventKind.CLAIMS_FOUND, ask, reply, "claims")
+        names = ("kind", "subject", "object", "polarity", "quote")
+        claims = [dict(zip(names, fields, strict=True)) for fields in facts["data"].get("claims", {}).values()]
+        self._keep({**facts, "data": {**facts["data"], "claims": claims}})
 
     def _keep(self, facts: dict[str, Any]) -> None:
         self._judged.append({**facts, "day": self.day, "data": {**facts["data"], "judge": self.judge}})

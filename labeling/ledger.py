@@ -25,6 +25,7 @@ from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.labeling.claims import FoundClaim, find_claims
 from liescope.labeling.conditions import origin_of
+from liescope.labeling.model_claims import model_claims
 from liescope.labeling.promises import check_promise
 from liescope.labeling.truth import FALSE, TRUE, UNVERIFIABLE, Checked, Truth, holds
 from liescope.labeling.vocabularies import VOCABULARIES
@@ -55,8 +56,11 @@ def normal_form(kind: str, subject: str, object: str, denied: bool) -> str:
 
 def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
     """Every claim in the statements of a game, in the order in which they were made, origin by origin."""
-    rows = _read_by_rules(record) if record.game in GAMES else ()
-    return (*rows, *_imported(record))
+    if record.game not in GAMES:
+        return tuple(_imported(record))
+    by_models = model_claims(record).found.items()
+    found = [row for model, claims in by_models for row in checked_claims(record, f"model:{model}", claims)]
+    return (*_read_by_rules(record), *_imported(record), *found)
 
 
 def _read_by_rules(record: GameRecord) -> Sequence[ClaimRow]:
@@ -173,6 +177,8 @@ def _imported(record: GameRecord) -> Iterator[ClaimRow]:
     origin = _importer(record)
     heard: list[tuple[Event, ClaimRow]] = []
     for event in record.events:
+        if event.kind is not EventKind.STATEMENT:
+            continue
         rows = [_imported_row(record, origin, event, claim, heard) for claim in event.data.get("claims", ())]
         yield from rows
         heard += [(event, row) for row in rows]

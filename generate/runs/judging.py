@@ -40,7 +40,7 @@ class JudgingJob:
     """
 
     def __init__(self, source: Path, judge: str, spec: JudgeSpec, prompts: str = "full") -> None:
-        if not (spec.share or spec.roles or spec.lessons):
+        if not (spec.rates or spec.claims):
             raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
         if not 0 <= spec.share <= 1:
             raise UsageError("--share is a share of the statements, from 0 to 1")
@@ -71,7 +71,7 @@ class JudgingJob:
             "origin": self._origin,
             "game": self.game,
             "judge": self._judge,
-            "asked": asdict(self._spec),
+            "asked": {name: value for name, value in asdict(self._spec).items() if value or name != "claims"},
             "templates": self._templates,
         }
 

@@ -19,8 +19,9 @@ from liescope.generate.runs.summary import run_job
 
 def label(
     run: str | os.PathLike[str],
-    judge: str,
+    judge: str | None = None,
     *,
+    claims_by: str | None = None,
     out: str | os.PathLike[str] | None = None,
     share: float = 1.0,
     roles: bool = False,
@@ -37,10 +38,12 @@ def label(
     retry_failed: bool = False,
     progress: bool = False,
 ) -> RunResult:
-    """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment.
+    """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
+    model list the claims in their statements, seeing nothing but the statement and the names.
 
-    The judged games become a separate run; the run they come from is only read. judge: a player's spec string. out: the
-    folder of the judged games, by default RUN-by-JUDGE. share: of the statements, the share to rate, 0 to 1. roles:
+    The judged games become a separate run; the run they come from is only read. judge: a player's spec string;
+    claims_by: instead of a judge, the model that lists claims, "openai:MODEL". out: the folder of the judged games, by
+    default RUN-by-JUDGE or RUN-claims-by-MODEL. share: of the statements, the share to rate, 0 to 1. roles:
     name every player's role, from each seat that survived to the end. lessons: tag the lessons that learners drew. The
     other options are those of `play`.
 
@@ -48,10 +51,16 @@ def label(
     holds a different run.
     """
     source = Path(run)
-    folder = Path(out) if out is not None else default_folder(source, judge)
+    if (judge is None) == (claims_by is None):
+        raise UsageError("give either --judge, to rate the games, or --claims-by, to have a model list their claims")
+    if claims_by is not None and not claims_by.startswith("openai:"):
+        raise UsageError(f"claims are listed by a chat model such as openai:gpt-4.1-mini; {claims_by!r} is none")
+    spec = JudgeSpec(share, roles, lessons) if claims_by is None else JudgeSpec(0.0, claims=True)
+    asked = judge or claims_by or ""
+    folder = Path(out) if out is not None else default_folder(source, asked, "by" if judge else "claims-by")
     if folder.resolve() == source.resolve():
         raise UsageError("the judged games need a folder of their own; choose another --out")
-    job = JudgingJob(source, judge, JudgeSpec(share, roles, lessons), prompts)
+    job = JudgingJob(source, asked, spec, prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
     limits = limits_of(
@@ -70,6 +79,7 @@ def label(
         {
             "run": source,
             "judge": judge,
+            **({} if claims_by is None else {"claims_by": claims_by}),
             "share": share,
             "roles": roles,
             "lessons": lessons,
@@ -83,11 +93,11 @@ def label(
             "currency": currency,
         },
     )
-    about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": judge}
+    about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
     return run_job(job, folder, limits, retry_failed, about, config, progress)
 
 
-def default_folder(run: Path, judge: str) -> Path:
+def default_folder(run: Path, judge: str, link: str = "by") -> Path:
     """The folder next to the run, named after the judge without the address of an endpoint."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", judge.partition("@")[0]).strip("-")
-    return run.with_name(f"{run.resolve().name}-by-{slug}")
+    return run.with_name(f"{run.resolve().name}-{link}-{slug}")

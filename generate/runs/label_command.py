@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from liescope.common.declared_options import with_declared
+from liescope.generate.runs.claims_report import claims_report
 from liescope.generate.runs.config import ConfigOption
 from liescope.generate.runs.label import label as label_games
 from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, PromptsOption
@@ -21,7 +22,12 @@ app = typer.Typer()
 @with_declared(LIMIT_OPTIONS)
 def label(
     run: Annotated[Path, typer.Argument(help="A run's folder; it is only read.", metavar="runs/NAME")],
-    judge: Annotated[str, typer.Option(help="The player that judges, in every seat, such as openai:MODEL.")],
+    judge: Annotated[
+        str | None, typer.Option(help="The player that judges, in every seat, such as openai:MODEL.")
+    ] = None,
+    claims_by: Annotated[
+        str | None, typer.Option(help="Instead of a judge: the model that lists the claims, such as openai:MODEL.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="The folder for the judged games. \\[default: RUN-by-JUDGE]", show_default=False),
@@ -37,11 +43,25 @@ def label(
 ) -> None:
     """Rate a run's games after the fact: a judge takes each seat in turn and sees what the seat saw at that moment.
 
-    The judged games form a separate run, for show, build and analyse. Stop at any time; the same command resumes.
+    The judged games form a separate run, for show, build and analyse. Stop at any time; the same command resumes. With
+    --claims-by, a model lists the claims in each statement, and its agreement with the rules is printed.
 
     Example: liescope label runs/first --judge scripted:steady --roles
     """
     result = label_games(
-        run, judge, out=out, share=share, roles=roles, lessons=lessons, prompts=prompts, progress=True, **given
+        run,
+        judge,
+        claims_by=claims_by,
+        out=out,
+        share=share,
+        roles=roles,
+        lessons=lessons,
+        prompts=prompts,
+        progress=True,
+        **given,
     )
+    if claims_by is not None and not as_json:
+        for report in claims_report(result.folder):
+            for line in report.lines():
+                typer.echo(line)
     summarise(result, as_json)

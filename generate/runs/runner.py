@@ -36,7 +36,8 @@ from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
-MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON}  # asks whose answers do not affect the game
+MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS}
+# asks whose answers do not affect the game
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
 _SHOW_ANYWAY = 0.5  # and if nothing has
 

@@ -13,6 +13,7 @@ from liescope.games.core import Ask, AskKind
 from liescope.games.lessons import LessonKind
 from liescope.generate.players.parsing.forms import ROLES
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
+from liescope.labeling.model_claims import FIELDS
 from liescope.labeling.taxonomy import DeceptionType
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -29,6 +30,10 @@ def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
     if ask.kind is AskKind.TAG_LESSON:
         categories = {"type": "array", "items": {"type": "string", "enum": list(CATEGORIES)}}
         return _strict("tags", {"categories": categories, "order": {"type": "integer", "enum": list(ORDERS)}})
+    if ask.kind is AskKind.FIND_CLAIMS:
+        fields = dict.fromkeys(FIELDS, _TEXT)
+        claim = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+        return _strict("claims", {"claims": {"type": "array", "items": claim}})
     share = _BOUNDED if bounds else _SHARE
     fields = {
         "reasoning": _TEXT,

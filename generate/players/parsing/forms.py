@@ -1,4 +1,4 @@
-"""Forms filled in as JSON: lessons after a game, the roles of the players, the tags of a lesson.
+"""Forms filled in as JSON: lessons after a game, the roles of the players, the claims in a statement, a lesson's tags.
 
 Anything that cannot be read is left out; a form in which nothing could be read counts as no form, except that an empty
 list of lessons is an answer.
@@ -14,6 +14,7 @@ from typing import Any
 from liescope.games.core import Ask, AskKind
 from liescope.games.lessons import LessonKind
 from liescope.games.registry import GAMES
+from liescope.generate.players.parsing.claim_list import read_claim_list
 from liescope.generate.players.parsing.clean import visible
 from liescope.generate.players.parsing.objects import find_object
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
@@ -50,6 +51,8 @@ class Form:
 
 def read_form(ask: Ask, text: str) -> Form:
     """The form requested by an ask, in a cleaned text."""
+    if ask.kind is AskKind.FIND_CLAIMS:
+        return Form(*read_claim_list(text))
     notes: list[str] = []
     data = _unwrapped(find_object(text, notes))
     if ask.kind is AskKind.NAME_ROLES:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from liescope.games.core import Event
+from liescope.games.core import AskKind, Event
 from liescope.generate.players.prompts.narration import Narration
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 from liescope.labeling.taxonomy import DeceptionType
@@ -44,9 +44,12 @@ class Family:
 CHOICE = frozenset({"name", "day", "options"})
 ABOUT = frozenset({"name", "speaker", "statement"})
 FORM = frozenset({"name", "options"})
+SHARED = {AskKind.FIND_CLAIMS: frozenset({"names", "speaker", "statement", "options"})}
+"""Questions with one template for all games, which a set may replace."""
 
 EXAMPLE: dict[str, Any] = {
     "name": "Alice",
+    "names": "Alice, Bob, Charlie",
     "day": 1,
     "phase": "discussion",
     "round": 1,

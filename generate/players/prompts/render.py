@@ -18,9 +18,9 @@ from typing import Any
 from jinja2 import Template, meta
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
-from liescope.games.core import FORMS, Ask, Event, EventKind
+from liescope.games.core import FORMS, Ask, AskKind, Event, EventKind
 from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.family import EXAMPLE, FIXED, RULES, STRATEGY, Family
+from liescope.generate.players.prompts.family import EXAMPLE, FIXED, RULES, SHARED, STRATEGY, Family
 from liescope.generate.players.prompts.narration import quoted
 from liescope.generate.players.prompts.sample import sample_asks
 from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
@@ -58,6 +58,9 @@ class Prompts:
         setup = next((event for event in view if event.kind is EventKind.SETUP), None)
         if setup is None:
             raise BadData(f"game {ask.game} shows {ask.seat} no setup; a prompt needs the names and the composition")
+        if ask.kind is AskKind.FIND_CLAIMS:  # from the statement alone: what its speaker knows would be told as well
+            names = ", ".join(setup.data["names"])
+            return Prompt("", self._render(ask.kind, {**_facts(ask, view), "names": names}))
         if ask.kind not in self._templates:
             raise BadData(f"the prompts of {self._family.name} have no question for {ask.kind.value}")
         facts = self._family.facts(setup, ask.seat)
@@ -181,6 +184,13 @@ def _compiled(read: Callable[[str], str | None], where: Path, game: str) -> Prom
             lacking = family.judges | family.optional
             needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in lacking)
             raise UsageError(f"the prompt template {where / name}.jinja is missing; a set needs {needed}")
+    own_source = read(f"{AskKind.FIND_CLAIMS}.jinja")
+    if own_source is None:
+        shared = GuardedTemplates(lambda name: read_template(HERE, name))
+        templates[AskKind.FIND_CLAIMS] = shared, shared.load(f"{AskKind.FIND_CLAIMS}.jinja")
+    else:
+        path = where / f"{AskKind.FIND_CLAIMS}.jinja"
+        templates[AskKind.FIND_CLAIMS] = own, _load(own, path, own_source, family, AskKind.FIND_CLAIMS)
     return Prompts(family, templates)
 
 
@@ -195,7 +205,7 @@ def try_out(prompts: Prompts, game: str, folder: Path) -> None:
 
 def _load(environment: GuardedTemplates, path: Path, source: str, family: Family, name: str) -> Template:
     """One template, checked by rendering it once."""
-    known, example = family.variables[name], {**EXAMPLE, **family.example}
+    known, example = family.variables.get(name) or SHARED[AskKind.FIND_CLAIMS], {**EXAMPLE, **family.example}
     try:
         unknown = meta.find_undeclared_variables(environment.parse(source)) - known
         if unknown:
