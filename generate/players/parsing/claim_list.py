@@ -12,6 +12,7 @@ from liescope.labeling.model_claims import FIELDS
 
 MOST_CLAIMS = 50  # of one statement
 LONGEST = 2000  # characters of one field
+_TRIED = 50  # the maximum number of opening brackets tried
 _COMMA = re.compile(r",(?=\s*[\]}])")
 _OPENING = re.compile(r"[\[{]")
 _NONE = frozenset({"null", "none", "no claims", "[]", "{}"})
@@ -55,7 +56,10 @@ def _values(text: str, notes: list[str]) -> Iterator[tuple[Any, bool]]:
     if mended != text:
         notes.append("trailing comma")
     decoder, position = json.JSONDecoder(), 0
-    while opening := _OPENING.search(mended, position):
+    for _ in range(_TRIED):
+        opening = _OPENING.search(mended, position)
+        if opening is None:
+            return
         try:
             value, position = decoder.raw_decode(mended, opening.start())
         except (ValueError, RecursionError):
