@@ -20,7 +20,8 @@ NO_QUOTE = "its quote is not in the statement"
 NO_PLAYER = "its subject is not a player whom such a claim can be about"
 NO_MEANING = "its kind or its object is not of the game"
 REPEATED = "it repeats another claim"
-_ALIASES = {"innocent": "town", "mafia": "mafia", "good": "town", "evil": "mafia", "wolf": "werewolf"}
+_GOOD = frozenset({"innocent", "good", "town"})
+_EVIL = frozenset({"guilty", "evil", "wolf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +105,11 @@ def _value(object: str, denied: bool, values: frozenset[str], words: Vocabulary)
         return ""
     if object.startswith(NOT):
         object, denied = object.removeprefix(NOT), not denied
-    back = {own: value for value, own in words.own.items()}
-    value = back.get(object, object)
-    if value not in values | words.guilt | words.innocence:
-        value = back.get(_ALIASES.get(object, ""), _ALIASES.get(object, ""))
-    if value not in values | words.guilt | words.innocence:
+    value = {own: value for value, own in words.own.items()}.get(object, object)
+    if value not in values:
+        side = next((name for name in ("town", "villagers") if name in values), "")
+        value = side if value in _GOOD else words.evil if value in _EVIL else ""
+    if not value:
         return None
     return words.deny(value) if denied else value
 

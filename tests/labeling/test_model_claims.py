@@ -33,6 +33,7 @@ def found(play, **claim: str | None) -> object:
         ({"subject": "Alicia"}, NO_PLAYER),
         ({"subject": None}, NO_PLAYER),
         ({"object": "wizard"}, NO_MEANING),
+        ({"kind": "guilt", "subject": "Bob", "object": "guilty", "quote": "Bob"}, ("guilt", "Bob", "mafia")),
         ({"kind": "mood"}, NO_MEANING),
         ({"object": "not mafia"}, ("role", "Alice", "town")),
         ({"object": "mafia"}, ("role", "Alice", "mafioso")),
