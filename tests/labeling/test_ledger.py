@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
+from liescope.labeling.claims import FoundClaim
 from liescope.labeling.label import label_game
 from liescope.labeling.ledger import NO_CLAIM, NO_PROMISE, NO_SETTLED_PROMISE, claim_rows
+from liescope.labeling.promises import check_promise
 from liescope.labeling.rows import ClaimRow
+from liescope.labeling.vocabulary import Promise
 
 # Alice is the mafioso, Bob the detective; Charlie or Diana dies.
 
@@ -112,6 +116,22 @@ def test_one_broken_promise_among_kept_ones_is_broken(play) -> None:
     assert rows["Alice"].label_promise is True
     assert (rows["Bob"].label_promise, rows["Bob"].label_promise_null) == (None, NO_PROMISE)
     assert rows["Bob"].label_claim_null == NO_CLAIM
+
+
+@pytest.mark.parametrize(
+    ("day", "target", "verdict"), [(2, "Bob", "true"), (2, "Diana", "false"), (3, "Bob", "unverifiable")]
+)
+def test_a_promise_may_be_of_any_act(play, day, target, verdict) -> None:
+    """Here of protecting somebody in the night that follows."""
+    game = play(says={"Alice": "I will protect Bob tonight."})
+    said = next(event for event in game.events if event.actor == "Alice" and event.kind is EventKind.STATEMENT)
+    act = replace(said, index=len(game.events), kind=EventKind.PROTECTION, day=day, target=target, text="")
+    words = re.compile("i will protect (?P<target>\\w+)")
+    promise = Promise("protect", EventKind.PROTECTION, words, "protect", days=1)
+    claim = FoundClaim("protect", "Alice", "Bob", False, 0, 18)
+    checked = check_promise(promise, claim, said, replace(game, events=(*game.events, act)))
+    assert checked.verdict == verdict
+    assert checked.evidence == (() if verdict == "unverifiable" else (act.index,))
 
 
 def imported(play, *claims: dict[str, object]) -> list[ClaimRow]:
