@@ -14,10 +14,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, m
 
 from liescope.common.errors import CardError
 from liescope.data_cards.games import GAME_TEXTS
+from liescope.data_cards.licences import LABELS, hub_licence, may_not_be_shared
 from liescope.data_cards.tables import TABLES
 from liescope.data_cards.tables.markdown import columns_markdown
 from liescope.data_cards.tables.schemas import hub_features
-from liescope.data_cards.words import CLAIM_STUDY, SOURCES, citation, licence
+from liescope.data_cards.words import CLAIM_STUDY, SOURCES, citation
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
@@ -58,7 +59,7 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
 def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
     """What the dataset card says besides the facts themselves."""
     statements = sum(facts["rows"]["statements"].values())
-    licence_id, licence_name, licence_words = licence(facts["seat_sources"])
+    licence_id, licence_name = hub_licence(facts["licences"])
     return {
         "tables": TABLES,
         "columns": {config: columns_markdown(config) for config in TABLES},
@@ -69,7 +70,8 @@ def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
         "size": "n<1K" if statements < 1000 else next((words for top, words in _SIZES if statements < top), "n>100M"),
         "licence_id": licence_id,
         "licence_name": licence_name,
-        "licence_words": licence_words,
+        "label_licence": LABELS,
+        "not_shared": may_not_be_shared(facts["licences"]),
         "source_words": SOURCES,
         "claim_study": CLAIM_STUDY,
         "game_words": {

@@ -5,11 +5,12 @@ Written as plain JSON-LD, so that building needs no extra package; the tests rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from liescope.data_cards.licences import LABELS, hub_licence
 from liescope.data_cards.tables import TABLES, TARGETS, Field, Table
-from liescope.data_cards.words import SOURCES, citation, licence
+from liescope.data_cards.words import SOURCES, citation
 
 _TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
 _PARQUET = "application/x-parquet"
@@ -34,19 +35,24 @@ _CONTEXT = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     **{term: f"cr:{term}" for term in _TERMS},
 }
-_LICENCES = {"apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0"}
+_LICENCES = {
+    "apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0",
+    "mit": "https://opensource.org/license/mit",
+    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "cc0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
+}
 
 
 def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON-LD of a corpus, for a file next to its configs. facts: as for `render_dataset_card`."""
-    licence_id, _, licence_words = licence(facts["seat_sources"])
+    licence_id, _ = hub_licence(facts["licences"])
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": facts["name"],
         "description": _description(facts),
-        "license": _LICENCES.get(licence_id, licence_words),
+        "license": _LICENCES.get(licence_id) or _licence_words(facts["licences"]),
         "citeAs": citation(facts["liescope"]),
         "creator": {"@type": "sc:Organization", "name": "The Liescope authors"},
         "datePublished": facts["built"],
@@ -57,6 +63,11 @@ def croissant(facts: Mapping[str, Any]) -> dict[str, Any]:
         "distribution": [_file(file) for file in facts["files"]] + [_file_set(name) for name in TABLES],
         "recordSet": [_record_set(table) for table in TABLES.values()],
     }
+
+
+def _licence_words(licences: Sequence[Mapping[str, Any]]) -> str:
+    each = (f"{one['name']} ({one['terms']['origin']}): {one['terms']['licence']}" for one in licences)
+    return " ".join((*each, LABELS))
 
 
 def _description(facts: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from liescope.common.addresses import all_without_addresses
+from liescope.data_cards.licences import OURS
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.games.table import NAMES
@@ -18,8 +19,6 @@ PROMPTS = "templates"
 _DEFAULTS = {"prompts": "full", "seating": "balanced"}
 IMPORTED: Final = "imported from"
 """The setting that holds the format of an imported game."""
-OURS: Final = "liescope"
-"""The origin of games that Liescope played."""
 _ELSEWHERE = frozenset({PROMPTS, IMPORTED})  # found in other columns
 
 

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from liescope.data_cards.licences import OURS
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.suspicion import START, smooth
 from liescope.labeling.acts import FATES, vote_rows
 from liescope.labeling.audiences import Heard, audience_of, known_before
-from liescope.labeling.conditions import OURS, origin_of
+from liescope.labeling.conditions import origin_of
 from liescope.labeling.ledger import ClaimLabels, claim_labels, claim_rows, statement_id
 from liescope.labeling.rows import ClaimRow, LabelledGame, RatingRow, StatementRow
 from liescope.labeling.taxonomy import DeceptionType, parse_type

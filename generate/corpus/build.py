@@ -16,6 +16,7 @@ from liescope.common.addresses import all_without_addresses, without_addresses
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
+from liescope.data_cards.licences import Terms
 from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
@@ -26,6 +27,7 @@ from liescope.generate.corpus.read import is_corpus, read
 from liescope.generate.corpus.splits import split_game
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
+from liescope.generate.runs.terms import plan_terms, plan_texts
 from liescope.labeling.tables import game_tables
 
 if TYPE_CHECKING:
@@ -96,6 +98,10 @@ def build(
     total = unplayed = 0
     for run in runs:
         with Journal.open(run) as journal:
+            if plan_terms(heads.get(journal.name, ({}, {}))[0]) != plan_terms(journal.plan) and journal.name in heads:
+                raise UsageError(
+                    f"two runs are called {journal.name!r} and come from different sources; rename one of the folders"
+                )
             heads[journal.name] = journal.plan, journal.versions
             ended = sum(journal.counts().values())
             total += ended
@@ -150,10 +156,12 @@ def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str
     runs = []
     variables: set[str] = set()
     texts: dict[str, str] = {}
+    terms: dict[str, dict[str, Terms]] = {}
     for name in written.runs:
         plan, versions = heads.get(name, ({}, {}))
         variables |= key_variables(plan)
-        texts |= described_games(plan)
+        texts |= plan_texts(plan)
+        terms[name] = plan_terms(plan)
         runs.append(RunFacts(name, all_without_addresses(dict(plan)), dict(versions)))
     return Origin(
         tuple(runs),
@@ -162,6 +170,7 @@ def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str
         transcript,
         written.official,
         {name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
+        terms,
     )
 
 
@@ -191,12 +200,6 @@ def _write(
     if not seen:
         raise UsageError("the runs hold no finished game; play some first, then build again")
     return written
-
-
-def described_games(plan: Mapping[str, Any]) -> dict[str, str]:
-    """What the importer of a run says about games that Liescope cannot play, by their names."""
-    texts = plan.get("game_texts")
-    return {str(name): str(text) for name, text in texts.items()} if isinstance(texts, Mapping) else {}
 
 
 def _call_row(call: Mapping[str, Any]) -> CallRow:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
 
 from liescope.common.console import emit
+from liescope.common.text import plain
 from liescope.data_cards.tables import SPLITS
-from liescope.data_cards.words import licence
 from liescope.generate.corpus.build import CorpusResult
 from liescope.generate.corpus.build import build as build_corpus
 from liescope.generate.corpus.publish import publish as publish_corpus
@@ -50,13 +51,17 @@ def publish(
     repo: Annotated[str, typer.Option(help="The dataset on the Hub, as USER/NAME.")],
     public: Annotated[bool, typer.Option("--public", help="Make it public; by default it is private.")] = False,
     gated: Annotated[bool, typer.Option("--gated", help="Require access requests for the data.")] = False,
+    permission: Annotated[
+        str,
+        typer.Option(help="Who permits it, where the words may not be redistributed without.", metavar="WHO"),
+    ] = "",
     as_json: _Json = False,
 ) -> None:
     """Push a corpus to the Hugging Face Hub, private unless asked; the token comes from HF_TOKEN or the saved login.
 
     Example: liescope publish corpus/both --repo me/my-games --gated
     """
-    done = publish_corpus(corpus, repo, public=public, gated=gated, progress=True)
+    done = publish_corpus(corpus, repo, public=public, gated=gated, permission=permission, progress=True)
     for notice in done.notices:
         typer.echo(f"note: {notice}", err=True)
     if as_json:
@@ -77,7 +82,9 @@ def _print_summary(result: CorpusResult) -> None:
     for label in facts.labels:
         share = f"{label.positive / label.labelled:.1%} true" if label.labelled else "never known"
         typer.echo(f"label_{label.target}: {label.labelled:,} labelled, {share}")
-    typer.echo(licence(facts.seat_sources)[2])
+    for one in facts.licences:
+        shared = "" if one.terms.redistributable else " Not to be redistributed without permission."
+        typer.echo(fill(plain(f"{one.name}, {one.games:,} games: {one.terms.licence}{shared}"), 80))
     for split in SPLITS:
         if not facts.rows["statements"][split]:
             typer.echo(f"note: no statement fell in the {split} split", err=True)

@@ -11,9 +11,11 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
+from liescope.data_cards.licences import Licensed, Terms
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS
 from liescope.generate.corpus.claim_facts import ClaimFacts, count_claims, counted
 from liescope.generate.corpus.files import FORMAT, data_file
+from liescope.generate.corpus.terms import licences_of
 from liescope.labeling.reading_notes import LOST_TEXT
 
 
@@ -65,7 +67,8 @@ class RunFacts:
 class Origin:
     """What a corpus is built from. key_variables: those that the runs' players name with key_env; hold_out: models
     whose games all go to the test split; transcript: statements include what was said before them; official_splits:
-    games that keep the split of their publishers; game_texts: what the card says about games from elsewhere, by name.
+    games that keep the split of their publishers; game_texts: what the card says about games from elsewhere, by name;
+    terms: of imported games, by run and origin.
     """
 
     runs: tuple[RunFacts, ...]
@@ -74,6 +77,7 @@ class Origin:
     transcript: bool = False
     official_splits: int = 0
     game_texts: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,13 @@ class CorpusFacts:
     """Facts of one corpus.
 
     liescope: the version that built it; built: the day, in UTC; runs, key_variables, hold_out, transcript,
-    official_splits, game_texts: see `Origin`; rows: config to split to count; games, failed:
-    finished and failed games (failures: reason to count); kinds: game to count; judges: judges that gave the
-    assessments, to count of games; sources: source to statements; seat_sources: the sources of all seats; roles_known,
-    roles_deceiving: split to statements whose speaker's role is known, and deceives; silences, fallbacks, truncated:
-    how often, over all games; repeated: statements whose text occurs more than once, word for word; test_in_train:
-    statements of the test split whose text also occurs in the train split; lost: statements of which only a backslash
-    is left.
+    official_splits, game_texts: see `Origin`; licences: the terms of the words, by origin; rows: config to split to
+    count; games, failed: finished and failed games (failures: reason to count); kinds: game to count; judges: judges
+    that gave the assessments, to count of games; sources: source to statements; seat_sources: the sources of all seats;
+    roles_known, roles_deceiving: split to statements whose speaker's role is known, and deceives; silences, fallbacks,
+    truncated: how often, over all games; repeated: statements whose text occurs more than once, word for word;
+    test_in_train: statements of the test split whose text also occurs in the train split; lost: statements of which
+    only a backslash is left.
     """
 
     name: str
@@ -99,6 +103,7 @@ class CorpusFacts:
     transcript: bool
     official_splits: int
     game_texts: Mapping[str, str]
+    licences: tuple[Licensed, ...]
     rows: Mapping[str, Mapping[str, int]]
     games: int
     failed: int
@@ -148,6 +153,7 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         transcript=origin.transcript,
         official_splits=origin.official_splits,
         game_texts=origin.game_texts,
+        licences=licences_of(games, origin.terms),
         rows=rows,
         games=status.get("done", 0),
         failed=status.get("failed", 0),

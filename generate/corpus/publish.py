@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from liescope.common.errors import BadData, UsageError
+from liescope.data_cards.licences import may_not_be_shared
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.generate.corpus.files import CARD_FILE, CROISSANT_FILE, FACTS_FILE, data_file
 from liescope.generate.corpus.hub import check_repo, plain_errors, writer
@@ -38,13 +39,22 @@ class Published:
 
 
 def publish(
-    corpus: str | os.PathLike[str], repo: str, *, public: bool = False, gated: bool = False, progress: bool = False
+    corpus: str | os.PathLike[str],
+    repo: str,
+    *,
+    public: bool = False,
+    gated: bool = False,
+    permission: str = "",
+    progress: bool = False,
 ) -> Published:
     """Push a corpus folder to the dataset `repo` ("USER/NAME"): settings, then data, then the card.
 
     The repository is made if it does not exist, and is private unless `public`; with `gated`, users must request
     access. Its files are those of the corpus, byte for byte; Parquet files of an earlier push that the
     corpus no longer has are removed. An interrupted push resumes. progress: name each step on standard error.
+
+    A corpus with words that may not be redistributed is not published, privately either, because a copy on the Hub is a
+    copy passed on. permission: who permits it nevertheless; it is reported back among the notices.
 
     The token comes from HF_TOKEN or from the saved login. Raises MissingExtra, MissingKey, BadData for a corpus that is
     incomplete or was changed after it was built, and UsageError if a file is a link, contains something like a secret,
@@ -54,8 +64,9 @@ def publish(
     folder = Path(corpus)
     facts = read_facts(folder)
     sources = facts.get("seat_sources")
-    if not isinstance(sources, list) or not {"name", "liescope"} <= facts.keys():
+    if not isinstance(sources, list) or not {"name", "liescope", "licences"} <= facts.keys():
         raise BadData(f"{folder / FACTS_FILE} lacks facts of the corpus; build the corpus again")
+    _check_permitted(facts["licences"], permission, folder)
     api, token = writer()
     _say("checking the corpus", progress)
     data = [data_file(config, split) for config in TABLES for split in SPLITS]
@@ -93,8 +104,21 @@ def publish(
         gated,
         len(data),
         sum((folder / name).stat().st_size for name in data),
-        notices(sources, public),
+        notices(sources, permission),
     )
+
+
+def _check_permitted(licences: Any, permission: str, folder: Path) -> None:
+    """Raises UsageError if words may not be redistributed and nobody is said to permit it, BadData for odd facts."""
+    try:
+        bound = may_not_be_shared(licences)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadData(f"{folder / FACTS_FILE} does not say whose words it holds; build the corpus again") from error
+    if bound and not permission.strip():
+        raise UsageError(
+            f"{folder} holds words that may not be redistributed: {'; '.join(bound)}. Ask whoever published them; if "
+            'they agree, say so with --permission "WHO, WHEN". Or build a corpus without these games'
+        )
 
 
 def _check_no_links(folder: Path, names: Iterable[str]) -> None:
@@ -117,14 +141,9 @@ def _say(step: str, progress: bool) -> None:
         sys.stderr.write(f"{step} …\n")
 
 
-def notices(sources: Sequence[str], public: bool) -> tuple[str, ...]:
-    """Warnings for publishing words from these sources."""
-    found = []
-    if "imported" in sources:
-        found.append(
-            "this corpus holds imported games whose publishers state no licence: you may not redistribute it; "
-            + ("take the dataset back, or ask them" if public else "keep the dataset private, or ask them first")
-        )
+def notices(sources: Sequence[str], permission: str = "") -> tuple[str, ...]:
+    """Warnings for publishing words from these sources. permission: who permits it, if that was needed."""
+    found = [f"published by the permission of: {permission.strip()}"] if permission.strip() else []
     if "human" in sources:
         found.append("this corpus holds words that people wrote: publish it only if they agreed")
     if "scripted" in sources:

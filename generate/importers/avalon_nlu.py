@@ -93,6 +93,8 @@ class AvalonImporter(Importer):
     reads: ClassVar[str] = "lines of JSON (.jsonl, .jsonl.gz), a game a line"
     origin: ClassVar[str] = "Avalon-NLU (Stepputtis et al. 2023), https://github.com/sstepput/Avalon-NLU"
     licence: ClassVar[str] = "MIT."
+    licence_id: ClassVar[str] = "mit"
+    redistributable: ClassVar[bool] = True
 
     def game_texts(self) -> Mapping[str, str]:
         return {

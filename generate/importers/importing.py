@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
@@ -50,8 +50,7 @@ def import_games(format: str, *sources: StrPath, out: StrPath, progress: bool = 
         "importer": importer.version,
         "sources": [dict(importer.identity(path)) for path in paths],
         "options": _option_facts(importer.options),
-        "origin": importer.origin,
-        "licence": importer.licence,
+        **asdict(importer.terms()),
         **({"game_texts": dict(texts)} if (texts := importer.game_texts()) else {}),
     }
     found = _with_a_game(_checked(importer, paths), paths)
@@ -152,8 +151,13 @@ def _run_folder(out: Path, plan: dict[str, Any]) -> Journal:
             raise PlanChanged(f"{out} holds a run that was played, not an import; choose another --out")
         if there.plan.get("importer") != plan["importer"]:
             raise PlanChanged(f"{out} was imported by another version of this importer; choose another --out")
-        check_unchanged(there.plan, plan, out)
+        check_unchanged(_identity(there.plan), _identity(plan), out)
     return Journal.open(out, write=True)
+
+
+def _identity(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes an import the same: the words that describe it may change."""
+    return {name: plan.get(name) for name in ("import", "sources", "options")}
 
 
 def _option_facts(options: OptionsModel) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from liescope.common.errors import UsageError
 from liescope.common.model_options import OptionsModel
+from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
 from liescope.generate.importers.fingerprint import fingerprint
 
@@ -36,8 +37,9 @@ class Importer(ABC):
     """Reads games in one format. A subclass becomes available once it is listed in `registry.IMPORTERS`.
 
     format: its name on the command line; reads: the kind of file, for the help; origin: who published such games and
-    where; licence: what the publishers say about using the text, as a sentence; version: increased by a change that
-    reads the same files differently, so that the results are not mixed with an older run folder; Options: what it takes
+    where; licence: what the publishers say about using the text, as a sentence; licence_id: the Hub's id of that
+    licence, if it has one; redistributable: it lets anyone pass the text on; version: increased by a change that reads
+    the same files differently, so that the results are not mixed with an older run folder; Options: what it takes
     besides the sources. Files among the options are identified by their content.
 
     The games need not be games that Liescope can play: `GameRecord.game` is any name, and events are of the existing
@@ -48,6 +50,8 @@ class Importer(ABC):
     reads: ClassVar[str]
     origin: ClassVar[str]
     licence: ClassVar[str]
+    licence_id: ClassVar[str] = ""
+    redistributable: ClassVar[bool] = False
     version: ClassVar[int] = 1
     Options: ClassVar[type[OptionsModel]] = OptionsModel
 
@@ -60,6 +64,10 @@ class Importer(ABC):
         Raises OSError if the source cannot be opened.
         """
         return {"name": source.name, "sha256": fingerprint(source)}
+
+    def terms(self) -> Terms:
+        """Whose words these are, and what may be done with them."""
+        return Terms(self.origin, self.licence, self.licence_id, self.redistributable)
 
     def game_texts(self) -> Mapping[str, str]:
         """What a dataset card says about the games that Liescope cannot play: a sentence or two for each name."""

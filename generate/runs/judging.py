@@ -20,6 +20,7 @@ from liescope.games.record import GameRecord, Status
 from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.terms import handed_on
 
 KEY = "judged"  # the key that only a plan of this kind has
 
@@ -54,6 +55,7 @@ class JudgingJob:
             self._games = [JudgedGame(number, game_id) for number, game_id in journal.done()]
             if not self._games:
                 raise UsageError(f"{source} holds no finished game to judge")
+            self._kept = handed_on(journal.plan)
             self._origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
             self.game = journal.record(self._games[0].game_id).game
         self.use_prompts(prompts)
@@ -73,6 +75,7 @@ class JudgingJob:
             "judge": self._judge,
             "asked": {name: value for name, value in asdict(self._spec).items() if value or name != "claims"},
             "templates": self._templates,
+            **self._kept,
         }
 
     def check(self, plan: Mapping[str, Any], where: Path) -> None:

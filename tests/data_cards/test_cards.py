@@ -76,6 +76,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         "transcript": False,
         "official_splits": 0,
         "game_texts": {},
+        "licences": [licensed("liescope", "apache-2.0", True)],
         "files": files,
         **changes,
     }
@@ -139,19 +140,39 @@ def test_scripted_words_are_said_to_be_scripted_and_others_are_not() -> None:
     assert SCRIPTED not in render_model_card(model_facts(sources=["imported"]))
 
 
+def licensed(name: str, licence_id: str, redistributable: bool, words: str = "As agreed.") -> dict[str, Any]:
+    terms = {
+        "origin": f"{name}'s authors",
+        "licence": words,
+        "licence_id": licence_id,
+        "redistributable": redistributable,
+    }
+    return {"name": name, "terms": terms, "games": 4}
+
+
+MIT, SCRIPTS = licensed("quack", "mit", True), licensed("liescope", "apache-2.0", True)
+MODELS, NONE = licensed("liescope", "", True), licensed("mini-mafia", "", False, "None is stated.")
+
+
 @pytest.mark.parametrize(
-    ("sources", "licence", "words"),
+    ("licences", "tag", "name"),
     [
-        (["scripted"], "apache-2.0", "Apache-2.0"),
-        (["model", "scripted"], "other", "written by the models"),
-        (["imported"], "other", "none stated: not redistributed"),
-        (["human", "model"], "other", "none stated: not redistributed"),
+        ([SCRIPTS], "apache-2.0", None),
+        ([MIT, licensed("avalon", "mit", True)], "mit", None),
+        ([MIT, SCRIPTS], "other", "several"),
+        ([MODELS], "other", "terms-of-the-models"),
+        ([MIT, NONE], "other", "not-redistributable"),
     ],
 )
-def test_the_licence_follows_from_the_sources(sources: list[str], licence: str, words: str) -> None:
-    card = dataset_card(seat_sources=sources)
-    assert DatasetCard(card).data.to_dict()["license"] == licence
-    assert words in card.split("## Licence")[1]
+def test_the_hubs_licence_stands_only_if_all_words_have_it(
+    licences: list[dict[str, Any]], tag: str, name: str | None
+) -> None:
+    card = dataset_card(licences=licences)
+    data = DatasetCard(card).data.to_dict()
+    assert (data["license"], data.get("license_name")) == (tag, name)
+    words = card.split("## Licence")[1]
+    assert all(f"**{one['name']}** (4 games), from {one['name']}'s authors." in words for one in licences)
+    assert ("Not to be redistributed" in words) == (NONE in licences)
 
 
 def test_held_out_models_failed_games_and_nulls_are_told() -> None:

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from liescope.common.errors import UsageError
 from liescope.common.model_options import OptionsModel
+from liescope.data_cards.licences import OPEN, Terms
 from liescope.games.registry import GAMES
 from liescope.generate.importers.jsonl.columns import ALSO, REQUIRED, Row, present
 from liescope.generate.importers.jsonl.game import game_of
@@ -32,6 +33,11 @@ class JsonlOptions(OptionsModel):
     )
     game: str = Field(default="imported-game", min_length=1, description="What the game is called.")
     about: str = Field(default="", description="A sentence on the game for the dataset card.")
+    origin: str = Field(default="", description="Who published the statements, and where.")
+    licence: str = Field(default="", description="Their licence: an id such as mit or cc-by-4.0, or a sentence.")
+    redistributable: bool | None = Field(
+        default=None, description="Whether that licence lets anyone pass them on; known for the usual ids."
+    )
     deceptive_role: list[str] = Field(
         default=[], description="A role that aims to deceive, where the rows name roles only; may be repeated."
     )
@@ -43,7 +49,7 @@ class JsonlImporter(Importer):
     format: ClassVar[str] = "jsonl"
     reads: ClassVar[str] = "a row a statement: .jsonl, .json, .csv, .parquet, a dataset's folder, USER/NAME[:CONFIG]"
     origin: ClassVar[str] = "a table of statements"
-    licence: ClassVar[str] = "None is stated."
+    licence: ClassVar[str] = "None is stated: not to be redistributed."
     Options: ClassVar[type[OptionsModel]] = JsonlOptions
 
     def __init__(self, options: JsonlOptions) -> None:
@@ -54,11 +60,15 @@ class JsonlImporter(Importer):
                 f"--game {options.game}: Liescope plays that game by rules of its own, which games from elsewhere need "
                 f"not follow; call it something else, such as {options.game}-imported"
             )
+        self._terms = _terms(options)
         self._game = options.game
         self._about = options.about
         self._deceptive = frozenset(options.deceptive_role)
         self._names = _renaming(options.map)
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
+
+    def terms(self) -> Terms:
+        return self._terms
 
     def game_texts(self) -> Mapping[str, str]:
         return {self._game: self._about} if self._about else {}
@@ -147,6 +157,15 @@ class JsonlImporter(Importer):
 
 
 _UNREAD = "\0unread"
+
+
+def _terms(options: JsonlOptions) -> Terms:
+    """What the user says about the licence; nothing said is nothing allowed."""
+    words, name = options.licence.strip(), options.licence.strip().lower()
+    known = name in OPEN
+    sentence = f"Licence {words}." if known else f"{words.rstrip('.')}." if words else JsonlImporter.licence
+    shared = known if options.redistributable is None else options.redistributable
+    return Terms(options.origin.strip() or JsonlImporter.origin, sentence, name if known else "", shared)
 
 
 def _renaming(pairs: list[str]) -> dict[str, str]:

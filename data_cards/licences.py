@@ -1,0 +1,86 @@
+"""Whose words a corpus holds, and what may be done with them: origins, licences, the Hub's licence tag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+OURS = "liescope"
+LABELS = "Labels and layout are Apache-2.0."
+NOT_STATED = "none stated: not redistributed"
+# Licences of the Hub's list that let anyone pass a text on, with changes such as labels.
+OPEN = frozenset(
+    (
+        *("afl-3.0", "apache-2.0", "bsd", "bsd-2-clause", "bsd-3-clause", "bsl-1.0", "c-uda", "cc", "cc0-1.0"),
+        *("cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc-by-nc-2.0"),
+        *(
+            "cc-by-nc-3.0",
+            "cc-by-nc-4.0",
+            "cc-by-nc-sa-2.0",
+            "cc-by-nc-sa-3.0",
+            "cc-by-nc-sa-4.0",
+            "cdla-permissive-1.0",
+        ),
+        *("cdla-permissive-2.0", "cdla-sharing-1.0", "gfdl", "gpl-2.0", "gpl-3.0", "isc", "mit", "mpl-2.0", "odbl"),
+        *("odc-by", "pddl", "unlicense", "wtfpl", "zlib"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What may be done with the words of one origin. origin: who published them and where; licence: a sentence;
+    licence_id: the Hub's id of the licence, "" if it has none; redistributable: anyone may pass the words on.
+    """
+
+    origin: str
+    licence: str
+    licence_id: str = ""
+    redistributable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Licensed:
+    """The terms of some games of a corpus. name: `liescope`, or the format that they were imported from."""
+
+    name: str
+    terms: Terms
+    games: int
+
+
+def own_terms(sources: str) -> Terms:
+    """The terms of games that Liescope played. sources: of the seats of a game, joined by +."""
+    if "imported" in sources:
+        return Terms("games whose run does not say where they come from", f"Licence {NOT_STATED}.")
+    if "human" in sources:
+        return Terms(
+            "games played here with people",
+            f"Licence of what people wrote {NOT_STATED}, unless they agree.",
+        )
+    if "model" in sources:
+        words = "The words were written by the models listed above, under the terms of their providers; check these."
+        return Terms("games played here by models", words, "", True)
+    return Terms("games played here by scripts", "Apache-2.0: Liescope generated all of it.", "apache-2.0", True)
+
+
+def hub_licence(licences: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """The Hub's licence id for a corpus, and the name of the licence where the id is "other". licences: those of
+    corpus.json. An id stands only if all words have it.
+    """
+    terms = [one["terms"] for one in licences]
+    ids = {one["licence_id"] for one in terms}
+    if len(ids) == 1 and "" not in ids:
+        return ids.pop(), ""
+    if not all(one["redistributable"] for one in terms):
+        return "other", "not-redistributable"
+    return "other", "terms-of-the-models" if ids == {""} else "several"
+
+
+def may_not_be_shared(licences: Sequence[Mapping[str, Any]]) -> list[str]:
+    """For each origin whose words may not be passed on, its name, games and licence in words."""
+    return [
+        f"{one['name']} ({one['games']:,} games; {one['terms']['licence'].rstrip('.')})"
+        for one in licences
+        if not one["terms"]["redistributable"]
+    ]
