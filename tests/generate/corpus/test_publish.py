@@ -16,8 +16,10 @@ import pytest
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.data_cards.tables import TABLES
+from liescope.games.core import EventKind
 from liescope.generate.corpus import pack, read
 from liescope.generate.corpus.publish import publish
+from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.classes import as_classes
 
 ROOT = Path(__file__).parents[3]
@@ -100,6 +102,28 @@ def test_what_is_pushed_loads_again_row_for_row(corpus: Path, start_hub: Callabl
             expected = read(corpus, config, split).collect().to_dicts()
             assert rows == [as_classes(row, config) for row in expected]
         assert sum(map(len, splits.values())) == read(corpus, config).collect().height
+
+
+def test_a_dataset_on_the_hub_is_imported_statement_by_statement(
+    corpus: Path, start_hub: Callable[..., Hub], tmp_path: Path
+) -> None:
+    hub = start_hub()
+    assert hub.publish(str(corpus), "--repo", "me/games").returncode == 0
+    words = ("jsonl", "me/games:statements", "--game", "again", "--map", "alive=", "--out", str(tmp_path / "run"))
+    done = hub.run("-m", "liescope", "import", *words, "--json", env={"HF_HUB_OFFLINE": "0"})
+    assert done.returncode == 0, done.stderr
+    with Journal.open(tmp_path / "run") as journal:
+        (source,) = journal.plan["sources"]
+        assert (source["name"], source["config"], len(source["revision"])) == ("me/games", "statements", 40)
+        games = list(journal.records())
+    statements = read(corpus, "statements").collect()
+    found = {
+        (game.game_id, game.meta["split"], event.actor, event.text, game.seat(event.actor or "").deceives)
+        for game in games
+        for event in game.events
+        if event.kind is EventKind.STATEMENT
+    }
+    assert found == set(statements.select("game_id", "split", "speaker", "text", "label_role").iter_rows())
 
 
 def test_settings_come_first_then_data_then_the_card(corpus: Path, start_hub: Callable[..., Hub]) -> None:
