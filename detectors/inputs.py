@@ -73,7 +73,7 @@ class StatementReader:
         if is_lost(text, _words(row.get("read_notes"))):
             return Statement(key, text, None, LOST_TEXT)
         if game:
-            self._turns.append((frozenset(_words(row.get("audience"))), (speaker, text)))
+            self._turns.append((_audience(row), (speaker, text)))
             self._speakers.add(speaker)
         if not clean(text).strip():
             return Statement(key, text, None, NO_TEXT)
@@ -87,7 +87,7 @@ class StatementReader:
             self._game, self._turns, self._speakers = game, [], set()
         given = row.get("context")
         if _absent(given):
-            return list(known_before(self._turns, frozenset(_words(row.get("audience"))), self.context))
+            return list(known_before(self._turns, _audience(row), self.context))
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise UsageError(f"statement {number + 1}: 'context' must be a list of earlier statements, oldest first")
         return [_turn(turn, number) for turn in given]
@@ -152,6 +152,12 @@ def _absent(value: object) -> bool:
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _audience(row: Mapping[str, Any]) -> frozenset[str]:
+    """Who heard a statement; a text, as CSV has it, holds names with commas between them."""
+    heard = row.get("audience")
+    return frozenset(_words([name.strip() for name in heard.split(",")] if isinstance(heard, str) else heard))
 
 
 def _words(values: Any) -> list[str]:

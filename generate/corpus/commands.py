@@ -83,8 +83,9 @@ def _print_summary(result: CorpusResult) -> None:
         share = f"{label.positive / label.labelled:.1%} true" if label.labelled else "never known"
         typer.echo(f"label_{label.target}: {label.labelled:,} labelled, {share}")
     for one in facts.licences:
-        shared = "" if one.terms.redistributable else " Not to be redistributed without permission."
-        typer.echo(fill(plain(f"{one.name}, {one.games:,} games: {one.terms.licence}{shared}"), 80))
+        typer.echo(fill(plain(f"{one.name}, {one.games:,} games: {one.terms.licence}"), 80))
+    if not all(one.terms.redistributable for one in facts.licences):
+        typer.echo("note: not all of these words may be redistributed: publish asks for --permission", err=True)
     for split in SPLITS:
         if not facts.rows["statements"][split]:
             typer.echo(f"note: no statement fell in the {split} split", err=True)

@@ -33,8 +33,8 @@ POWERS: tuple[str, ...] = get_args(Power)
 class DiplomacyOptions(OptionsModel):
     """split: of all games of the source."""
 
-    split: Literal["", "train", "validation", "test"] = Field(
-        default="", description="The official split of the source's games; without it, as the file is called."
+    split: Literal["train", "validation", "test"] | None = Field(
+        default=None, description="The official split of the source's games; without it, as the file is called."
     )
 
 

@@ -14,6 +14,7 @@ import typer
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.model_options import OptionsModel, declare
+from liescope.data_cards.licences import OPEN
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
@@ -37,6 +38,8 @@ def test_an_importer_says_what_it_reads_whose_it_is_and_what_may_be_done_with_it
         assert words.strip()
     assert importer.licence.endswith(".")
     assert importer.version >= 1
+    if importer.licence_id:
+        assert importer.redistributable == (importer.licence_id in OPEN)
 
 
 @every_importer

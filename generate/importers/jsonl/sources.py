@@ -21,6 +21,7 @@ LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole
 _LONGEST_CELL = 4 << 20  # characters
 _PARQUET = b"PAR1"
 _BATCH = 1024
+_FILES = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz", ".txt"})  # endings that no dataset's name has
 
 
 def read_rows(source: Path) -> Rows:
@@ -48,6 +49,8 @@ def dataset_of(source: Path) -> tuple[str, str | None] | None:
     """The folder or the name on the Hub, and the config, of a source that is a dataset; None for a file."""
     if source.is_dir():
         return str(source), None
+    if source.suffix.lower() in _FILES:
+        return None
     name, _, config = str(source).partition(":") if not str(source).startswith("hf:") else _after_scheme(str(source))
     if source.exists():
         return None
