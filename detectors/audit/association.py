@@ -6,26 +6,29 @@ import numpy as np
 import polars as pl
 
 from liescope.detectors.audit import findings as f
+from liescope.detectors.audit.data import Audited
 from liescope.detectors.audit.findings import AuditRow, Finding, graded
 from liescope.detectors.evaluation.bootstrap import LEVEL, codes, game_weights
 from liescope.detectors.evaluation.metrics import Floats
 from liescope.detectors.examples import target_column
 
 _MOST = 20  # values of each column; rarer ones count as one
-_ENOUGH = 30  # rows of a value that a sentence names
+_ENOUGH = 30  # rows of a value; rarer ones are left out, since their V is mostly chance
 
 
 def cramers_v(table: pl.DataFrame, one: str, other: str, draws: int, seed: int) -> tuple[float, float, float]:
     """(value, lo, hi) of Cramér's V of two columns of a table with `game_id`, 0 for independent, 1 for one-to-one.
 
     Chance alone makes V positive, and more so where the rows of a game depend on each other. So its square is corrected
-    by what resampling games adds to it, and the interval is the basic bootstrap's.
+    by what resampling games adds to it, and the interval is the basic bootstrap's. Values of fewer than 30 rows are
+    left out.
     """
+    table = _frequent(table, one, other)
+    if min(table[one].n_unique(), table[other].n_unique()) < 2:
+        return 0.0, 0.0, 0.0
     game, games = codes(table["game_id"].to_numpy().astype(np.str_))
     left, right = _numbered(table[one]), _numbered(table[other])
     shape = int(left.max()) + 1, int(right.max()) + 1
-    if min(shape) < 2:
-        return 0.0, 0.0, 0.0
     counts = np.zeros((games, shape[0] * shape[1]))
     np.add.at(counts, (game, left * shape[1] + right), 1)
     square = _square((game_weights(games, draws, seed) @ counts).reshape(-1, *shape))
@@ -33,6 +36,10 @@ def cramers_v(table: pl.DataFrame, one: str, other: str, draws: int, seed: int) 
     corrected = 2 * square[0] - np.array([square[1:].mean(), hi, lo])
     found = np.sqrt(np.clip(corrected, 0, 1))
     return float(found[0]), float(found[1]), float(found[2])
+
+
+def _frequent(table: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
+    return table.filter(pl.len().over(one) >= _ENOUGH, pl.len().over(other) >= _ENOUGH)
 
 
 def _square(counts: Floats) -> Floats:
@@ -54,14 +61,11 @@ def _numbered(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return number.clip(upper_bound=_MOST - 1).to_numpy().astype(np.int64)
 
 
-def associations(
-    statements: pl.DataFrame, games: pl.DataFrame, target: str, draws: int, seed: int
-) -> tuple[list[AuditRow], list[Finding]]:
-    """Rows and sentences for what should not go together. statements: those with the label."""
-    label = target_column(target)
-    said = statements.with_columns(label=pl.col(label).cast(pl.String), at=pl.col("position").clip(upper_bound=_MOST))
-    seats = games.select("game_id", "seats").explode("seats").unnest("seats").filter(pl.col("role") != "")
-    known = said.filter(pl.col("speaker_role") != "")
+def associations(data: Audited, draws: int, seed: int) -> tuple[list[AuditRow], list[Finding]]:
+    """Rows and sentences for what should not go together."""
+    said = data.table.with_columns(label=pl.col(target_column(data.target)).cast(pl.String))
+    seats = data.games.select("game_id", "seats").explode("seats").unnest("seats").filter(pl.col("role") != "")
+    known = data.spoken.filter(pl.col("speaker_role") != "").with_columns(at=pl.col("position").clip(upper_bound=_MOST))
     rows: list[AuditRow] = []
     found: list[Finding] = []
     pairs: tuple[tuple[str, pl.DataFrame, str, str], ...] = (
@@ -86,16 +90,13 @@ def associations(
 
 def _extreme(table: pl.DataFrame, one: str, other: str) -> str:
     """The cell that strays most from independence, in words."""
+    table = _frequent(table, one, other)
     cells = (
         table.group_by(one, other)
         .agg(n=pl.len())
         .with_columns(of_one=pl.col("n").sum().over(one), of_other=pl.col("n").sum().over(other))
     )
-    odd = cells.filter(pl.col("of_one") >= _ENOUGH).with_columns(
-        share=pl.col("n") / pl.col("of_one"), usual=pl.col("of_other") / table.height
-    )
-    if odd.is_empty():
-        return ""
+    odd = cells.with_columns(share=pl.col("n") / pl.col("of_one"), usual=pl.col("of_other") / table.height)
     stray = (pl.col("share") - pl.col("usual")) ** 2 / pl.col("usual") * pl.col("of_one")
     most = odd.sort(stray, one, other, descending=[True, False, False]).row(0, named=True)
     what = {"true": "deceptive", "false": "honest"}.get(most[other], most[other])

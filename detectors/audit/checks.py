@@ -42,8 +42,7 @@ class _Notebook:
 def check_all(data: Audited, name: str, plan: AuditPlan, progress: Progress = silent) -> AuditResult:
     """Audit a corpus that was read. name: as shown; progress: called after each fit."""
     notes = _Notebook(progress, f"audit of {name}")
-    table = data.table
-    split = table["split"].to_numpy().astype(np.str_)
+    split = data.table["split"].to_numpy().astype(np.str_)
     bench = Bench(data.target, data.data, split, SCHEMES[plan.split], plan.draws, plan.seed, notes.step)
     probes, units = table_probes(data), units_of(data)
     each = sum(bench.folds if scheme == OUT_OF_FOLD else 1 for scheme in bench.schemes)
@@ -72,7 +71,7 @@ def check_all(data: Audited, name: str, plan: AuditPlan, progress: Progress = si
     for unit in units:
         notes.add(held_out(data, bench, kept[MASKED], unit))
     notes.add(missing(data, plan.draws, plan.seed))
-    notes.add(associations(table, data.games, plan.target, plan.draws, plan.seed))
+    notes.add(associations(data, plan.draws, plan.seed))
     notes.add(shuffled(bench, kept[MASKED], plan.shuffles))
     notes.done = notes.total - 1
     notes.step()

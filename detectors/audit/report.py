@@ -171,7 +171,8 @@ def page(audit: AuditResult) -> Page:
         if (row.name in SHORTCUTS) == is_shortcut
     ]
     colours = {series[OUT_OF_FOLD]: INK, series[TRAIN_TEST]: MODELS[1]} if len(schemes) > 1 else None
-    figure = dots_with_intervals(dots, "AUROC (95%; 0.5 is chance)", colours, CHANCE, (0.4, 1.0))
+    lowest = min([0.4, *(dot.lo for dot in dots if dot.lo is not None)])
+    figure = dots_with_intervals(dots, "AUROC (95%; 0.5 is chance)", colours, CHANCE, (lowest, 1.01))
     told = tuple(
         Section(
             severity,

@@ -188,7 +188,7 @@ def test_what_should_not_go_together_is_found(plant: Plant) -> None:
             row["speaker_role"] = "mafioso" if row["position"] in (1, 4) else "villager"
 
     planted = plant(tied)
-    found = associations(planted.data.table, planted.data.games, "role", 200, 0)[1]
+    found = associations(planted.data, 200, 0)[1]
     assert {one.name for one in found if one.severity == SERIOUS} == {
         "label and speaking model",
         "role and name",
