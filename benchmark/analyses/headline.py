@@ -35,11 +35,7 @@ def sentences(frames: Frames) -> tuple[str, str, str]:
 def figure(frames: Frames) -> str:
     """The three by model, as SVG; "" if there are too many models or nothing to show."""
     dots = [dot for name, part in _games(frames.seats) for dot in _wins(name, part)]
-    dots += [
-        Dot(row["model"], row["mean"], row["lo"], row["hi"], facet=f"{name}: votes for deceivers, beyond blind votes")
-        for name, part in _games(_votes(frames).with_columns(beyond=pl.col("hit") - pl.col("chance")))
-        for row in game_means(part, ["model"], "beyond").to_dicts()
-    ]
+    dots += [dot for name, part in _games(_votes(frames)) for dot in _finds(name, part)]
     observers = _flags(frames).with_columns(model="observer_seat_model").drop_nulls("model")
     dots += [
         Dot(str(model), *_gap(mine)[2:], facet=f"{name}: deceivers' statements flagged, beyond others'")
@@ -72,19 +68,17 @@ def _who_won(frames: Frames) -> str:
 
 
 def _who_was_found(frames: Frames) -> str:
-    votes = _votes(frames)
     said = []
-    for name, part in _games(votes):
-        found = game_means(part, [], "hit").to_dicts()[0]
-        beyond = game_means(part.with_columns(beyond=pl.col("hit") - pl.col("chance")), [], "beyond").to_dicts()[0]
+    for name, part in _games(_votes(frames)):
+        shares = [
+            f"of the votes of the {row['voter_role']} {_share(row['mean'], row['lo'], row['hi'])}"
+            for row in game_means(part, ["voter_role"], "hit").sort("n", descending=True).to_dicts()
+        ]
         blind = float(part["chance"].to_numpy().mean())
         said.append(
-            f"in {name}, players whose role does not deceive gave {_share(found['mean'], found['lo'], found['hi'])} of "
-            f"their votes to one whose role does, {_against(beyond['lo'], beyond['hi'])} the {blind:.0%} of blind votes"
+            f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give {blind:.0%}"
         )
-    return (
-        _sentence(said) or "No player chose whom to vote for, so these games do not show whether deceivers are found."
-    )
+    return _sentence(said) or "Nobody chose whom to vote for, so these games do not show whether deceivers are found."
 
 
 def _who_was_noticed(frames: Frames) -> str:
@@ -111,9 +105,20 @@ def _wins(name: str, seats: pl.DataFrame) -> list[Dot]:
     ]
 
 
+def _finds(name: str, votes: pl.DataFrame) -> list[Dot]:
+    """The votes of the role that cast most of them."""
+    role = votes["voter_role"].mode().sort().item(0)
+    rows = votes.filter(pl.col("voter_role") == role).with_columns(beyond=pl.col("hit") - pl.col("chance"))
+    facet = f"{name}: the {role}'s votes for deceivers, beyond blind votes"
+    return [
+        Dot(row["model"], row["mean"], row["lo"], row["hi"], facet=facet)
+        for row in game_means(rows, ["model"], "beyond").to_dicts()
+    ]
+
+
 def _votes(frames: Frames) -> pl.DataFrame:
-    """The votes that counted and were chosen, of players whose role does not deceive: game_id, game, model, hit (it is
-    for one whose role does), chance (the share of such players among the living others).
+    """The votes that counted and were chosen, of players whose role does not deceive: game_id, game, model, voter_role,
+    hit (it is for one whose role does), chance (the share of such players among the living others).
     """
     voted_out = pl.when(pl.col("fate") == "exiled").then(pl.col("day_out"))
     last_day = pl.when(pl.col("fate") != "alive").then(pl.coalesce(voted_out, pl.col("day_out") - 1))
@@ -132,7 +137,7 @@ def _votes(frames: Frames) -> pl.DataFrame:
         .filter(~pl.col("_own"))
         .join(side.rename({"deceives": "hit"}), left_on=["game_id", "target"], right_on=["game_id", "name"])
         .join(living, on=["game_id", "day"])
-        .select("game_id", "game", "model", pl.col("hit", "chance").cast(pl.Float64))
+        .select("game_id", "game", "model", "voter_role", pl.col("hit", "chance").cast(pl.Float64))
     )
 
 
@@ -178,13 +183,6 @@ def _points(value: float, lo: float | None, hi: float | None) -> str:
         return shown
     low, high = sorted((lo, hi) if value >= 0 else (-lo, -hi))
     return f"{shown} ({100 * low:.0f} to {100 * high:.0f})"
-
-
-def _against(lo: float | None, hi: float | None) -> str:
-    """How a difference compares with chance, by its interval."""
-    if lo is None or hi is None or lo <= 0 <= hi:
-        return "not clearly different from"
-    return "above" if lo > 0 else "below"
 
 
 def _listed(parts: list[str]) -> str:
