@@ -20,7 +20,7 @@ from liescope.games.record import GameRecord, Status
 from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.terms import handed_on
+from liescope.generate.runs.terms import TERMS, handed_on
 
 KEY = "judged"  # the key that only a plan of this kind has
 
@@ -81,6 +81,8 @@ class JudgingJob:
     def check(self, plan: Mapping[str, Any], where: Path) -> None:
         if KEY not in plan:
             raise BadData(f"{where} holds games that were played, not judged; choose another --out")
+        if TERMS not in plan:  # begun before judged runs kept the terms of the words: it goes on as it is
+            self._kept = {}
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[JudgedGame]]:
         for planned in self._games:
