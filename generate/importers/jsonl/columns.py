@@ -78,14 +78,19 @@ class Cell(BaseModel):
 
 
 def _records(kind: type[Cell]) -> BeforeValidator:
-    """A list of records; a bare text is a record's first field."""
-    first = next(iter(kind.model_fields))
+    """A list of records; a bare text is a record's first field, a list its fields in order."""
+    names = tuple(kind.model_fields)
+
+    def fields(record: Any) -> Mapping[str, Any]:
+        if isinstance(record, Mapping):
+            return record
+        return dict(zip(names, record if isinstance(record, list) else [record], strict=False))
 
     def read(value: Any) -> Any:
         found = _list(value)
         if not isinstance(found, list):
             return found
-        return [kind.of(record if isinstance(record, Mapping) else {first: record}) for record in found]
+        return [kind.of(fields(record)) for record in found]
 
     return BeforeValidator(read)
 
@@ -168,7 +173,7 @@ class Row(Cell):
     )
     votes: Annotated[tuple[Vote, ...], _records(Vote)] = Field(
         default=(),
-        description="votes cast after it: a list of `voter`, `target`; a list that several rows repeat counts once",
+        description="votes cast after it: a list of `voter`, `target`, or pairs; a list that rows repeat counts once",
     )
     audience: Annotated[tuple[Text, ...], BeforeValidator(_list)] = Field(
         default=(), description="who heard it; without it, everyone"

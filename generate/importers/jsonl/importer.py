@@ -99,7 +99,8 @@ class JsonlImporter(Importer):
         here = self._read_as(columns)
         shown = f"{', '.join(list(map(str, columns))[:_SHOWN])}{' …' if len(columns) > _SHOWN else ''}"
         if missing := [name for name in REQUIRED if name not in here.values()]:
-            return f"no column {' and no column '.join(missing)}; it has {shown}: rename with --map THEIRS={missing[0]}"
+            lacks = f"it lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+            return f"{lacks} and has {shown}: rename with --map THEIRS={missing[0]}"
         if odd := [theirs for theirs, ours in self._names.items() if ours and theirs not in columns]:
             return f"--map names {', '.join(odd)}, which is no column; it has {shown}"
         return ""
