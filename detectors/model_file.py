@@ -13,6 +13,7 @@ from liescope.detectors.textualize import TextConfig
 FORMAT = 3
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
+_INSIDE = r"^\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)*$"  # a path without ".." or hidden parts
 _STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -51,10 +52,28 @@ class TrainingFacts(BaseModel):
     seconds: Annotated[float, Field(ge=0)]
 
 
+class Figure(BaseModel):
+    """One figure of a detector. lo, hi: its 95% interval from resamples of games."""
+
+    model_config = _STRICT
+
+    split: str
+    metric: str
+    value: float | None
+    lo: float | None
+    hi: float | None
+    statements: Count
+    games: Count
+    prevalence: Share | None
+
+
 class ModelFile(BaseModel):
-    """model.json. thresholds: by the false positive rate that they keep, and `macro_f1`, the one with the largest macro
-    F1; chosen on the corpus's validation split. A statement is flagged when its score is above it. None if that split
-    lacks the statements to choose it on. Format 2 lacks `macro_f1`.
+    """model.json.
+
+    thresholds: by the false positive rate that they keep, and `macro_f1`, the one with the largest macro F1; chosen on
+    the corpus's validation split. A statement is flagged when its score is above it. None if that split lacks the
+    statements to choose it on. figures: its own, out of fold and on validation; files: the SHA-256, in hexadecimal, of
+    every file of the folder but this one and the card, by path. Format 2 lacks `macro_f1`, figures and files.
     """
 
     model_config = _STRICT
@@ -68,6 +87,8 @@ class ModelFile(BaseModel):
     training: TrainingFacts
     thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None]
     versions: dict[str, str]
+    figures: tuple[Figure, ...] = ()
+    files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}
 
 
 def read_model_file(folder: Path) -> ModelFile:

@@ -36,6 +36,8 @@ class Detector(ABC):
         packages: the distributions it needs; their versions are recorded in model.json
         extra: Liescope's extra that installs them; None if the base install does
         grid: what `liescope transfer` chooses among on inner folds, values by option; `context` is that of the text
+        library: the package that opens a published one without Liescope, by the Hub's name for it
+        plain_use: code that does so, with {repo} and {text}
     """
 
     kind: ClassVar[str]
@@ -44,6 +46,8 @@ class Detector(ABC):
     packages: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[str | None] = None
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
+    library: ClassVar[str] = "liescope"
+    plain_use: ClassVar[str] = ""
 
     text: TextConfig
     options: DetectorOptions
@@ -52,6 +56,16 @@ class Detector(ABC):
         """text: how a statement becomes text; options: an instance of `options_type`."""
         self.text = text
         self.options = options
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:  # noqa: ARG003
+        """The Hub id of the encoder that a detector with these options builds on, if it has one."""
+        return None
+
+    @classmethod
+    def published_beside(cls, options: DetectorOptions) -> Mapping[str, Path]:  # noqa: ARG003
+        """Files that are published beside its own, so that its library opens the repository: path there to file."""
+        return {}
 
     @abstractmethod
     def fit(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,14 @@ import pyarrow.parquet as pq
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
 from liescope.detectors.evaluation.decisions import flagged
-from liescope.detectors.evaluation.metrics import LEVELS, words_of
+from liescope.detectors.evaluation.metrics import LEVELS
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
-from liescope.detectors.model_file import MODEL_FILE, ModelFile, read_model_file
+from liescope.detectors.model_card import model_card
+from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, read_model_file
+from liescope.detectors.model_hub import model_folder
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import load_parts
@@ -119,7 +122,7 @@ def _after(before: int, rows: int, progress: Progress) -> Progress:
 
 
 def load(path: str | os.PathLike[str]) -> LoadedDetector:
-    """Open the model folder that `liescope train` made.
+    """Open the model folder that `liescope train` made, or a model on the Hub ("USER/NAME") that `publish` pushed.
 
     The folder need not be trusted: no code in it runs, nothing in it is unpickled, and it cannot name files outside
     itself. Raises BadData for a folder that is not a model or is damaged, MissingExtra for a package that is not
@@ -128,14 +131,15 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     Example:
         >>> liescope.load("models/tfidf").score(["I investigated Bob. He is the mafioso."])
     """
-    folder = Path(path)
+    folder = model_folder(path)
     file = read_model_file(folder)
     with Reading(folder, _ADVICE):
         detector = load_parts(file.kind, folder, file.text, file.options)
         probe = detector.predict_proba([_PROBE])
     if probe.shape != (1, 2) or not np.isfinite(probe).all():
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
-    return LoadedDetector(folder.resolve().name, file, detector, _read_scores(folder), _read_games(folder))
+    name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
+    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder))
 
 
 def write_model(
@@ -146,13 +150,30 @@ def write_model(
     scores: pl.DataFrame,
     games: frozenset[str],
     rows: Sequence[MetricRow],
-) -> None:
-    """Write a model into an empty folder. name: its name on the card."""
+) -> ModelFile:
+    """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
     detector.save(folder)
     write_scores(scores, folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
-    (folder / CARD_FILE).write_text(_card(name, file, rows), encoding="utf-8")
-    (folder / MODEL_FILE).write_text(file.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    figures = [row.to_json() for row in rows if row.value is not None and row.lo is not None]
+    listed = file.model_copy(
+        update={
+            "files": {path.relative_to(folder).as_posix(): _sha256(path) for path in _files(folder)},
+            "figures": tuple(Figure(**{name: row[name] for name in Figure.model_fields}) for row in figures),
+        }
+    )
+    (folder / CARD_FILE).write_text(model_card(name, listed), encoding="utf-8")
+    (folder / MODEL_FILE).write_text(listed.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return listed
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def is_model(folder: Path) -> bool:
@@ -190,25 +211,3 @@ def _read_games(folder: Path) -> frozenset[str]:
         if path.stat().st_size > _LARGEST_LIST:
             raise BadData(f"{path} is larger than any list of games; it is not opened")
         return frozenset(path.read_text(encoding="utf-8").splitlines())
-
-
-def _card(name: str, file: ModelFile, rows: Sequence[MetricRow]) -> str:
-    from liescope.data_cards import render_model_card
-
-    shown_rows = [row.to_json() for row in rows if row.value is not None and row.lo is not None]
-    config = {**file.text.model_dump(), **file.options}
-    facts = {
-        "detector": name,
-        "kind": file.kind,
-        "target": file.target,
-        "corpus": file.corpus.name,
-        "sources": file.training.sources,
-        "config": {key: "bundled all-MiniLM-L6-v2" if value == "" else value for key, value in config.items()},
-        "metrics": [{**row, "metric": words_of(row["metric"])} for row in shown_rows],
-        "thresholds": {
-            f"{level[0]}%": file.thresholds[level] for level in LEVELS if file.thresholds.get(level) is not None
-        },
-        "folder": f"models/{name}",
-        "liescope": file.versions["liescope"],
-    }
-    return render_model_card(facts)

@@ -42,6 +42,13 @@ class TfidfDetector(Detector):
     options_type = TfidfOptions
     packages = ("scikit-learn", "skops")
     grid = MappingProxyType({"context": (0, 2), "strength": (0.25, 1.0, 4.0)})
+    library = "sklearn"
+    plain_use = """import skops.io
+from huggingface_hub import hf_hub_download
+
+pipeline = skops.io.load(hf_hub_download({repo}, "pipeline.skops"), trusted=[])
+print(pipeline.predict_proba([{text}])[:, 1])
+"""
 
     options: TfidfOptions
     _model: Any = None

@@ -203,7 +203,7 @@ def _train(
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    write_model(fresh, name, file, detector, scores, frozenset(statements["game_id"]), figures.rows)
+    file = write_model(fresh, name, file, detector, scores, frozenset(statements["game_id"]), figures.rows)
     return TrainResult(out, file, figures.rows, scores, figures.notes)
 
 

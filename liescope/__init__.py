@@ -21,10 +21,11 @@ from liescope.common.errors import LiescopeError
 if TYPE_CHECKING:
     from liescope.benchmark import analyse, fit
     from liescope.detectors import audit, evaluate, load, score, score_file, train, transfer
-    from liescope.generate.corpus import build, publish, read
+    from liescope.generate.corpus import build, read
     from liescope.generate.importers import import_games
     from liescope.generate.runs.label import label
     from liescope.generate.runs.play import play
+    from liescope.publishing import publish
 
 __version__ = version("liescope")
 __all__ = [
@@ -50,7 +51,8 @@ _ROOMS = {
     "liescope.generate.runs.play": ("play",),
     "liescope.generate.runs.label": ("label",),
     "liescope.generate.importers": ("import_games",),
-    "liescope.generate.corpus": ("build", "publish", "read"),
+    "liescope.generate.corpus": ("build", "read"),
+    "liescope.publishing": ("publish",),
     "liescope.detectors": ("audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.benchmark": ("analyse", "fit"),
 }

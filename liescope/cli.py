@@ -22,6 +22,7 @@ from liescope.detectors.audit.commands import app as audit_commands
 from liescope.detectors.commands import app as detector_commands
 from liescope.detectors.transfer.commands import app as transfer_commands
 from liescope.generate.commands import app as generate_commands
+from liescope.publish_command import app as publish_command
 
 
 def _print_version(wanted: bool) -> None:
@@ -37,7 +38,8 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
 )
-for commands in (generate_commands, detector_commands, transfer_commands, audit_commands, benchmark_commands):
+parts = (generate_commands, detector_commands, transfer_commands, audit_commands, publish_command, benchmark_commands)
+for commands in parts:
     app.add_typer(commands)
 
 

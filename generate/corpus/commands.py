@@ -1,4 +1,4 @@
-"""The commands of the corpus: build it from runs, publish it to the Hub."""
+"""The command `build`: a corpus from runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from liescope.common.text import plain
 from liescope.data_cards.tables import SPLITS
 from liescope.generate.corpus.build import CorpusResult
 from liescope.generate.corpus.build import build as build_corpus
-from liescope.generate.corpus.publish import publish as publish_corpus
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -43,32 +42,6 @@ def build(
         emit(result.to_json())
     else:
         _print_summary(result)
-
-
-@app.command()
-def publish(
-    corpus: Annotated[Path, typer.Argument(help="A corpus folder made by `build`.")],
-    repo: Annotated[str, typer.Option(help="The dataset on the Hub, as USER/NAME.")],
-    public: Annotated[bool, typer.Option("--public", help="Make it public; by default it is private.")] = False,
-    gated: Annotated[bool, typer.Option("--gated", help="Require access requests for the data.")] = False,
-    permission: Annotated[
-        str,
-        typer.Option(help="Who permits it, where the words may not be redistributed without.", metavar="WHO"),
-    ] = "",
-    as_json: _Json = False,
-) -> None:
-    """Push a corpus to the Hugging Face Hub, private unless asked; the token comes from HF_TOKEN or the saved login.
-
-    Example: liescope publish corpus/both --repo me/my-games --gated
-    """
-    done = publish_corpus(corpus, repo, public=public, gated=gated, permission=permission, progress=True)
-    for notice in done.notices:
-        typer.echo(f"note: {notice}", err=True)
-    if as_json:
-        emit(done.to_json())
-    else:
-        access = f"{'private' if done.private else 'public'}{', gated' if done.gated else ''}"
-        typer.echo(f"{done.files} data files ({done.bytes / 1e6:.1f} MB) and their card are at {done.url} ({access})")
 
 
 def _print_summary(result: CorpusResult) -> None:

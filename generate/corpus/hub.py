@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from liescope.common.errors import BadData, MissingExtra, MissingKey, UsageError
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
-_SCHEMES = (
-    "hf://datasets/",
-    "hf:/datasets/",
-    "https://huggingface.co/datasets/",
-)  # the second: a path made from the first
+Kind = Literal["dataset", "model"]
+_SCHEMES: Mapping[Kind, tuple[str, ...]] = {  # hf:/ is what a path makes of hf://
+    "dataset": ("hf://datasets/", "hf:/datasets/", "https://huggingface.co/datasets/"),
+    "model": ("hf://models/", "hf:/models/", "hf://", "hf:/", "https://huggingface.co/"),
+}
 _AGAIN = "run the same command again: uploaded files are not sent twice"
 _ANSWERS = {
     401: "the Hub does not accept the token (401); set HF_TOKEN to a valid one, or log in again with: hf auth login",
@@ -28,45 +28,59 @@ _ANSWERS = {
 }
 
 
-def hub_repo(source: str | os.PathLike[str]) -> str | None:
-    """The Hub dataset that a source names, as "USER/NAME"; None if it can only be a path."""
+def hub_repo(source: str | os.PathLike[str], kind: Kind = "dataset") -> str | None:
+    """The repository on the Hub that a source names, as "USER/NAME"; None if it can only be a path."""
     text = os.fspath(source)
-    for scheme in _SCHEMES:
-        text = text.removeprefix(scheme)
+    scheme = next((scheme for scheme in _SCHEMES[kind] if text.startswith(scheme)), "")
+    text = text.removeprefix(scheme)
     return text.rstrip("/") if _REPO.fullmatch(text.rstrip("/")) else None
 
 
 def check_repo(repo: str) -> None:
-    """Raises UsageError for a name that no dataset on the Hub can have."""
+    """Raises UsageError for a name that no repository on the Hub can have."""
     if not _REPO.fullmatch(repo):
-        raise UsageError(f"{repo!r} does not name a dataset on the Hub; write it as USER/NAME")
+        raise UsageError(f"{repo!r} does not name a repository on the Hub; write it as USER/NAME")
 
 
-def download(repo: str, patterns: Sequence[str]) -> Path:
-    """The folder in the Hub's cache that holds these files of a dataset, downloaded if needed.
+def download(repo: str, patterns: Sequence[str], kind: Kind = "dataset") -> Path:
+    """The folder in the Hub's cache that holds these files of a repository, downloaded if needed.
 
-    Raises BadData if there is no such local folder and no such dataset on the Hub, MissingExtra, UsageError.
+    Raises BadData if there is no such local folder and no such repository on the Hub, MissingExtra, UsageError.
     """
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import LocalEntryNotFoundError, OfflineModeIsEnabled, RepositoryNotFoundError
     except ImportError as error:
         raise BadData(
-            f"there is no folder {repo}, and a dataset on the Hub needs the package 'huggingface_hub'"
+            f"there is no folder {repo}, and a {kind} on the Hub needs the package 'huggingface_hub'"
         ) from error
     try:
         with plain_errors(repo):
-            return Path(snapshot_download(repo, repo_type="dataset", allow_patterns=list(patterns)))
+            return Path(snapshot_download(repo, repo_type=kind, allow_patterns=list(patterns)))
     except UsageError as error:
         if isinstance(error.__cause__, LocalEntryNotFoundError | OfflineModeIsEnabled):
             raise BadData(
-                f"there is no folder {repo}, and the Hub cannot be reached for a dataset of that name"
+                f"there is no folder {repo}, and the Hub cannot be reached for a {kind} of that name"
             ) from error
         if isinstance(error.__cause__, RepositoryNotFoundError):
             raise BadData(
-                f"there is no folder {repo}, and no dataset of that name that you may see on the Hub"
+                f"there is no folder {repo}, and no {kind} of that name that you may see on the Hub"
             ) from error
         raise
+
+
+def endpoint() -> str:
+    """The address of the Hub; nothing is asked there."""
+    from huggingface_hub.constants import ENDPOINT
+
+    return ENDPOINT
+
+
+def saved_token() -> str | None:
+    """The token in HF_TOKEN or of the saved login, if there is one."""
+    from huggingface_hub import get_token
+
+    return get_token()
 
 
 def writer() -> tuple[HfApi, str]:

@@ -13,6 +13,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,7 +33,6 @@ _SHAPES = {
 }
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"]))")
 _KEY_ENV = re.compile(r"[?&]key_env=([A-Za-z_][A-Za-z0-9_]*)")
-_ANSWER = "revoke that secret, remove it from the runs and build the corpus again"
 
 
 def secrets_of(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
@@ -49,14 +49,19 @@ def key_variables(plan: Any) -> set[str]:
     return set(_KEY_ENV.findall(json.dumps(plan)))
 
 
-def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str]) -> None:
-    """Raises UsageError if a Parquet or text file contains a secret's value or anything shaped like a key. The message
-    names the variable or the shape, never the value.
+def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str], advice: str) -> None:
+    """Raises UsageError if a file contains a secret's value or anything shaped like a key. The message names the
+    variable or the shape, never the value. advice: what to do about it, besides revoking the secret.
     """
     for path in paths:
         for text in _texts(path):
-            if what := find_secret(text, secrets):
-                raise UsageError(f"{path} holds {what}, so nothing was published; {_ANSWER}")
+            check_text(path, text, secrets, advice)
+
+
+def check_text(where: object, text: str, secrets: Mapping[str, str], advice: str) -> None:
+    """Raises UsageError if a text contains a secret's value or anything shaped like a key."""
+    if what := find_secret(text, secrets):
+        raise UsageError(f"{where} holds {what}, so nothing was published; revoke that secret, {advice}")
 
 
 def find_secret(text: str, secrets: Mapping[str, str]) -> str:
@@ -90,7 +95,17 @@ def _undone(found: re.Match[str]) -> str:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """Every text of a file; texts of a Parquet column are joined."""
+    """Every text of a file; texts of a Parquet column are joined. Arrays of numbers hold none."""
+    if path.suffix == ".skops":
+        with ZipFile(path) as archive:
+            yield from (archive.read(name).decode() for name in archive.namelist() if name.endswith(".json"))
+        return
+    if path.suffix == ".safetensors":
+        with path.open("rb") as stream:
+            yield stream.read(int.from_bytes(stream.read(8), "little")).decode()
+        return
+    if path.suffix == ".npy":
+        return
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8")
         return

@@ -16,6 +16,7 @@ from typing import Any
 from liescope.common.errors import BadData, MissingExtra, UsageError
 
 BUNDLED = "all-MiniLM-L6-v2"
+BUNDLED_ID = f"sentence-transformers/{BUNDLED}"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 _WANTED = ("*.json", "*.txt", "*.safetensors", "*.model")
 _VOCABULARIES = {"tokenizer.json", "vocab.json", "model.safetensors.index.json"}

@@ -1,4 +1,4 @@
-"""A stand-in for the Hugging Face Hub: enough of its routes to push a dataset and load it again.
+"""A stand-in for the Hugging Face Hub: enough of its routes to push a dataset or a model and load it again.
 
 Run as a process: `python hub.py [--break-at N]` prints its address and serves until it is ended. GET /state tells what
 it holds and the requests in order. "hf_writer_token" may write, "hf_reader_token" may not, other tokens are refused.
@@ -23,7 +23,8 @@ LOG: list[str] = []
 UPLOADS: list[str] = []
 LOCK = Lock()
 BREAK_AT = int(sys.argv[sys.argv.index("--break-at") + 1]) if "--break-at" in sys.argv else 0
-API = r"/api/datasets/(?P<repo>[^/]+/[^/]+)"
+API = r"/api/(?:datasets|models)/(?P<repo>[^/]+/[^/]+)"
+LARGE = (".parquet", ".skops", ".safetensors", ".npy")
 
 
 def sha(repo: dict[str, Any]) -> str:
@@ -114,9 +115,9 @@ class Hub(BaseHTTPRequestHandler):
             return self.answer({"url": f"http://{self.headers['Host']}/datasets/{name}"}, 409 if known else 200)
         if path == "/api/validate-yaml":
             return self.answer({"errors": [], "warnings": []})
-        if found := re.fullmatch(r"/datasets/(?P<repo>[^/]+/[^/]+)\.git/info/lfs/objects/batch", path):
+        if found := re.fullmatch(r"(?:/datasets)?/(?P<repo>[^/]+/[^/]+)\.git/info/lfs/objects/batch", path):
             return self.batch(json.loads(body))
-        if found := re.fullmatch(r"/datasets/(?P<repo>[^/]+/[^/]+)/resolve/[^/]+/(?P<file>.+)", path):
+        if found := re.fullmatch(r"(?:/datasets)?/(?P<repo>[^/]+/[^/]+)/resolve/[^/]+/(?P<file>.+)", path):
             return self.file(found["repo"], found["file"])
         if not (found := re.match(API, path)) or found["repo"] not in REPOS:
             return self.refuse(404, "Repository not found", "RepoNotFound")
@@ -131,7 +132,7 @@ class Hub(BaseHTTPRequestHandler):
             return self.answer(info(name))
         if rest.startswith("/preupload/"):
             modes = [
-                {"path": f["path"], "uploadMode": "lfs" if f["path"].endswith(".parquet") else "regular",
+                {"path": f["path"], "uploadMode": "lfs" if f["path"].endswith(LARGE) else "regular",
                  "shouldIgnore": False, "oid": None}
                 for f in json.loads(body)["files"]
             ]  # fmt: skip

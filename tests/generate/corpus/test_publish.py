@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 import pytest
 
@@ -21,14 +18,8 @@ from liescope.generate.corpus import pack, read
 from liescope.generate.corpus.publish import publish
 from liescope.generate.runs.journal import Journal
 from tests.generate.corpus.classes import as_classes
+from tests.generate.corpus.stand_in import Hub, hubs
 
-ROOT = Path(__file__).parents[3]
-COMMAND = (
-    "import sys; from typer.main import get_command; from liescope.generate.corpus.commands import app; "
-    "from liescope.common.errors import LiescopeError\n"
-    "try: get_command(app).main(sys.argv[1:], standalone_mode=False)\n"
-    "except LiescopeError as error: print(f'error: {error}', file=sys.stderr); sys.exit(1)"
-)
 LOAD = """
 import json, sys, datasets
 folder, configs = sys.argv[1], sys.argv[2:]
@@ -38,49 +29,10 @@ json.dump(rows, sys.stdout)
 """
 
 
-class Hub:
-    """A running stand-in and clients that know no other Hub."""
-
-    def __init__(self, url: str, home: Path) -> None:
-        self.url = url
-        self.env = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | {
-            "HF_ENDPOINT": url,
-            "HF_HUB_DISABLE_XET": "1",
-            "HF_HUB_DISABLE_TELEMETRY": "1",
-            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-            "HF_HOME": str(home),
-            "HF_TOKEN": "hf_writer_token",
-        }
-
-    def run(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, *words]
-        env = {**self.env, **(env or {})}
-        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
-
-    def publish(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return self.run("-c", COMMAND, "publish", *words, env=env)
-
-    def state(self) -> dict[str, Any]:
-        with urlopen(f"{self.url}/state") as reply:
-            state: dict[str, Any] = json.load(reply)
-            return state
-
-
 @pytest.fixture
 def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
-    started = []
-
-    def start(*words: str) -> Hub:
-        command = [sys.executable, str(Path(__file__).parent / "hub.py"), *words]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        started.append(process)
-        assert process.stdout is not None
-        return Hub(process.stdout.readline().strip(), tmp_path / "home")
-
-    yield start
-    for process in started:
-        process.terminate()
-        process.communicate()
+    with hubs(tmp_path / "home") as start:
+        yield start
 
 
 @pytest.fixture
@@ -350,3 +302,29 @@ def test_links_are_not_followed(corpus: Path, tmp_path: Path, monkeypatch: pytes
     (corpus / "votes").symlink_to(tmp_path / "votes")
     with pytest.raises(UsageError, match="votes is a symbolic link"):
         publish(corpus, "me/games")
+
+
+def test_a_dry_run_shows_everything_and_asks_nobody(corpus: Path, start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    done = hub.publish(str(corpus), "--repo", "me/games", "--dry-run", "--gated", HF_TOKEN="")
+    assert done.returncode == 0, done.stderr
+    assert (corpus / "README.md").read_text(encoding="utf-8") in done.stdout
+    for path in corpus.rglob("*"):
+        if path.is_file():
+            assert f"{path.stat().st_size:,}  {path.relative_to(corpus).as_posix()}\n" in done.stdout
+    assert "would be at" in done.stdout.splitlines()[-1]
+    assert "(private, gated)" in done.stdout.splitlines()[-1]
+    assert hub.state()["log"] == []
+
+
+def test_a_dry_run_finds_what_a_push_would_find(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    found = publish(corpus, "me/games", dry_run=True)
+    assert (found.dry_run, found.private, found.kind) == (True, True, "dataset")
+    assert {file.path for file in found.files} == {
+        path.relative_to(corpus).as_posix() for path in corpus.rglob("*") if path.is_file()
+    }
+    assert found.bytes == sum(path.stat().st_size for path in corpus.rglob("*") if path.is_file())
+    monkeypatch.setenv("OPENAI_API_KEY", "social-deduction-games")
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        publish(corpus, "me/games", dry_run=True)

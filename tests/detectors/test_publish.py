@@ -1,0 +1,209 @@
+"""Publishing detectors, end to end against a local stand-in for the Hub: what is pushed opens without Liescope too."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub import ModelCard
+
+from liescope import publish
+from liescope.common.errors import BadData, LiescopeError, UsageError
+from liescope.detectors import evaluate, load, train
+from tests.generate.corpus.stand_in import Hub, hubs
+
+REPO = "me/detector"
+SAID = "I investigated Bob. He is the mafioso."
+# Publishes models one after another into one repository; after each, opens it as its card says: with Liescope, without.
+PUBLISH_AND_OPEN = r"""
+import contextlib, io, json, re, sys
+from huggingface_hub import HfApi, hf_hub_download
+import liescope
+from liescope import cli
+found = []
+for model in sys.argv[1:]:
+    assert cli.main(["publish", model, "--repo", "me/detector"]) == 0
+    card = open(hf_hub_download("me/detector", "README.md"), encoding="utf-8").read()
+    blocks, printed = re.findall(r"```python\n(.*?)```", card, re.DOTALL), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(blocks[1], {})
+    plain = printed.getvalue()
+    if "deceptive" in plain:
+        plain = float(re.search(r"'deceptive', 'score': ([0-9.e-]+)", plain)[1])
+    else:
+        plain = float(plain.strip().strip("[]"))
+    said = [{"text": "I investigated Bob. He is the mafioso.", "names": ["Bob"]}]
+    ours = liescope.score("me/detector", said)["score"][0]
+    found.append({"plain": plain, "ours": ours, "name": liescope.load("hf://models/me/detector").name,
+                  "files": HfApi().list_repo_files("me/detector")})
+print("\n" + json.dumps(found))
+"""
+
+
+@pytest.fixture
+def start_hub(tmp_path: Path) -> Iterator[Callable[..., Hub]]:
+    with hubs(tmp_path / "home") as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def trained(corpus: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    small: dict[str, Any] = {"encoder": str(tiny_encoder), "folds": 0}
+    models = {"tfidf": train("tfidf", corpus, out=folder / "tfidf", folds=2).model}
+    models["embedding"] = train("embedding", corpus, out=folder / "embedding", **small).model
+    models["encoder"] = train("encoder", corpus, out=folder / "encoder", max_steps=3, **small).model
+    return models
+
+
+@pytest.fixture
+def model(trained: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy that a test may spoil."""
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    return Path(shutil.copytree(trained["tfidf"], tmp_path / "models" / "tfidf"))
+
+
+def test_a_published_model_opens_as_its_card_says(trained: dict[str, Path], start_hub: Callable[..., Hub]) -> None:
+    hub = start_hub()
+    kinds = ("encoder", "embedding", "tfidf")
+    done = hub.run("-c", PUBLISH_AND_OPEN, *(str(trained[kind]) for kind in kinds))
+    assert done.returncode == 0, done.stderr
+    for kind, found in zip(kinds, json.loads(done.stdout.splitlines()[-1]), strict=True):
+        here = load(trained[kind]).score([{"text": SAID, "names": ["Bob"]}])["score"][0]
+        assert found["ours"] == pytest.approx(here, abs=1e-6)
+        assert found["plain"] == pytest.approx(here, abs=1e-5)
+        assert found["name"] == "detector"
+    state = hub.state()["repos"][REPO]
+    assert state["private"]
+    assert [message.split(",")[0] for message in state["messages"][-2:]] == ["Model of tfidf", "Card of tfidf"]
+    assert set(state["files"]) == {"README.md", "model.json", "pipeline.skops", "scores.parquet", "games.txt"}
+    missing = hub.run("-m", "liescope", "score", "me/nothing", "x")
+    assert missing.stderr.splitlines()[-1].endswith("no model of that name that you may see on the Hub")
+
+
+def test_a_dry_run_shows_everything_and_asks_nobody(trained: dict[str, Path], start_hub: Callable[..., Hub]) -> None:
+    hub, stray = start_hub(), trained["tfidf"] / "journal.sqlite"
+    stray.write_text("private", encoding="utf-8")
+    done = hub.publish(str(trained["tfidf"]), "--repo", REPO, "--dry-run", "--json", HF_TOKEN="")
+    stray.unlink()
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {file["path"]: file["bytes"] for file in found["files"]} == {
+        **{path.name: path.stat().st_size for path in trained["tfidf"].iterdir() if path.name != "README.md"},
+        "README.md": len(found["card"].encode()),
+    }
+    assert (found["kind"], found["dry_run"], found["private"]) == ("model", True, True)
+    assert hub.state()["log"] == []
+
+
+def test_the_bundled_encoder_goes_along_so_that_the_repository_opens(corpus: Path, tmp_path: Path) -> None:
+    model = train("embedding", corpus, out=tmp_path / "m", folds=0).model
+    found = publish(model, REPO, dry_run=True)
+    assert {"modules.json", "1_Pooling/config.json", "model.safetensors", "head.skops"} <= {f.path for f in found.files}
+    data = ModelCard(found.card).data
+    assert (data.library_name, data.base_model) == ("sentence-transformers", "sentence-transformers/all-MiniLM-L6-v2")
+
+
+def test_the_card_is_filled_from_the_training_and_the_reports(model: Path, corpus: Path, tmp_path: Path) -> None:
+    evaluate(model, corpus, draws=20, out=tmp_path / "report")
+    row = {"by": "model", "protocol": "left-out", "detector": "tfidf", "train": "all others", "test": "model-b"}
+    worst = {"worst": 0.61, "worst_lo": 0.5, "worst_hi": 0.7, "mean": 0.8, "mean_lo": 0.7, "mean_hi": 0.9}
+    part = {"slice": "silent games", "value": 0.55, "lo": 0.4, "hi": 0.6, "statements": 99}
+    moved = {"targets": {"small": "role"}, "headline": [{**row, **worst}], "slices": [{**row, **part}]}
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "moved" / "report.json").write_text(json.dumps(moved), encoding="utf-8")
+    card = publish(model, REPO, reports=[tmp_path / "report", tmp_path / "moved"], dry_run=True).card
+    data = ModelCard(card).data
+    assert (data.library_name, data.pipeline_tag, data.license) == ("sklearn", "text-classification", "other")
+    auroc = {one.dataset_split: one.metric_value for one in data.eval_results if one.metric_type == "roc_auc"}
+    assert auroc.keys() == {"train", "validation", "test"}
+    test = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))["rows"]
+    (value,) = (r["value"] for r in test if (r["detector"], r["metric"], r["split"]) == ("tfidf", "auroc", "test"))
+    assert auroc["test"] == pytest.approx(value, abs=1e-4)
+    for words in (
+        "control:length",
+        "silent games",
+        "0.610",
+        f"| this model | test | AUROC | {value:.3f} |",
+        "me/detector",
+    ):
+        assert words in card
+    assert f"{load(model).thresholds['5pct']:.3f}" in card
+
+
+def test_a_corpus_on_the_hub_is_named_in_every_form_that_it_reads(model: Path, corpus: Path, tmp_path: Path) -> None:
+    evaluate(model, corpus, draws=20, out=tmp_path / "report")
+    path = tmp_path / "report" / "report.json"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"corpus": "small"', '"corpus": "me/games"'), encoding="utf-8"
+    )
+    found = publish(model, REPO, reports=[tmp_path / "report"], dry_run=True)
+    assert ".eval_results/liescope.yaml" in {file.path for file in found.files}
+    assert "me/games" in {one.dataset_type for one in ModelCard(found.card).data.eval_results}
+
+
+def spoil_weights(model: Path) -> None:
+    (model / "games.txt").write_text("other games", encoding="utf-8")
+
+
+def link_weights(model: Path) -> None:
+    (model / "pipeline.skops").rename(model.parent / "elsewhere")
+    (model / "pipeline.skops").symlink_to(model.parent / "elsewhere")
+
+
+def lose_the_list(model: Path) -> None:
+    data = json.loads((model / "model.json").read_text(encoding="utf-8"))
+    (model / "model.json").write_text(json.dumps({**data, "files": {}, "format": 2}), encoding="utf-8")
+
+
+def name_a_file_elsewhere(model: Path) -> None:
+    data = json.loads((model / "model.json").read_text(encoding="utf-8"))
+    listed = {**data["files"], "../../etc/passwd": "0" * 64}
+    (model / "model.json").write_text(json.dumps({**data, "files": listed}), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "words"),
+    [
+        (spoil_weights, BadData, "was changed after training"),
+        (link_weights, UsageError, "is a symbolic link"),
+        (lose_the_list, BadData, "trained by an earlier version"),
+        (name_a_file_elsewhere, BadData, "is not what this version"),
+        (shutil.rmtree, BadData, "neither a corpus nor a model"),
+    ],
+)
+def test_what_is_not_as_it_was_trained_is_not_published(
+    spoil: Callable[[Path], None], error: type[LiescopeError], words: str, model: Path
+) -> None:
+    spoil(model)
+    with pytest.raises(error, match=words):
+        publish(model, REPO, dry_run=True)
+
+
+def test_a_secret_is_never_published(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = load(model).file.corpus.id
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    with pytest.raises(UsageError, match=r"model\.json holds the value of OPENAI_API_KEY") as raised:
+        publish(model, REPO, dry_run=True)
+    assert secret not in str(raised.value)
+
+
+def test_a_word_of_the_vocabulary_may_be_a_secret(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACME_TOKEN", "evidence")
+    with pytest.raises(UsageError, match=r"pipeline\.skops holds the value of ACME_TOKEN"):
+        publish(model, REPO, dry_run=True)
+
+
+def test_a_report_of_another_model_is_not_shown(model: Path, corpus: Path, tmp_path: Path) -> None:
+    other = train("tfidf", corpus, out=tmp_path / "other", folds=0, words=1).model
+    evaluate(other, corpus, draws=20, out=tmp_path / "report")
+    with pytest.raises(UsageError, match="not this training of this model"):
+        publish(model, REPO, reports=[tmp_path / "report"], dry_run=True)
+    with pytest.raises(BadData, match="is not a report"):
+        publish(model, REPO, reports=[tmp_path], dry_run=True)
+    with pytest.raises(UsageError, match="leave --report out"):
+        publish(corpus, REPO, reports=[tmp_path / "report"], dry_run=True)
