@@ -54,8 +54,11 @@ def render_model_card(facts: Mapping[str, Any]) -> str:
     opens it), base_model (a Hub id, or ""), results (arguments of the Hub's `EvalResult`), liescope (the version).
     Raises CardError if a fact is missing or empty.
     """
-    sources = facts["training"]["sources"]
-    derived = {"metadata": _model_metadata(facts), "source_words": SOURCES, "licence_words": model_licence(sources)[2]}
+    try:
+        words = model_licence(facts["training"]["sources"])[2]
+        derived = {"metadata": _model_metadata(facts), "source_words": SOURCES, "licence_words": words}
+    except KeyError as error:
+        raise CardError(f"the facts of the model lack {error}") from error
     return _render("model.md.jinja", {**facts, **derived})
 
 

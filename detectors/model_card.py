@@ -70,9 +70,8 @@ def model_card(
 
 
 def eval_results(file: ModelFile, evaluated: Iterable[Evaluated]) -> str:
-    """The file in `.eval_results` with the AUROC on corpora that are on the Hub; "" if there are none."""
+    """The file in `.eval_results` with the AUROC on corpora that are on the Hub; "" if there are none. JSON is YAML."""
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-    from yaml import safe_dump
 
     entries = [
         EvalResultEntry(
@@ -85,7 +84,7 @@ def eval_results(file: ModelFile, evaluated: Iterable[Evaluated]) -> str:
         for row in _own(report)
         if "/" in report.corpus and row.metric == "auroc"
     ]
-    return safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False) if entries else ""
+    return json.dumps(eval_result_entries_to_yaml(entries), indent=1) + "\n" if entries else ""
 
 
 def _code(text: str) -> str:

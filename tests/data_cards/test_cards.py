@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -82,19 +82,28 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
     }
 
 
-def model_facts(**changes: Any) -> dict[str, Any]:
+def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[str, Any]:
     row = {"split": "test", "metric": "AUROC", "value": 0.81, "lo": 0.75, "hi": 0.86, "statements": 900, "games": 150}
+    training = {"statements": 900, "games": 150, "prevalence": 0.25, "without_label": 3, "lost": 0, "models": ["a b"]}
+    result = {"task_type": "text-classification", "dataset_type": "small", "dataset_name": "small, test"}
     return {
         "detector": "my tfidf",
         "kind": "tfidf",
         "target": "role",
         "corpus": "small",
-        "sources": ["scripted"],
+        "training": {**training, "sources": sources, "names": []},
         "liescope": "0.1.0",
         "config": {"context": 2, "mask_names": True, "note": ""},
-        "metrics": [row],
+        "figures": [row],
+        "evaluated": [],
+        "transferred": [],
         "thresholds": {"1%": 0.91, "5%": 0.75},
-        "folder": "models/my tfidf",
+        "place": "models/my tfidf",
+        "said": "I saw Bob.",
+        "plain_use": "",
+        "library": "sklearn",
+        "base_model": "",
+        "results": [{**result, "metric_type": "roc_auc", "metric_value": 0.81}],
         **changes,
     }
 
@@ -206,9 +215,9 @@ def test_a_missing_fact_stops_the_model_card(fact: str) -> None:
 
 
 def test_a_figure_that_is_not_a_number_stops_the_model_card() -> None:
-    row = {**model_facts()["metrics"][0], "value": float("nan")}
+    row = {**model_facts()["figures"][0], "value": float("nan")}
     with pytest.raises(CardError):
-        render_model_card(model_facts(metrics=[row]))
+        render_model_card(model_facts(figures=[row]))
 
 
 def test_the_card_counts_repeated_and_lost_statements() -> None:
@@ -233,8 +242,14 @@ def test_the_version_of_a_config_changes_with_its_content_alone() -> None:
 def test_a_model_card_shows_its_figures_with_their_intervals() -> None:
     card = render_model_card(model_facts())
     assert "| test | AUROC | 0.810 | 0.750 to 0.860 | 900 | 150 |" in card
-    assert ModelCard(card).data.to_dict()["tags"] == ["deception", "lie-detection", "liescope", "tfidf"]
-    assert "Not evaluated yet" in render_model_card(model_facts(metrics=[]))
+    data = ModelCard(card).data
+    assert data.tags == ["deception", "lie-detection", "social-deduction-games", "liescope", "tfidf", "skops"]
+    assert [(one.metric_type, one.metric_value) for one in data.eval_results] == [("roc_auc", 0.81)]
+    assert (data.license, data.datasets) == ("apache-2.0", None)
+    published = ModelCard(render_model_card(model_facts(["model"], corpus="me/games", base_model="you/bert"))).data
+    assert (published.license_name, published.datasets) == ("terms-of-the-models", ["me/games"])
+    assert published.base_model == "you/bert"
+    assert "Not evaluated yet" in render_model_card(model_facts(figures=[]))
 
 
 @pytest.mark.parametrize("name", ['quo"te', "back\\slash", "colon: #x", "- list", "null", "日本語", "'single'", "a\nb"])
