@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from liescope.common.errors import BadData, UsageError
+from liescope.generate.corpus import is_corpus
+from liescope.generate.corpus import publish as publish_corpus
 from liescope.generate.corpus.push import Published
 
 
@@ -39,20 +41,16 @@ def publish(
     Example:
         >>> liescope.publish("models/tfidf", "me/tfidf", reports=["reports/tfidf"], dry_run=True).card
     """
+    path = Path(folder)
+    if is_corpus(path):
+        if reports:
+            raise UsageError(f"{path} is a corpus, and reports go on a model's card; leave --report out")
+        return publish_corpus(path, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
     from liescope.detectors.publish import publish as publish_model
     from liescope.detectors.saved import is_model
-    from liescope.generate.corpus.publish import publish as publish_corpus
-    from liescope.generate.corpus.read import is_corpus
 
-    path = Path(folder)
-    if is_model(path):
-        return publish_model(
-            path, repo, reports=reports, public=public, gated=gated, dry_run=dry_run, progress=progress
-        )
-    if not is_corpus(path):
+    if not is_model(path):
         raise BadData(
             f"{path} is neither a corpus nor a model; make one with: liescope build runs/NAME, or liescope train"
         )
-    if reports:
-        raise UsageError(f"{path} is a corpus, and reports go on a model's card; leave --report out")
-    return publish_corpus(path, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
+    return publish_model(path, repo, reports=reports, public=public, gated=gated, dry_run=dry_run, progress=progress)

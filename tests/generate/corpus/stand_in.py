@@ -13,6 +13,12 @@ from typing import Any
 from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[3]
+COMMAND = (
+    "import sys; from typer.main import get_command; from liescope.publish_command import app; "
+    "from liescope.common.errors import LiescopeError\n"
+    "try: get_command(app).main(sys.argv[1:], standalone_mode=False)\n"
+    "except LiescopeError as error: print(f'error: {error}', file=sys.stderr); sys.exit(1)"
+)
 
 
 class Hub:
@@ -35,7 +41,7 @@ class Hub:
         return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
 
     def publish(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return self.run("-m", "liescope", "publish", *words, env=env)
+        return self.run("-c", COMMAND, *words, env=env)
 
     def state(self) -> dict[str, Any]:
         with urlopen(f"{self.url}/state") as reply:
