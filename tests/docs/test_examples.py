@@ -83,7 +83,7 @@ def run_shell(block: Block, server: Stub, hub: dict[str, str]) -> None:
     for words in commands(block):
         if words[0] in ELSEWHERE:
             continue
-        if words[:2] == ["liescope", "publish"]:
+        if words[:2] == ["liescope", "publish"] or any(word.startswith("you/") for word in words):
             command = [sys.executable, "-m", "liescope", *words[1:]]
             done = subprocess.run(command, env=os.environ | hub, capture_output=True, text=True)
             assert done.returncode == 0, f"{block}: {done.stderr}"
