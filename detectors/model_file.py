@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData
+from liescope.detectors.examples import TARGETS
 from liescope.detectors.textualize import TextConfig
 
 FORMAT = 3
@@ -80,7 +81,7 @@ class ModelFile(BaseModel):
 
     format: int = Field(default=FORMAT, ge=1, le=FORMAT)
     kind: str
-    target: Annotated[str, Field(pattern="^(role|claim|self|peer)$")]
+    target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
     text: TextConfig
     options: dict[str, Any]
     corpus: CorpusName
