@@ -31,8 +31,9 @@ def publish(
     transformers opens it too.
 
     permission: who permits that words are passed on that may not be otherwise; without it, a corpus with such words is
-    refused. A model holds no such copy, and is not. reports: folders of `evaluate` or `transfer` whose figures go on a model's card; dry_run: check everything and
-    return what would be pushed, but ask for no token and send nothing; progress: name each step on standard error.
+    refused. A model holds no copy of them. reports: folders of `evaluate` or `transfer` whose figures go on a model's
+    card; dry_run: check everything and return what would be pushed, but ask for no token and send nothing; progress:
+    name each step on standard error.
 
     The token comes from HF_TOKEN or from the saved login. Raises MissingExtra, MissingKey, BadData for a folder that is
     neither, incomplete, or changed after it was made, and UsageError if a file is a link, contains something like a
@@ -45,7 +46,9 @@ def publish(
     if is_corpus(path):
         if reports:
             raise UsageError(f"{path} is a corpus, and reports go on a model's card; leave --report out")
-        return publish_corpus(path, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
+        return publish_corpus(
+            path, repo, public=public, gated=gated, permission=permission, dry_run=dry_run, progress=progress
+        )
     from liescope.detectors.publish import publish as publish_model
     from liescope.detectors.saved import is_model
 
@@ -53,4 +56,6 @@ def publish(
         raise BadData(
             f"{path} is neither a corpus nor a model; make one with: liescope build runs/NAME, or liescope train"
         )
+    if permission:
+        raise UsageError(f"{path} is a model, which passes no words on; leave --permission out")
     return publish_model(path, repo, reports=reports, public=public, gated=gated, dry_run=dry_run, progress=progress)
