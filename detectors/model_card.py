@@ -109,7 +109,7 @@ def _results(file: ModelFile, corpus: str, rows: Iterable[Figure]) -> list[dict[
             "dataset_type": corpus,
             "dataset_name": f"{corpus}, {row.split}",
             "dataset_config": "statements",
-            "dataset_split": row.split.partition(":")[0],
+            "dataset_split": row.split,
             "metric_type": _METRICS[row.metric],
             "metric_value": round(row.value, 4),
             "metric_name": words_of(row.metric),
