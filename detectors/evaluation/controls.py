@@ -25,6 +25,7 @@ from liescope.detectors.tfidf import TfidfDetector, TfidfOptions
 
 _LAST_PLACE = 20
 _FOLDS = 5
+ROLE_ORACLE = "role_oracle"
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -48,6 +49,8 @@ def control_scores(
     fold = fold_of(data.y, data.groups, _FOLDS, seed)
     tables = []
     for done, (name, control) in enumerate(CONTROLS.items()):
+        if name == ROLE_ORACLE and not knows_roles(train):
+            continue
         progress(f"controls of {target}", done, len(CONTROLS))
         detector = CONTROL + name
 
@@ -60,6 +63,11 @@ def control_scores(
             tables.append(score_table(others["statement_id"], control(learn, data.y, others, seed), detector, target))
     progress(f"controls of {target}", len(CONTROLS), len(CONTROLS))
     return pl.concat(tables)
+
+
+def knows_roles(statements: pl.DataFrame) -> bool:
+    """Whether the role of any speaker is known: without one, `role_oracle` has nothing to know and is left out."""
+    return statements["label_role"].null_count() < statements.height
 
 
 def deal_to_other_games(data: Labelled, seed: int) -> Bools:
@@ -122,7 +130,7 @@ CONTROLS: dict[str, FitPredict] = {
     "length": logistic_on(_length),
     "position": logistic_on(_position, one_hot=True),
     "model_identity": logistic_on(_model, one_hot=True),
-    "role_oracle": logistic_on(_role),
+    ROLE_ORACLE: logistic_on(_role),
     "shuffled": _shuffled,
     "majority": _majority,
 }

@@ -184,7 +184,7 @@ def _evaluate(
 def _controls(
     statements: pl.DataFrame, plan: ScoringPlan, targets: Sequence[str], progress: Progress
 ) -> tuple[list[pl.DataFrame], list[str]]:
-    from liescope.detectors.evaluation.controls import control_scores
+    from liescope.detectors.evaluation.controls import control_scores, knows_roles
 
     used = {*plan.splits, plan.threshold_split}
     train = statements.filter(pl.col("split") == "train")
@@ -195,6 +195,8 @@ def _controls(
             tables.append(control_scores(train, others, target, plan.seed, progress, own="train" in used))
         except UsageError as error:
             notes.append(f"controls, {target}: not available on this corpus: {error}")
+    if tables and not knows_roles(train):
+        notes.append("control:role_oracle is left out: the role of no speaker is known")
     return tables, notes
 
 

@@ -112,6 +112,8 @@ def test_detectors_and_analyses_say_what_they_lack(folder: Path) -> None:
     (auroc,) = (row.value for row in found.rows if (row.detector, row.metric) == ("model", "auroc"))
     assert auroc is not None
     assert auroc > 0.9
+    assert "control:role_oracle" not in {row.detector for row in found.rows}
+    assert any("the role of no speaker is known" in note for note in found.notes)
     analyses = liescope.analyse(folder / "run", out=folder / "analyses")
     assert "deception_rates" in analyses.tables
     assert analyses.nothing["win_rates"] == "the source does not say who won"
