@@ -88,10 +88,10 @@ def _many(panel: Axes, table: pl.DataFrame, colours: Mapping[str, str], strokes:
     y = pl.col("y")
     typical = table.group_by("x").agg(y.median(), lo=y.quantile(0.25), hi=y.quantile(0.75)).sort("x")
     panel.fill_between(typical["x"], typical["lo"], typical["hi"], color=FAINT, linewidth=0)
-    panel.plot(typical["x"], typical["y"], color=INK, linewidth=2.2)
+    panel.plot(typical["x"], typical["y"], "o-", color=INK, markersize=4, linewidth=2.2)
     ranked = table.group_by("series", maintain_order=True).agg(y.mean()).sort("y", maintain_order=True)["series"]
     ends = [ranked.item(0), ranked.item(-1)]
     for name in ends:
         line = table.filter(pl.col("series") == name).sort("x")
-        panel.plot(line["x"], line["y"], strokes[name], color=colours[name], linewidth=1.2)
+        panel.plot(line["x"], line["y"], strokes[name], marker="o", color=colours[name], markersize=3, linewidth=1.2)
     return [_TYPICAL, *ends]

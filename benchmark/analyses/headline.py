@@ -35,7 +35,7 @@ def sentences(frames: Frames) -> tuple[str, str, str]:
 def figure(frames: Frames) -> str:
     """The three by model, as SVG; "" if there are too many models or nothing to show."""
     dots = [dot for name, part in _games(frames.seats) for dot in _wins(name, part)]
-    dots += [dot for name, part in _games(_votes(frames)) for dot in _finds(name, part)]
+    dots += [dot for name, part in _games(_votes(frames)) for dot in _finds(name, part, frames.seats)]
     observers = _flags(frames).with_columns(model="observer_seat_model").drop_nulls("model")
     dots += [
         Dot(str(model), *_gap(mine)[2:], facet=f"{name}: deceivers' statements flagged, beyond others'")
@@ -105,9 +105,10 @@ def _wins(name: str, seats: pl.DataFrame) -> list[Dot]:
     ]
 
 
-def _finds(name: str, votes: pl.DataFrame) -> list[Dot]:
-    """The votes of the role that cast most of them."""
-    role = votes["voter_role"].mode().sort().item(0)
+def _finds(name: str, votes: pl.DataFrame, seats: pl.DataFrame) -> list[Dot]:
+    """The votes of the role that most players have, of those whose role does not deceive: it knows least."""
+    honest = seats.filter((pl.col("game") == name) & ~pl.col("deceives"))
+    role = honest["role"].mode().sort().item(0)
     rows = votes.filter(pl.col("voter_role") == role).with_columns(beyond=pl.col("hit") - pl.col("chance"))
     facet = f"{name}: the {role}'s votes for deceivers, beyond blind votes"
     return [
