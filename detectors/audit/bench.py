@@ -18,6 +18,8 @@ from liescope.detectors.examples import Labelled, check_trainable
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 
 FOLDS = 5
+TEST_GAMES = 5
+"""Fewer games of test than this have no interval worth printing, and are not scored."""
 OUT_OF_FOLD, TRAIN_TEST = "out-of-fold", "train-test"
 SCHEMES = {"both": (OUT_OF_FOLD, TRAIN_TEST), OUT_OF_FOLD: (OUT_OF_FOLD,), TRAIN_TEST: (TRAIN_TEST,)}
 """How statements are divided, by the name of the option."""
@@ -53,10 +55,14 @@ class Bench:
         self._grouped: dict[tuple[Probe, int], Figure] = {}
         self.learn, self.held_out = (np.flatnonzero(self.split == name) for name in ("train", "test"))
         y = self.data.y
-        if not all(len(np.unique(y[rows])) == 2 for rows in (self.learn, self.held_out)):
+        both = all(len(np.unique(y[rows])) == 2 for rows in (self.learn, self.held_out))
+        if not both or len(np.unique(self.game[self.held_out])) < TEST_GAMES:
             self.schemes = tuple(name for name in self.schemes if name != TRAIN_TEST)
         if not self.schemes:
-            raise UsageError("train and test must each hold deceptive and honest statements; use --split out-of-fold")
+            raise UsageError(
+                "train and test must each hold deceptive and honest statements, and test those of "
+                f"{TEST_GAMES} games or more; use --split out-of-fold"
+            )
 
     def grouped(self, probe: Probe, folds: int) -> Figure:
         """The AUROC out of fold, by game; computed once for each probe and number of folds."""

@@ -68,7 +68,7 @@ def _by(loss: _Loss, by: str, word: str, draws: int, seed: int) -> tuple[list[Au
     least, most = min(enough, key=lambda group: enough[group]), max(enough, key=lambda group: enough[group])
     words = (
         f"and not alike for every {word}: {enough[most]:.0%} of {most}'s, {enough[least]:.0%} of {least}'s (Cramér's V "
-        f"{value:.2f}, {lo:.2f} to {hi:.2f}). Figures over the rest speak less for {most}."
+        f"{value:.2f}, {lo:.2f} to {hi:.2f}). Figures over the rest say least about {most}."
     )
     return rows, [Finding("missing", name, severity, words)]
 

@@ -80,6 +80,13 @@ def test_the_command_prints_a_table_and_sentences_in_80_columns_or_one_object(
     assert json.loads(capsys.readouterr().out)["split"] == "train-test"
 
 
+def test_a_test_split_of_few_games_is_not_scored(plant: Plant) -> None:
+    folder = plant(games=24).folder
+    assert {row.scheme for row in liescope.audit(folder, draws=20).rows} == {"out-of-fold", ""}
+    with pytest.raises(UsageError, match="5 games or more"):
+        liescope.audit(folder, draws=20, split="train-test")
+
+
 def test_a_wrong_request_is_refused_before_anything_is_read(plant: Plant) -> None:
     with pytest.raises(UnknownName, match="claim"):
         liescope.audit("nowhere", target="lies")
