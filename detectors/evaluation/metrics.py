@@ -63,6 +63,11 @@ METRICS = (
     Metric("recall", "recall"),
     Metric("false_positive_rate", "false positive rate"),
     Metric("recall_at_players_fpr", "recall at the players' FPR", compared=True),
+    Metric("agreed_recall", "recall by agreement alone"),
+    Metric("agreed_false_positive_rate", "FPR by agreement alone"),
+    Metric("observers", "observers an item"),
+    Metric("error_correlation", "correlation of their errors"),
+    Metric("effective_observers", "independent observers they are worth"),
     Metric("names_mafioso", "names the mafioso", compared=True),
 )
 METRIC = {metric.name: metric for metric in METRICS}

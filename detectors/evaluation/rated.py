@@ -1,7 +1,7 @@
 """Detectors compared with the players who rated statements: on the same statements, paired.
 
-The players' mean suspicion and the share that flagged are scores like any other; flagged by more than half is a
-decision like any other.
+The players' mean suspicion, the share that flagged, and what their flags say together when each is weighed by how
+reliable it is are scores like any other; flagged by more than half is a decision like any other.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import polars as pl
 
 from liescope.detectors.evaluation.bootstrap import estimate, game_weights
 from liescope.detectors.evaluation.comparing import Scorer, differences
+from liescope.detectors.evaluation.crowd import MODELS, OBSERVERS, Crowd, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, rates
 from liescope.detectors.evaluation.metrics import DECISION, METRICS, Floats
 from liescope.detectors.evaluation.offsets import centred
@@ -23,8 +24,6 @@ from liescope.detectors.evaluation.scorers import draws_of
 from liescope.detectors.evaluation.scores import per_detector, scored
 from liescope.games.mafia import VILLAGER
 
-OBSERVERS = "observers:"
-_SUSPICION, _FLAGS = OBSERVERS + "suspicion", OBSERVERS + "flags"
 _MATCHED, _PLAYERS_FPR = "recall_at_players_fpr", "false_positive_rate"
 _HALF: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 _MADE_OF_RATINGS = "peer"
@@ -44,14 +43,13 @@ def on_statements(
     made from these ratings.
     """
     rows: list[MetricRow] = []
+    notes: list[str] = []
     groups = {"rated-by-villagers": pl.col("observer_role") == VILLAGER, "rated-by-all": pl.lit(True)}
     tables = [found for found in per_detector(scores, statements) if found[1] != _MADE_OF_RATINGS]
     for group, who in groups.items():
-        judged = (
-            ratings.filter(who)
-            .group_by("statement_id")
-            .agg(suspicion=pl.col("suspicion").mean(), flags=pl.col("flag").mean())
-        )
+        here = ratings.filter(who).join(plan.evaluated(statements), on="statement_id", how="semi")
+        judged, crowd = _together(here, group)
+        notes += crowd.notes
         beside: dict[tuple[str, str], list[Scorer]] = {}
         for detector, target, table in tables:
             chosen = (thresholds or {}).get((detector, target), NO_THRESHOLDS)
@@ -60,8 +58,10 @@ def on_statements(
                 key = target, f"{name}:{group}"
                 if key not in beside:
                     beside[key] = _observers(part, plan)
+                    rows += observer_rows(crowd, part.with_columns(item="statement_id"), *key, plan)
                 flagged = part.filter(pl.col("flags").is_not_null())
-                beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, chosen=chosen, plan=plan)))
+                if flagged.height:
+                    beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, chosen=chosen, plan=plan)))
         for (target, split), scorers in beside.items():
             for scorer in scorers:
                 found = [(m.name, estimate(scorer.values[m.name])) for m in METRICS if m.name in scorer.values]
@@ -70,10 +70,20 @@ def on_statements(
             pairs = [(one, other) for one in scorers if one not in players for other in players]
             rows += differences(pairs, target, split)
     if (scores["target"] == _MADE_OF_RATINGS).any():
-        return rows, ["observers: label_peer is made from the ratings, so no rating is set beside a detector of it"]
-    if not rows:
+        notes.append("observers: label_peer is made from the ratings, so no rating is set beside a detector of it")
+    elif not rows:
         return [], [f"observers: no statement of {plan.split} was rated by another player (play with --assess)"]
-    return rows, []
+    return rows, notes
+
+
+def _together(ratings: pl.DataFrame, group: str) -> tuple[pl.DataFrame, Crowd]:
+    """statement_id with the ratings' mean suspicion, share of flags and posteriors; and who the observers are."""
+    flags = ratings.filter(pl.col("flag").is_not_null()).select(
+        "game_id", item="statement_id", observer=observer("observer_model", "observer_role"), yes="flag"
+    )
+    crowd = crowd_of(flags, group)
+    means = ratings.group_by("statement_id").agg(suspicion=pl.col("suspicion").mean(), flags=pl.col("flag").mean())
+    return means.join(crowd.together.rename({"item": "statement_id"}), on="statement_id", how="left"), crowd
 
 
 def _flags(table: pl.DataFrame, plan: ScoringPlan) -> dict[str, Floats]:
@@ -90,10 +100,14 @@ def _observers(table: pl.DataFrame, plan: ScoringPlan) -> list[Scorer]:
         return {**draws_of(part, _HALF, plan), **(_flags(part, plan) if "flagged" in part.columns else {})}
 
     own = table.drop("centred")
-    suspicion = own.filter(pl.col("suspicion").is_not_null()).with_columns(score="suspicion")
-    flags = own.filter(pl.col("flags").is_not_null()).with_columns(score="flags")
-    named = {_SUSPICION: suspicion, _FLAGS: flags.with_columns(flagged="flags")}
-    return [Scorer.of(name, centred(part), measure) for name, part in named.items() if part.height]
+    found = []
+    for column in ("suspicion", "flags", *(name for name in MODELS if name in own.columns)):
+        part = own.filter(pl.col(column).is_not_null()).with_columns(score=column)
+        if column == "flags":
+            part = part.with_columns(flagged="flags")
+        if part.height:
+            found.append(Scorer.of(OBSERVERS + column, centred(part), measure))
+    return found
 
 
 def _beside_flags(table: pl.DataFrame, *, chosen: Thresholds, plan: ScoringPlan) -> dict[str, Floats]:

@@ -28,7 +28,11 @@ PLAYERS = (
     "villagers know no more than the words; `rated-by-all` counts the mafioso and the detective too, who know who "
     "deceives. In the villager's seat both name one of the living others; differences are detector minus players, "
     "paired by game; chance is what naming at random would reach. `control:detective_claim` names whoever claims "
-    "least to be the detective or to have investigated: a detector that does no better may have learned only that."
+    "least to be the detective or to have investigated: a detector that does no better may have learned only that. "
+    "`observers:one_coin` and `observers:dawid_skene` weigh each observer by how reliable agreement shows it to be, "
+    "without the labels (Dawid and Skene 1979); `observer:` rows are one observer each. n observers whose errors "
+    "correlate by rho are worth n / (1 + (n - 1) rho) independent ones. `voted-on`: votes as answers about each player "
+    "who stood."
 )
 
 
@@ -152,17 +156,19 @@ def _differences(rows: Sequence[MetricRow]) -> list[str]:
 
 
 def _beside(rows: Sequence[MetricRow]) -> list[str]:
-    lines = [
-        "### Compared with the players",
-        "",
-        PLAYERS,
-        "",
-        "| who | minus | where | figure | value | statements | games | prevalence or chance |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        chance = "" if row.prevalence is None else f"{row.prevalence:.3f}"
-        who, minus, where = md(row.detector), md(row.against or ""), md(row.split)
-        figures = (words_of(row.metric), figure(row), f"{row.statements:,}", f"{row.games:,}", chance)
-        lines.append(f"| {' | '.join((who, minus, where, *figures))} |")
-    return [*lines, ""]
+    """A table for each place: who, minus whom, and the figures that there are."""
+    lines = ["### Compared with the players", "", PLAYERS, ""]
+    for split in dict.fromkeys(row.split for row in rows):
+        here = [row for row in rows if row.split == split]
+        chance = "" if here[0].prevalence is None else f", {here[0].prevalence:.3f} deceptive or by chance"
+        present = {row.metric.removesuffix(DIFFERENCE) for row in here}
+        metrics = [metric.name for metric in METRICS if metric.name in present]
+        heads = ["who", "minus", *map(words_of, metrics)]
+        lines += [f"#### {md(split)}: {here[0].statements:,} statements of {here[0].games:,} games{chance}", ""]
+        lines += [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+        for who, minus in dict.fromkeys((row.detector, row.against) for row in here):
+            mine = {r.metric.removesuffix(DIFFERENCE): r for r in here if (r.detector, r.against) == (who, minus)}
+            cells = [figure(mine[metric]) if metric in mine else "" for metric in metrics]
+            lines.append(f"| {' | '.join([md(who), md(minus or ''), *cells])} |")
+        lines.append("")
+    return lines

@@ -27,6 +27,7 @@ from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_spl
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
 from liescope.detectors.evaluation.scores import CONTROL
 from liescope.detectors.evaluation.seat import Tables, detective_claims, in_the_villagers_seat
+from liescope.detectors.evaluation.voted import on_players
 from liescope.detectors.examples import corpus_id, corpus_name, count_lost, read_statements
 from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
@@ -219,7 +220,7 @@ def _beside_players(
     mini = read(corpus, "statements").filter((pl.col("game") == MiniMafia.name) & pl.col("split").is_in(plan.splits))
     said = collected(mini.select("statement_id", "speaker"), corpus)
     claims = detective_claims(said, table("claims"), mine["target"].unique(maintain_order=True).to_list())
-    seated, more = in_the_villagers_seat(
-        pl.concat([candidates.select(claims.columns), claims]), Tables(evaluated, table("votes"), table("games")), plan
-    )
-    return rated + seated, notes + more
+    tables = Tables(evaluated, table("votes"), table("games"))
+    seated, more = in_the_villagers_seat(pl.concat([candidates.select(claims.columns), claims]), tables, plan)
+    voted, why = on_players(mine, tables, plan)
+    return rated + seated + voted, notes + more + why

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, share
+from liescope.detectors.evaluation.crowd import OBSERVERS
 from liescope.detectors.evaluation.metrics import DIFFERENCE, Floats
 from liescope.detectors.evaluation.populations import populations
-from liescope.detectors.evaluation.rated import OBSERVERS
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
 from liescope.detectors.evaluation.scores import score_table
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia

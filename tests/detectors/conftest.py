@@ -95,7 +95,7 @@ def game_rows(number: int, rows: Rows, tell: float, models: Sequence[str], sourc
     seats = [
         {
             **{"name": name, "role": role[name], "team": "mafia" if role[name] == "mafioso" else "town"},
-            **{"model": model[name], "source": source, "won": False},
+            **{"model": model[name], "source": source, "won": False, "deceives": role[name] == "mafioso"},
         }
         for name in names
     ]

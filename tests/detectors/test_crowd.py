@@ -1,0 +1,120 @@
+"""Observers weighed by their agreement, and how many of them they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from liescope.detectors.evaluation.crowd import crowd_of, observer_rows
+from liescope.detectors.evaluation.dawid_skene import Answers, dawid_skene, effective, pairs_of, residuals
+from liescope.detectors.evaluation.rows import ScoringPlan
+from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.training import Recipe, train_recipe
+
+RECALL = np.array([0.9, 0.8, 0.6, 0.95, 0.3])
+FALSE = np.array([0.1, 0.3, 0.5, 0.2, 0.3])
+
+
+def answered(seed: int, items: int = 1500, shared: float = 0.0) -> tuple[Answers, np.ndarray]:
+    """Every observer on every item. shared: the probability that all of them draw the same luck."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(items) < 0.35
+    luck = np.where((rng.random(items) < shared)[:, None], rng.random(items)[:, None], rng.random((items, len(RECALL))))
+    yes = luck < np.where(truth[:, None], RECALL, FALSE)
+    item, observer = (grid.ravel() for grid in np.meshgrid(np.arange(items), np.arange(len(RECALL)), indexing="ij"))
+    return Answers(item, observer, yes.ravel()), truth
+
+
+def test_agreement_alone_shows_how_reliable_each_observer_is() -> None:
+    answers, truth = answered(0)
+    found = dawid_skene(answers)
+    assert found.recall == pytest.approx(RECALL, abs=0.08)
+    assert found.false_positive_rate == pytest.approx(FALSE, abs=0.08)
+    share = np.bincount(answers.item, weights=answers.yes) / 5
+    # Weighing is worth more than counting heads, and one coin lies between.
+    right = {name: ((p > 0.5) == truth).mean() for name, p in {"full": found.posterior, "heads": share}.items()}
+    right["coin"] = ((dawid_skene(answers, one_coin=True).posterior > 0.5) == truth).mean()
+    assert right["full"] > right["coin"] > right["heads"]
+
+
+def test_one_coin_gives_an_observer_one_accuracy() -> None:
+    answers, _ = answered(1)
+    found = dawid_skene(answers, one_coin=True)
+    assert found.false_positive_rate == pytest.approx(1 - found.recall)
+
+
+def test_the_order_of_answers_does_not_matter() -> None:
+    answers, _ = answered(2, items=200)
+    order = np.random.default_rng(0).permutation(len(answers.item))
+    mixed = Answers(answers.item[order], answers.observer[order], answers.yes[order])
+    assert dawid_skene(mixed).posterior == pytest.approx(dawid_skene(answers).posterior)
+
+
+@pytest.mark.parametrize(("count", "coin", "full"), [(1, False, False), (2, True, False), (3, True, True)])
+def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, coin: bool, full: bool) -> None:
+    items = 30
+    answers = pl.DataFrame(
+        {
+            "item": [f"s{n}" for n in range(items) for _ in range(count)],
+            "game_id": [f"g{n // 3}" for n in range(items) for _ in range(count)],
+            "observer": [f"o{k}" for _ in range(items) for k in range(count)],
+            "yes": [(n + k) % 3 == 0 for n in range(items) for k in range(count)],
+        }
+    )
+    crowd = crowd_of(answers, "rated-by-all")
+    assert ("one_coin" in crowd.weighed, "dawid_skene" in crowd.weighed) == (coin, full)
+    assert len(crowd.notes) == 2 - coin - full
+    assert all(f"at most {count} answers to an item" in note for note in crowd.notes)
+    # What one receiver a message says can still be held against the labels.
+    truth = answers.unique("item").with_columns(y=pl.col("item").str.ends_with("0"))
+    rows = observer_rows(crowd, truth, "self", "test", ScoringPlan("test", draws=20))
+    assert {(row.detector, row.metric) for row in rows} >= {("observer:o0", "recall"), ("observers:all", "observers")}
+    worth = next(row for row in rows if row.metric == "effective_observers")
+    assert (worth.value is None) == (count == 1)
+
+
+def test_observers_who_err_together_are_worth_fewer() -> None:
+    found = []
+    for shared in (0.0, 1.0):
+        answers, truth = answered(3, shared=shared)
+        together, pairs = pairs_of(residuals(answers, truth), answers.item, len(truth))
+        found.append(float(effective(np.array([5.0]), np.array([together.sum() / pairs.sum()]))[0]))
+    assert found[0] == pytest.approx(5, abs=0.5)
+    assert found[1] < 2
+
+
+def test_equal_errors_make_one_observer_of_many() -> None:
+    assert effective(np.array([5.0, 5.0]), np.array([1.0, 0.0])).tolist() == [1.0, 5.0]
+
+
+def test_votes_and_ratings_stand_beside_a_detector(corpus: Path, tmp_path: Path) -> None:
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, 0))
+    rows = evaluate(tmp_path / "m", corpus, observers=True, draws=20).rows
+    found = {(r.detector, r.split, r.metric, r.against): r for r in rows}
+    rated, voted = "test:rated-by-all", "test:voted-on"
+    for split, who in ((rated, "observers:one_coin"), (voted, "observers:votes")):
+        ours, theirs = found["m", split, "auroc", None], found[who, split, "auroc", None]
+        difference = found["m", split, "auroc_difference", who]
+        assert difference.value == pytest.approx(ours.value - theirs.value)
+        assert difference.lo <= difference.value <= difference.hi
+    observers = {
+        r.detector for r in rows if r.split == rated and r.metric == "recall" and r.detector[:9] == "observer:"
+    }
+    assert observers == {f"observer:model-{m} ({role})" for m in "ab" for role in ("mafioso", "detective", "villager")}
+    assert found["observers:all", rated, "observers", None].value == 2
+    assert 1 <= found["observers:all", rated, "effective_observers", None].value <= 2.6
+
+
+def test_without_votes_and_ratings_nothing_is_said_of_observers(
+    make_corpus: Callable[..., Path], tmp_path: Path
+) -> None:
+    corpus = make_corpus(change=lambda rows: (rows["votes"].clear(), rows["ratings"].clear()))
+    train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "role", TextConfig(), {}, 0))
+    found = evaluate(tmp_path / "m", corpus, observers=True, draws=10)
+    assert not [row for row in found.rows if row.detector.startswith("observer")]
+    assert any("was rated by another player" in note for note in found.notes)
