@@ -1,23 +1,28 @@
-"""Two pictures side by side: the ROC curve and the calibration curve."""
+"""Two pictures, one below the other: the ROC curve and the calibration curve."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from liescope.common.colours import MUTED, model_colours
+from liescope.common.figures import literal, stacked, style
 from liescope.detectors.evaluation.scores import CONTROL
 
 _BINS = 10
 
 
+@style()
 def roc_and_calibration(table: pl.DataFrame) -> Figure:
     """table: detector, y, score of the evaluated statements. Controls are drawn in grey; each point of the
     calibration curve is a tenth of the statements, ordered by score.
     """
-    figure = Figure(figsize=(11, 5), layout="constrained")
-    roc, calibration = figure.subplots(1, 2)
-    diagonal = {"color": "0.8", "linewidth": 1, "linestyle": ":"}
+    figure, (roc, calibration) = stacked([4.6, 4.6])
+    colours = model_colours(name for name in table["detector"].unique(maintain_order=True) if not _control(name))
+    diagonal: dict[str, Any] = {"color": "0.8", "linewidth": 1, "linestyle": ":"}
     for axes in (roc, calibration):
         axes.plot([0, 1], [0, 1], **diagonal)
         axes.set_xlim(-0.01, 1.01)
@@ -25,18 +30,26 @@ def roc_and_calibration(table: pl.DataFrame) -> Figure:
         axes.set_aspect("equal")
     for detector in table["detector"].unique(maintain_order=True):
         mine = table.filter(pl.col("detector") == detector)
-        control = detector.startswith(CONTROL)
-        style = {"color": "0.6", "linewidth": 1, "linestyle": "--"} if control else {"linewidth": 2}
+        control = _control(detector)
+        stroke: dict[str, Any] = {"color": colours.get(detector, MUTED), "linewidth": 2}
+        if control:
+            stroke |= {"linewidth": 1, "linestyle": "--"}
         named = {label for label in roc.get_legend_handles_labels()[1] if control}
-        roc.plot(*_roc(mine), label=None if "controls" in named else "controls" if control else detector, **style)
+        roc.plot(
+            *_roc(mine), label=None if "controls" in named else "controls" if control else literal(detector), **stroke
+        )
         if not control:
-            calibration.plot(*_calibration(mine), marker="o", label=detector)
+            calibration.plot(*_calibration(mine), marker="o", label=literal(detector), color=colours[detector])
     roc.set(xlabel="false positive rate", ylabel="recall", title="ROC")
     calibration.set(xlabel="mean score", ylabel="share deceptive", title="Calibration")
     for axes in (roc, calibration):
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize="small", loc="lower right")
     return figure
+
+
+def _control(detector: str) -> bool:
+    return detector.startswith(CONTROL)
 
 
 def _roc(table: pl.DataFrame) -> tuple[list[float], list[float]]:

@@ -1,4 +1,4 @@
-"""An evaluation report as files: rows for programs, scores to recompute them from, text and figures."""
+"""An evaluation report as files: rows for programs, scores to recompute them from, a text, a page and figures."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ import json
 from pathlib import Path
 
 import polars as pl
+from matplotlib.figure import Figure
 
 from liescope.common.errors import UsageError
+from liescope.common.figures import svg
 from liescope.common.folders import replacing
+from liescope.common.report_page import Section, write_page
 from liescope.common.text import cell
 from liescope.detectors.evaluation.figures import roc_and_calibration
-from liescope.detectors.evaluation.report_text import markdown
+from liescope.detectors.evaluation.report_text import markdown, page
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import describe, metric_table
 from liescope.detectors.evaluation.scores import per_detector, write_scores
 
+_CURVES = "roc_calibration_"
+_ALT = "above, recall against the false positive rate; below, the share of lies against the score; a line a detector"
+
 
 def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
-    """Write report.md, report.json, report.csv, scores.parquet and a figure for each target; returns their
+    """Write report.html, report.md, report.json, report.csv, scores.parquet and a figure for each target; returns their
     paths.
 
     The folder appears once it is complete, and replaces an older report. Raises UsageError if `out` holds
@@ -48,8 +54,16 @@ def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
     write_scores(evaluation.scores, out / "scores.parquet")
     names = pl.col("detector", "split", "against").map_elements(cell, pl.String)
     (out / "report.csv").write_text(metric_table(evaluation.rows).with_columns(names).write_csv(), encoding="utf-8")
-    figures = _figures(out, evaluation)
+    curves = _curves(evaluation)
+    for name, figure in curves.items():
+        figure.savefig(out / f"{name}.png", dpi=120)
+    figures = [f"{name}.png" for name in curves]
     (out / "report.md").write_text(markdown(evaluation, figures), encoding="utf-8")
+    drawn = [
+        Section(name, f"ROC and calibration: {name.removeprefix(_CURVES)}", figure=svg(figure, name), figure_alt=_ALT)
+        for name, figure in curves.items()
+    ]
+    write_page(out / "report.html", page(evaluation, drawn))
     data = {
         "corpus": evaluation.corpus,
         "thresholds_on": evaluation.plan.threshold_split,
@@ -65,17 +79,14 @@ def _write(out: Path, evaluation: EvaluationResult) -> list[str]:
         **evaluation.to_json(),
     }
     (out / "report.json").write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    return ["report.md", "report.json", "report.csv", "scores.parquet", *figures]
+    return ["report.html", "report.md", "report.json", "report.csv", "scores.parquet", *figures]
 
 
-def _figures(out: Path, evaluation: EvaluationResult) -> list[str]:
+def _curves(evaluation: EvaluationResult) -> dict[str, Figure]:
+    """The ROC and calibration curves of each target that has both classes, by the name of their file."""
     tables: dict[str, list[pl.DataFrame]] = {}
     for _, target, table in per_detector(evaluation.scores, evaluation.statements):
         part = evaluation.plan.evaluated(table)
         if describe(part)[2] not in (None, 0.0, 1.0):
             tables.setdefault(target, []).append(part.select("detector", "y", "score"))
-    names = []
-    for target, parts in tables.items():
-        names.append(f"roc_calibration_{target}.png")
-        roc_and_calibration(pl.concat(parts)).savefig(out / names[-1], dpi=120)
-    return names
+    return {_CURVES + target: roc_and_calibration(pl.concat(parts)) for target, parts in tables.items()}

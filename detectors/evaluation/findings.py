@@ -1,0 +1,63 @@
+"""What was found, in three sentences: how well the best detector does, beside what, and whom it wrongs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from liescope.common.report_page import with_interval
+from liescope.detectors.evaluation.metrics import DIFFERENCE
+from liescope.detectors.evaluation.populations import HELD_OUT, SPEAKER, is_population
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.rows import MetricRow
+from liescope.detectors.evaluation.scores import CONTROL
+
+
+def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:
+    """About the best detector of the first target, on held-out models where there are any."""
+    target = evaluation.rows[0].target
+    rows = [row for row in evaluation.rows if row.target == target]
+    ranked = [row for row in rows if row.metric == "auroc" and row.against is None and is_population(row.split)]
+    own = [row for row in ranked if not row.detector.startswith(CONTROL) and row.value is not None]
+    if not own:
+        return (f"No AUROC is defined for {target}.", "Nothing can be compared.", "The notes below say why.")
+    places = list(dict.fromkeys(row.split for row in own))
+    place = next((split for split in places if split.endswith(f":{HELD_OUT}")), places[0])
+    best = max((row for row in own if row.split == place), key=lambda row: row.value or 0.0)
+    others = [row for row in own if row.detector == best.detector and row.split != place]
+    elsewhere = "".join(f", on {row.split} {_figure(row)}" for row in others)
+    return (
+        f"On {place}, {best.detector} ranks deceptive above honest statements ({target}) with an AUROC of "
+        f"{_figure(best)}{elsewhere}.",
+        _beside(rows, best),
+        _lean(rows, best),
+    )
+
+
+def _beside(rows: Sequence[MetricRow], best: MetricRow) -> str:
+    """The smallest of its leads over a control, or another detector that comes close."""
+    leads = [
+        row
+        for row in rows
+        if (row.detector, row.split, row.metric) == (best.detector, best.split, "auroc" + DIFFERENCE)
+        and row.value is not None
+    ]
+    if not leads:
+        return "No cheap control could be set beside it."
+    least = min(leads, key=lambda row: row.value or 0.0)
+    clear = "" if least.lo is None or least.lo > 0 else ", which chance may explain"
+    return f"The closest of what it was compared with, {least.against}, is behind it by {_figure(least)}{clear}."
+
+
+def _lean(rows: Sequence[MetricRow], best: MetricRow) -> str:
+    mine = [row for row in rows if row.detector == best.detector and row.value is not None]
+    error = next((row for row in mine if (row.metric, row.split) == ("calibration_error", best.split)), None)
+    said = f"Its debiased calibration error is {_figure(error)}" if error else "Its calibration is not defined"
+    offsets = sorted((row for row in mine if row.metric == "offset"), key=lambda row: row.value or 0.0)
+    if not offsets:
+        return f"{said}."
+    low, high = (f"{row.split.partition(SPEAKER)[2]} ({row.value:+.2f})" for row in (offsets[0], offsets[-1]))
+    return f"{said}; on honest statements its log-odds lie lowest for {low} and highest for {high}."
+
+
+def _figure(row: MetricRow) -> str:
+    return with_interval(row.value, row.lo, row.hi)
