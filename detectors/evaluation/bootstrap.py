@@ -19,7 +19,7 @@ Estimate = tuple[float | None, float | None, float | None]
 _NORMAL = NormalDist()
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=24)
 def game_weights(games: int, draws: int, seed: int) -> Weights:
     """(draws + 1, games): a row of ones, then how often each game occurs in each resample of the games. Read only.
 

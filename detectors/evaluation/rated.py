@@ -16,7 +16,6 @@ from liescope.detectors.evaluation.comparing import Scorer, differences
 from liescope.detectors.evaluation.crowd import MODELS, OBSERVERS, Crowd, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, rates
 from liescope.detectors.evaluation.metrics import DECISION, METRICS, Floats
-from liescope.detectors.evaluation.offsets import centred
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.ranking import rank_metrics
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
@@ -106,7 +105,7 @@ def _observers(table: pl.DataFrame, plan: ScoringPlan) -> list[Scorer]:
         if column == "flags":
             part = part.with_columns(flagged="flags")
         if part.height:
-            found.append(Scorer.of(OBSERVERS + column, centred(part), measure))
+            found.append(Scorer.of(OBSERVERS + column, part, measure))
     return found
 
 

@@ -68,15 +68,15 @@ def _thresholds(detector: str, table: pl.DataFrame, plan: ScoringPlan) -> Thresh
 
 
 def draws_of(table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> dict[str, Floats]:
-    """The metrics of a scorer that are computed draw by draw, each (draws,). table: y, score, centred and game_id."""
+    """The metrics of a scorer that are computed draw by draw, each (draws,). table: y, score, game_id and, for the
+    ranking without offsets, centred.
+    """
     data = scored(table)
     weights = game_weights(data.games, plan.draws, plan.seed)
-    return {
-        **rank_metrics(data, weights),
-        "auroc_centred": rank_metrics(scored(table, "centred"), weights, {})["auroc"],
-        **decision_metrics(data, chosen, weights),
-        "brier": brier(data, weights),
-    }
+    found = rank_metrics(data, weights)
+    if "centred" in table.columns:
+        found["auroc_centred"] = rank_metrics(scored(table, "centred"), weights, {})["auroc"]
+    return {**found, **decision_metrics(data, chosen, weights), "brier": brier(data, weights)}
 
 
 def _estimates(scorer: Scorer, plan: ScoringPlan) -> list[tuple[str, Estimate]]:

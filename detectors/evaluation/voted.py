@@ -11,7 +11,6 @@ from liescope.detectors.evaluation.comparing import Scorer, differences
 from liescope.detectors.evaluation.crowd import MODELS, OBSERVERS, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS
 from liescope.detectors.evaluation.metrics import METRICS
-from liescope.detectors.evaluation.offsets import centred
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
 from liescope.detectors.evaluation.scorers import draws_of
@@ -101,4 +100,4 @@ def _with_means(items: pl.DataFrame, scores: pl.DataFrame, tables: Tables) -> pl
 def _scored(items: pl.DataFrame, column: str) -> pl.DataFrame:
     """The items as a scorer's table, one player's item for a statement."""
     known = items.filter(pl.col(column).is_not_null())
-    return centred(known.with_columns(score=column, speaker="name", statement_id="item"))
+    return known.with_columns(score=column, statement_id="item")

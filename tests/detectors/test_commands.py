@@ -47,7 +47,7 @@ def test_train_and_evaluate_print_one_json_object_and_write_their_folders(corpus
             "--json",
         )
     )
-    assert set(evaluated) == {"split", "without_label", "rows", "notes"}
+    assert set(evaluated) == {"split", "judges", "without_label", "rows", "notes"}
     assert all(set(row) == set(MetricRow.__slots__) for row in evaluated["rows"])
     assert (report / "report.md").is_file()
 
