@@ -48,7 +48,7 @@ def crowd_of(answers: pl.DataFrame, what: str) -> Crowd:
     coded = Answers(item.astype(np.int64), observer.astype(np.int64), answers["yes"].to_numpy().astype(bool))
     weighed: dict[str, Weighed] = {}
     notes = []
-    for name, one_coin in MODELS.items():
+    for name, one_coin in MODELS.items() if len(items) else ():
         try:
             weighed[name] = dawid_skene(coded, one_coin)
         except ValueError as error:
