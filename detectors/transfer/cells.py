@@ -47,8 +47,9 @@ EVERYTHING = "all the rest"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """cells: every cell with its figures; slices: parts of the cells; headline: the worst cell off the diagonal and the
-    mean of those cells, by unit, protocol and detector. The columns are `CELLS`, `SLICES` and `HEADLINE`.
+    """cells: every cell with its figures; slices: parts of the games of units at home and left out; headline: the worst
+    cell off the diagonal and the mean of those cells, by unit, protocol and detector. The columns are `CELLS`, `SLICES`
+    and `HEADLINE`.
     """
 
     cells: pl.DataFrame
@@ -78,7 +79,7 @@ def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progr
                 main = values if (name, metric) == (STATEMENT, AUROC) else main
                 own = {"kind": FORMS[name][0], "score": name, "metric": metric}
                 cells.append({**where, **own, **measure.row(its, values, why)})
-            for name, within in _slices(table, part.unheard):
+            for name, within in _slices(table, part.unheard) if train in (test, EVERYTHING) else ():
                 its = rows[within[rows]]
                 reason = why or why_one_class(table.y[its], SLICE_WORDS[name])
                 values = None if reason else measure.auroc(its, part.score)

@@ -39,10 +39,10 @@ class TransferResult:
     cells: one row a figure. by: the kind of unit; protocol: "pair" (learned from `train`, tested on `test`; where they
     are the same, by cross-validation) or "left out" (learned from all games without `test`); score: the form of the
     score, and kind: online or retrospective; metric, value, lo, hi: a figure with its 95% interval, null in an empty
-    cell, and why says why; statements, games, prevalence: of what was scored. slices: the same for parts of the cells.
-    headline: the worst cell off the diagonal and the mean off it. choices: each setting tried, and the chosen one.
-    scores: by, protocol, unit (learned from, or left out), detector, corpus, statement_id, score. targets: by corpus.
-    sources: where the words come from. notes: what was left out. files: those of the report.
+    cell, and why says why; statements, games, prevalence: of what was scored. slices: the same for parts of the games,
+    of units at home and left out. headline: the worst cell off the diagonal and the mean off it. choices: each setting
+    tried, and the chosen one. scores: by, protocol, unit (learned from, or left out), detector, corpus, statement_id,
+    score. targets: by corpus. sources: where the words come from. notes: what was left out. files: those of the report.
     """
 
     cells: pl.DataFrame

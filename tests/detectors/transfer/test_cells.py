@@ -91,7 +91,7 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
 
     corpora = [planted("north", ("ada", "bo")), planted("south", ("cy",), change=change)]
     found = transfer(corpora, by="corpus", context=0, strength=1.0, draws=10)
-    here = (pl.col("protocol") == "pair") & (pl.col("train") == "north") & (pl.col("test") == "south")
+    here = (pl.col("protocol") == "left out") & (pl.col("test") == "south")
     games = dict(found.slices.filter(here).select("slice", "games").iter_rows())
     assert games == {"unheard": 12, "self-play": 12, "disclosure": 10, "no disclosure": 14, "silence": 8}
     home = (pl.col("protocol") == "pair") & (pl.col("train") == "north") & (pl.col("test") == "north")
