@@ -177,7 +177,8 @@ class _Measure:
         return self.metrics(rows, score)[0]
 
     def row(self, rows: NDArray[np.int64], values: Floats | None, why: str) -> dict[str, Any]:
-        """The figure of some rows, as the columns that every frame has."""
-        found = (None, None, None) if values is None else estimate(values)
+        """The figure of some rows, as the columns that every frame has. Resamples of one game alone say nothing."""
+        value, lo, hi = (None, None, None) if values is None else estimate(values)
         games, share = len(np.unique(self.game[rows])), float(self.y[rows].mean()) if len(rows) else None
+        found = (value, lo, hi) if games > 1 else (value, None, None)
         return dict(zip(_FIGURE, (*found, len(rows), games, share, why), strict=True))
