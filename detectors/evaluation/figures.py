@@ -44,7 +44,7 @@ def roc_and_calibration(table: pl.DataFrame) -> Figure:
     calibration.set(xlabel="mean score", ylabel="share deceptive", title="Calibration")
     for axes in (roc, calibration):
         if axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize="small", loc="lower right")
+            axes.legend(loc="lower right")
     return figure
 
 

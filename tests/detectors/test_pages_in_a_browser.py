@@ -1,4 +1,4 @@
-"""The pages of audit, transfer and fit in a real browser: they fit a phone, and their figures can be read."""
+"""The pages of evaluate, audit, transfer and fit in a real browser: they fit a phone, and their figures can be read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.detectors.conftest import Corpus
 
 MODELS = ("Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", '<script>alert("x")</script> $\\no_such{formula$', "x" * 90)
 CHEAP = {"words": 1, "strength": 4.0}  # nothing to choose
-PAGES = ("audit", "fit", "transfer")
+PAGES = ("audit", "evaluate", "fit", "transfer")
 
 
 def guessed(cells: pl.DataFrame, settings: Settings) -> Posterior:
@@ -46,6 +46,8 @@ def seen(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[
         fitted(folder, monkeypatch)
     liescope.audit(corpus, draws=10, out=folder / "audit")
     liescope.transfer(corpus, by="model", context=0, draws=10, out=folder / "transfer", **CHEAP)
+    liescope.train("tfidf", corpus, out=folder / "model", folds=0)
+    liescope.evaluate(folder / "model", corpus, observers=True, draws=10, out=folder / "evaluate")
     pages = {name: (folder / name / "report.html").read_text(encoding="utf-8") for name in PAGES}
     return look(pages, tmp_path_factory.mktemp("browser"))
 
