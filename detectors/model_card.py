@@ -41,6 +41,7 @@ def model_card(
             "target": file.target,
             "corpus": file.corpus.name,
             "training": file.training.model_dump(),
+            "words": [one.model_dump() for one in file.corpus.words],
             "config": {key: "bundled all-MiniLM-L6-v2" if value == "" else value for key, value in config.items()},
             "figures": [_row(row) for row in file.figures],
             "evaluated": [

@@ -21,13 +21,30 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
 
+class WordsOf(BaseModel):
+    """Whose words some games of a corpus are. name: the format they were imported from, or `liescope`; origin: who
+    published them and where; licence: a sentence; redistributable: anyone may pass the words on.
+    """
+
+    model_config = _STRICT
+
+    name: str
+    games: Count
+    origin: str
+    licence: str
+    redistributable: bool
+
+
 class CorpusName(BaseModel):
-    """The corpus that a detector was trained on. id: see `liescope.detectors.examples.corpus_id`."""
+    """The corpus that a detector was trained on. id: see `liescope.detectors.examples.corpus_id`; words: whose words it
+    holds, as far as it says.
+    """
 
     model_config = _STRICT
 
     id: str
     name: str
+    words: list[WordsOf] = []
 
 
 class TrainingFacts(BaseModel):

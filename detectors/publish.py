@@ -80,7 +80,7 @@ def _notices(file: ModelFile, public: bool) -> tuple[str, ...]:
     """Warnings for publishing a model that learned from words of these sources."""
     sources = set(file.training.sources)
     found = []
-    if sources & {"imported", "human"}:
+    if sources & {"imported", "human"} or not all(words.redistributable for words in file.corpus.words):
         kept = "a TF-IDF vocabulary holds" if file.kind == "tfidf" else "its weights may repeat"
         found.append(
             f"this model learned from words that others wrote, and {kept} some of them: check their licence"

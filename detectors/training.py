@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
+from liescope.common.reading import Reading
 from liescope.detectors.evaluation.decisions import choose_thresholds
 from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
@@ -33,13 +34,14 @@ from liescope.detectors.examples import (
     target_column,
 )
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
-from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts
+from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts, WordsOf
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
-from liescope.generate.corpus import as_corpus, check
+from liescope.generate.corpus import as_corpus, check, read_facts
+from liescope.generate.corpus.files import FACTS_FILE
 
 _SPLITS = ("train", "validation")
 _COMMON_NAME, _MOST_NAMES = 0.01, 200
@@ -188,7 +190,7 @@ def _train(
         target=recipe.target,
         text=recipe.text,
         options=detector.options.model_dump(),
-        corpus=CorpusName(id=corpus_id(corpus), name=name_of_corpus),
+        corpus=CorpusName(id=corpus_id(corpus), name=name_of_corpus, words=_words_of(corpus)),
         training=TrainingFacts(
             **summary(data),
             lost=0 if recipe.keep_lost else count_lost(corpus, _SPLITS),
@@ -220,6 +222,19 @@ def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) 
         return score
 
     return fold, out_of_fold(fold, fit_predict)
+
+
+def _words_of(corpus: Path) -> list[WordsOf]:
+    """Whose words a corpus holds, as its corpus.json says. Raises BadData if it says something odd."""
+    with Reading(corpus / FACTS_FILE, "build the corpus again"):
+        return [
+            WordsOf(
+                name=one["name"],
+                games=one["games"],
+                **{part: one["terms"][part] for part in ("origin", "licence", "redistributable")},
+            )
+            for one in read_facts(corpus).get("licences", [])
+        ]
 
 
 def _common_names(statements: pl.DataFrame) -> list[str]:

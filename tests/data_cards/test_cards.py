@@ -91,6 +91,7 @@ def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[
         "kind": "tfidf",
         "target": "role",
         "corpus": "small",
+        "words": [{"name": "quack", "games": 9, "origin": "you, on a page", "licence": "MIT."}],
         "training": {**training, "sources": sources, "names": []},
         "liescope": "0.1.0",
         "config": {"context": 2, "mask_names": True, "note": ""},
@@ -242,6 +243,7 @@ def test_the_version_of_a_config_changes_with_its_content_alone() -> None:
 def test_a_model_card_shows_its_figures_with_their_intervals() -> None:
     card = render_model_card(model_facts())
     assert "| test | AUROC | 0.810 | 0.750 to 0.860 | 900 | 150 |" in card
+    assert "- 9 games, quack: you, on a page. MIT." in card
     data = ModelCard(card).data
     assert data.tags == ["deception", "lie-detection", "social-deduction-games", "liescope", "tfidf", "skops"]
     assert [(one.metric_type, one.metric_value) for one in data.eval_results] == [("roc_auc", 0.81)]

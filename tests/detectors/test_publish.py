@@ -207,3 +207,18 @@ def test_a_report_of_another_model_is_not_shown(model: Path, corpus: Path, tmp_p
         publish(model, REPO, reports=[tmp_path], dry_run=True)
     with pytest.raises(UsageError, match="leave --report out"):
         publish(corpus, REPO, reports=[tmp_path / "report"], dry_run=True)
+
+
+def test_the_card_says_whose_words_it_learned_from(make_corpus: Callable[..., Path], tmp_path: Path) -> None:
+    corpus = make_corpus(games=40)
+    facts = json.loads((corpus / "corpus.json").read_text(encoding="utf-8"))
+    terms = {"origin": "you, on a page", "licence": "MIT.", "licence_id": "mit", "redistributable": False}
+    for odd, licences in ((False, [{"name": "quack", "games": 9, "terms": terms}]), (True, [{"name": "quack"}])):
+        (corpus / "corpus.json").write_text(json.dumps({**facts, "licences": licences}), encoding="utf-8")
+        if odd:
+            with pytest.raises(BadData, match=r"corpus\.json cannot be read"):
+                train("tfidf", corpus, out=tmp_path / "odd", folds=0)
+        else:
+            found = publish(train("tfidf", corpus, out=tmp_path / "m", folds=0).model, REPO, dry_run=True)
+            assert "- 9 games, quack: you, on a page. MIT." in found.card
+            assert "words that others wrote" in found.notices[0]
