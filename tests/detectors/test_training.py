@@ -150,7 +150,7 @@ def test_a_training_split_that_cannot_train_says_why(
 
 
 def test_an_unknown_target_names_the_choices(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="claim, peer, role, self"):
+    with pytest.raises(UnknownName, match="claim, peer, promise, role, self"):
         train_recipe(corpus, tmp_path / "m", Recipe("tfidf", "truth", TextConfig(), {}))
 
 
