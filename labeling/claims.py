@@ -7,10 +7,14 @@ What counts as a claim:
 - A claim about oneself is a role claim, whatever it says: "I am the detective", "I'm innocent", "I'm not the mafioso".
   Speakers may name themselves ("Alice is innocent", said by Alice). A claim about others is guilt (mafia), innocence
   (town, villager) or a role (the detective, or that they lie about being it).
+- A role that a sentence takes for granted is claimed: "my detective findings", "I investigated him as the detective",
+  "Bob, as the detective, you…", "if Bob had investigated me, he'd know I'm innocent".
+- "I'm the mafioso, but I didn't kill Bob" claims the stated role, not what the deed alone would show.
 - "I investigated Bob", with its result, is one investigation claim: any role that the statement gives Bob is the
   result, not a second claim, even if it is put as an opinion ("based on my investigation, I believe Bob…").
-  "My investigation", "my findings" and "I found out that" count as well; "the investigation" could be anyone's and
-  does not.
+  "My investigation", "my findings", "I found out that" and "I confirmed it last night" count as well; "the
+  investigation" could be anyone's and does not. "Bob confessed to being the mafioso" only reports what Bob says, but is
+  the result if it "confirms my investigation".
 - In Werewolf "not a werewolf" leaves open whether someone is the jester: it is "not werewolf", and innocence is
   "villagers". A comparison with a werewolf ("wolf-like", "acting like a wolf") is not a claim.
 - "I protected Bob" is a protection claim; a plan or advice to protect is not.
@@ -24,7 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from liescope.labeling import wording
@@ -63,7 +67,7 @@ class FoundClaim:
 @dataclass(slots=True)
 class _Said:
     """What a clause says about a player. start, end: its place in the masked text; fact: not just an opinion; found:
-    the speaker claims to have found it out.
+    the speaker claims to have found it out; deed: it follows from who killed.
     """
 
     sentence: int
@@ -73,6 +77,7 @@ class _Said:
     value: str
     fact: bool
     found: bool = False
+    deed: bool = False
 
 
 def find_claims(text: str, speaker: str, names: Sequence[str], game: str) -> tuple[FoundClaim, ...]:
@@ -182,10 +187,14 @@ def _investigated(
 
 
 def _plain(said: list[_Said], me: str, words: Vocabulary) -> Iterator[_Found]:
+    stated = {fact.value for fact in said if fact.subject == me and fact.fact and not fact.deed}
+    sides = {words.evil, words.deny(words.evil)}
     for fact in said:
         if not fact.fact:
             continue
         if fact.subject == me:
+            if fact.deed and stated & sides - {fact.value}:
+                continue  # "I'm the mafioso, but I didn't kill Bob"
             fact.value = words.own.get(fact.value, fact.value)
             yield "role", fact
         else:
@@ -224,6 +233,8 @@ def _governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool]
     if wording.BEFORE.search(before):
         return None
     before = before[max(0, _last_end(wording.BREAK, before)) :]
+    if low.startswith(("i ", "i'm"), start) and wording.WOULD_KNOW.search(before):
+        return None if wording.OWN_CONDITION.search(before) else (True, False)
     if wording.SUPPOSED.search(before):
         return None
     ahead = low[start : start + 5]  # what some clause boundaries look at
@@ -249,17 +260,38 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
         if wording.TRAIT_OF.match(match[0]) and wording.NOUN.match(low, match.end()):
             continue
         yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
-    if " about" in low or "pretend" in low or "fals" in low or "posing" in low or "faking" in low or "imperson" in low:
+    if " about" in low:
+        for pattern in (patterns.truthful, patterns.about_others):
+            for match in pattern.finditer(low, 0, end):
+                yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
+    if " guilt " in low:
+        for match in wording.GUILT_OF.finditer(low, 0, end):
+            yield from _predicate(sentence, match, words.evil, patterns)
+    if (
+        "lying" in low
+        or "lied" in low
+        or "pretend" in low
+        or "fals" in low
+        or "posing" in low
+        or "faking" in low
+        or "imperson" in low
+    ):
         for match in patterns.pretending.finditer(low, 0, end):
             yield from _predicate(sentence, match, words.said(match, not _negated(match)), patterns)
     if "kill" in low or "murder" in low:
         for match in wording.KILLED.finditer(low, 0, end):
             denied = re.search("n't|not|never", match["aux"]) is not None
             if match["subject"] == "i" if denied else match["verb"].endswith("ed"):
-                yield from _predicate(sentence, match, words.deny(words.evil) if denied else words.evil, patterns)
-    for pattern in (patterns.inverted, patterns.apposed):
+                value = words.deny(words.evil) if denied else words.evil
+                for said in _predicate(sentence, match, value, patterns):
+                    yield replace(said, deed=True)
+    for pattern in (patterns.inverted, patterns.apposed, *((patterns.addressed,) if ", as " in low else ())):
         for match in pattern.finditer(low, 0, end):
             yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
+    if "confess" in low or "admit" in low:
+        for match in patterns.confessed.finditer(low, 0, end):
+            for said in _predicate(sentence, match, words.said(match, negated=False), patterns):
+                yield replace(said, fact=False)  # a report, which the speaker's own findings may confirm
     for match in patterns.found_to_be.finditer(low, 0, end):
         yield from _found_out(sentence, match, patterns)
     yield from _about_oneself(sentence, end, patterns)
@@ -295,7 +327,7 @@ def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns)
     if governed is None or not subject or subject == sentence.me:
         return
     before = low[max(0, target - _REACH) : target]
-    mine = _last_end(wording.OWN_FINDING, before) >= 0 or _own_subject(before)
+    mine = _last_end(wording.OWN_FINDING, before) >= 0 or _own_subject(sentence, target)
     if mine or wording.MY_INVESTIGATION.search(before):
         mine = mine and not match[0].startswith("revealed")  # to reveal is to tell
         value = patterns.words.said(match, bool(match["negation"] or match["negation2"]))
@@ -305,24 +337,33 @@ def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns)
 def _about_oneself(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
     low = sentence.low
     matches = [match for match in patterns.named.finditer(low, 0, end) if sentence.me and sentence.me in match[0]]
-    matches += patterns.claiming.finditer(low, 0, end)
-    matches += [
-        match
-        for match in patterns.as_role.finditer(low, 0, end)
-        if match["own"] or wording.AS_OWN.match(low, match.end())
-    ]
+    if "claim" in low or "role" in low:
+        matches += patterns.claiming.finditer(low, 0, end)
+    if "my " in low:
+        matches += patterns.with_role.finditer(low, 0, end)
+    if "s me" in low or " me" in low[-6:]:
+        matches += patterns.that_is_me.finditer(low, 0, end)
+    if "as " in low or "being " in low:
+        matches += [
+            match
+            for match in patterns.as_role.finditer(low, 0, end)
+            if match["own"] or match["act"] or wording.AS_OWN.match(low, match.end())
+        ]
     for match in matches:
+        value = patterns.words.said(match, negated=False)
+        if match.groupdict().get("act") and patterns.words.kind(value) != "role":
+            continue  # "I investigated Bob as mafia" is about Bob
         if _governed(low, match.start(), patterns) is not None:
-            yield _said(sentence, *match.span(), sentence.me, patterns.words.said(match, negated=False))
+            yield _said(sentence, *match.span(), sentence.me, value)
 
 
 # Investigations, promises and protections
 
 
-def _own_subject(before: str) -> bool:
+def _own_subject(sentence: Sentence, position: int) -> bool:
     """Whether the last subject before a verb without one is the speaker."""
-    subjects = wording.LAST_SUBJECT.findall(before)
-    return bool(subjects) and subjects[-1] == "i"
+    subjects = wording.LAST_SUBJECT.findall(sentence.low[max(0, position - _REACH) : position])
+    return bool(subjects) and subjects[-1] in ("i", sentence.me)
 
 
 def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
@@ -331,7 +372,7 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Ite
     if not looks and not wording.INVESTIGATING.search(low):
         return
     matches = list(wording.INVESTIGATED.finditer(low, 0, end))
-    matches = [m for m in matches if not m["elided"] or _own_subject(low[max(0, m.start() - _REACH) : m.start()])]
+    matches = [m for m in matches if not m["elided"] or _own_subject(sentence, m.start())]
     matches += wording.ONE_INVESTIGATED.finditer(low, 0, end)
     matches += wording.INVESTIGATION_OF.finditer(low, 0, end)
     for match in sorted([*matches, *looks], key=lambda match: match.start()):

@@ -8,13 +8,30 @@ from functools import lru_cache
 
 from liescope.labeling.vocabularies import VOCABULARIES
 from liescope.labeling.vocabulary import Vocabulary
-from liescope.labeling.wording import ADVERB, ASIDE, FOUND, NAME, NO_NAME_WORD, SAYS, SHOWN, SUBJECT, TARGET
+from liescope.labeling.wording import (
+    ADVERB,
+    ASIDE,
+    END,
+    FOUND,
+    LOOKED,
+    NAME,
+    NO_NAME_WORD,
+    SAYS,
+    SHOWN,
+    SUBJECT,
+    TARGET,
+)
 
 _ADJECTIVE = (
     "real|only|true|actual|confirmed|proven|verified|known|sole|lone|last|remaining|other|second|simple|mere|fellow|"
     "loyal|honest|regular|normal|ordinary|plain|humble|vanilla|valuable|innocent|dangerous|lying|genuine|legitimate|"
-    "good|helpful|trusted|trustworthy|identified|hidden|one true|one and only|cleared|basic|guilty|ruthless|fake|false"
+    "good|helpful|trusted|trustworthy|identified|hidden|one true|one and only|cleared|basic|guilty|ruthless|fake|false|"
+    "concerned|grieving|dedicated"
 )
+# What belongs to players who have a role: "my detective findings"
+_BELONGS = r"(?:findings?|results?|investigations?|role|abilit(?:y|ies)|powers?|claim|skills?|duty|status)(?!\w)"
+_BEING = "(?:being|he is|she is|they are|he's|she's|they're)"
+_TRUTHFUL = "(?:telling (?:us )?the truth|right|correct|honest|truthful)"
 _ARTICLE = r"(?:(?:the|a|an|our|your|another|that|this|my) )?"
 
 
@@ -22,18 +39,26 @@ _ARTICLE = r"(?:(?:the|a|an|our|your|another|that|this|my) )?"
 class RolePatterns:
     """The patterns that find one game's claims, and the vocabulary they were built from.
 
-    possessive: "Bob's killer", which is not "Bob is killer". others_say: what reports the words of others. trigger: a
-    text that it does not match contains no claim.
+    addressed: "Bob, as the detective, you…". with_role: "my detective findings". about_others: "Bob is right about
+    Diana being the mafioso". confessed: reports, which the speaker's findings may confirm. possessive: "Bob's
+    killer", which is not "Bob is killer". others_say: what reports the words of others. trigger: a text that it
+    does not match contains no claim.
     """
 
     words: Vocabulary
     is_role: re.Pattern[str]
     inverted: re.Pattern[str]
     apposed: re.Pattern[str]
+    addressed: re.Pattern[str]
     named: re.Pattern[str]
     as_role: re.Pattern[str]
     claiming: re.Pattern[str]
+    with_role: re.Pattern[str]
+    that_is_me: re.Pattern[str]
     pretending: re.Pattern[str]
+    truthful: re.Pattern[str]
+    about_others: re.Pattern[str]
+    confessed: re.Pattern[str]
     found_to_be: re.Pattern[str]
     result: re.Pattern[str]
     possessive: re.Pattern[str]
@@ -65,32 +90,55 @@ def role_patterns(game: str) -> RolePatterns:
         apposed=re.compile(
             rf"(?P<subject>{NAME}|{NO_NAME_WORD}(?:me|myself|i)), (?=the|an?|our|your){role}(?=[,.!;)]| who|$)"
         ),
+        addressed=re.compile(rf"(?P<subject>{NAME}), as (?=the|an?|our|your){role}, (?:you|your)(?!\w)"),
         named=re.compile(
             rf"(?:{NO_NAME_WORD}i(?:'?m| am)|this is) {NAME},?(?: and| -)?(?: i(?:'?m| am))? "
             rf"(?=the|an?|your|just){role}"
         ),
         as_role=re.compile(
-            rf"(?:(?P<own>(?:my (?:role|position|job|duty|status|power|ability)|speaking|trust me|believe me) )|"
-            rf"^[ \"'(]*|[,;:—–-] ?|(?<!\w)(?:and|but|so|that|because) )as {role}"
+            rf"(?:(?P<own>(?:my (?:role|position|job|duty|status|power|ability|identity|claim|investigations?|"
+            rf"findings?|results?|word)|speaking|trust me|believe me) )|"
+            rf"(?P<act>(?:{LOOKED}|my \w+|i (?:can )?(?:confirm|speak|say this)) )|"
+            rf"^[ \"'(]*|[,;:—–-] ?|(?<!\w)(?:and|but|so|that|because) )(?:as|being) {role}"
         ),
         claiming=re.compile(
             rf"{NO_NAME_WORD}(?:i(?:'?m| am| do| have to| must)? (?:counter-?)?claim(?:ing)?(?: to be)?|my role is|"
             rf"my role:) {role}"
         ),
+        with_role=re.compile(rf"(?<!\w)my (?:{words.roles.replace(END, '')}) {_BELONGS}"),
+        that_is_me=re.compile(
+            rf"(?<!\w)(?:there(?:'s| is) )?(?:(?:only|just) )?(?:(?:one|1|a single) )?{role}"
+            rf"(?: exists| (?:in|among|here)[\w ]{{0,20}})?"
+            rf"(?:(?:,| ?[-—–:]|,? and)? ?(?:that|it|which)(?:'s| is)| ?[-—–:]) ?me(?=[,.;!—]|$| and)"
+        ),
         pretending=re.compile(
+            rf"(?P<subject>{SUBJECT})(?:(?:'?m|'s|'re| (?:am|is|are|was))(?P<negation>n't| not)?(?P<adverbs>{ADVERB}) "
+            rf"(?:lying (?:about|that|when) {_BEING}|pretending to be|posing as|"
+            rf"falsely (?:claiming|pretending)(?: to be)?|faking(?: being)?|impersonating)|"
+            rf"(?: has| have)?(?: also| clearly| just)? (?:lied (?:about|that|when) {_BEING}|pretended to be|"
+            rf"falsely (?:claimed|pretended)(?: to be)?|faked being|impersonated)) {role}"
+        ),
+        truthful=re.compile(
             rf"(?P<subject>{SUBJECT})(?:'?m|'s|'re| (?:am|is|are|was))(?P<negation>n't| not)?(?P<adverbs>{ADVERB}) "
-            rf"(?:(?:lying|lied) (?:about|that|when)(?: (?:being|he is|she is|they are|he's|she's|they're))|"
-            rf"pretending to be|posing as|"
-            rf"falsely (?:claiming|pretending)(?: to be)?|faking(?: being)?|impersonating) {role}"
+            rf"{_TRUTHFUL} about being {role}"
+        ),
+        about_others=re.compile(
+            rf"(?:{SUBJECT})(?:'s|'re| (?:is|are|was|were))(?P<adverbs>{ADVERB}) (?:(?P<negation>lying|wrong|mistaken)|"
+            rf"{_TRUTHFUL}) about (?P<subject>{NAME}|me|you) being {role}"
+        ),
+        confessed=re.compile(
+            rf"(?P<subject>{NAME}|{NO_NAME_WORD}(?:he|she|they|you))(?:'s|'ve| has| have)?(?: just| already| now)?"
+            rf"(?P<adverbs>{ADVERB}) (?:confessed|admitted)(?: to)? being {role}"
         ),
         found_to_be=re.compile(
             rf"(?:{FOUND})(?: out)?(?: that)? {TARGET}(?P<negation> (?:not|isn't))?(?: to be| as| is| being| are|'s)?"
             rf"(?P<negation2> not)? {role}"
         ),
         result=re.compile(
-            rf"(?:result|came back|comes back|came up|turned (?:out|up)|turns out|got|shows?|showed|"
-            rf"returned|says|said|saw|"
-            rf"it's|role|[:=—–-]|,)(?: (?:is|was|as|to be|it's|that|they|he's|she's))*:? ?(?P<negation>not )?{role}"
+            rf"(?:result|came back|comes back|came up|turned (?:out|up)|turns out|got|shows?|showed|returned|says|said|"
+            rf"saw|it's|role|identity|who is|who's|who was|point(?:s|ed|ing) to (?:{NAME}|you|him|her|them)|[:=—–-]|,)"
+            rf"(?: (?:is|was|as|to be|it's|that|they|he's|she's))*:? ?"
+            rf"(?P<negation>not |no (?:signs?|evidence) of (?:being )?)?{role}"
         ),
         possessive=re.compile(rf"{NAME}'s (?:\w+ )?(?:{words.nouns})\w*$"),
         others_say=re.compile(

@@ -97,4 +97,7 @@ class Vocabulary:
 # words for being found guilty.
 NOT_ONESELF = "tactic|move|play|kill|strateg|behavio|ploy|trap|hit|victim|target|activit|attack|hunt|trick"
 MODIFIED = rf"(?! (?:{NOT_ONESELF})|-(?!al))"
-GUILTY = rf"guilty(?! of)|evil|one behind|one who (?:killed|murdered)|responsible for {NAME}'s (?:death|murder)"
+GUILTY = (
+    rf"guilty(?! of)|evil|one behind|one who (?:killed|murdered)|(?:one )?responsible for {NAME}'s (?:death|murder)|"
+    r"one responsible(?! for)"
+)

@@ -31,7 +31,11 @@ ACTING = re.compile(
     r"\w{3,}(?:s|ed))(?!\w)"
 )
 ACCUSED = re.compile(r"(?:vot(?:e|ing)(?: for| out| against)?|arrest(?:ing)?|eliminat(?:e|ing)|exil(?:e|ing)) $")
-AS_OWN = re.compile(r"(?: (?:in|of|here|for|with)[^,]{0,30})?,? (?:i|my|let me)(?!\w)")
+AS_OWN = re.compile(r"(?: (?:in|of|here|for|with|who)[^,]{0,30})?,? (?:i|my|let me|it(?:'s| is) (?:\w+ ){0,3}my)(?!\w)")
+GUILT_OF = re.compile(
+    rf"(?P<subject>{NAME}(?='s)|{NO_NAME_WORD}(?:his|her))(?:'s)? guilt (?:is|was|has been)(?: now| already| \w+ly)?"
+    rf" (?:confirmed|proven|proved|certain|established|undeniable)(?!\w)"
+)
 KILLED = re.compile(
     rf"(?P<subject>{NO_NAME_WORD}(?:i|you|he|she)|{NAME})(?:'ve)?"
     rf"(?P<aux>(?: (?:have|has|had|also|already|definitely|clearly|just|did|didn't|did not|haven't|have not|never|"
@@ -52,8 +56,13 @@ _TO_LOOK = (
 )
 INVESTIGATED = re.compile(
     rf"(?:{_TO_LOOK} |(?:(?P<i>{_I}{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*)"
-    rf"(?:(?:been )?investigat(?:ed|ing)|checked(?: out)?|inspected|scanned|examined)(?: and \w+)? ){TARGET}"
+    rf"(?:(?:been )?investigat(?:ed|ing)|did(?: indeed| in fact)? investigate|checked(?: out)?|"
+    rf"inspected|scanned|examined)(?: and \w+)? ){TARGET}"
     rf"(?!\w|'s (?!role|identity|alignment)|s\b| against(?!\w))"
+)
+LOOKED = (
+    rf"{_I}{_FILL} (?:investigated|checked|inspected|examined) (?:{NAME}|you|him|her|them)"
+    rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?"
 )
 ONE_INVESTIGATED = re.compile(
     rf"(?P<target>{NAME}) (?:is|was) the (?:only )?(?:player|person|one) (?:that |who |"
@@ -68,6 +77,9 @@ MY_INVESTIGATION = re.compile(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?(?:investigat(?:ion|ive)|findings?)"
     rf"|(?<!\w)the investigation (?:that )?{_I}{_FILL} (?:conducted|did|made|performed|carried out)"
     rf"|{_I}{_FILL} investigated(?= last night| and |[.,;!])"
+    rf"|(?<!\w)what {_I}{_FILL} (?:found|discovered|learned|learnt|uncovered)(?! out about)(?!\w)"
+    rf"|(?:{_I}{_FILL}|(?<!\w)and(?: have)?) (?:{FOUND}) (?:it|this|that) (?:last night|(?:during|in|through|with|by|"
+    rf"via|after|from) (?:(?:my|the|an|last) )?(?:\w+ )?(?:night|investigat))"
 )
 OWN_LOOK = re.compile(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{_I}{_FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
@@ -113,7 +125,7 @@ ENDS_FINDING = re.compile(
 )
 SAYS = (
     "claim|say|said|stat(?:e|ing)|accus|suggest|think|thought|believ|argu|insist|assert|tell|told|declar|mention|call|"
-    "impl[yi]|pretend|suspect|investigat|found|find|discover|reveal|confirm|expos|identif|announc|report|alleg|label|"
+    "impl[yi]|pretend|suspect|investigat(?!ion)|found|find|discover|reveal|confirm|expos|identif|announc|report|alleg|label|"
     "fram|paint|convinc|show|learn|assum|want"
 )
 ASIDE = (
@@ -172,6 +184,12 @@ LAST_SUBJECT = re.compile(
     rf"({NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME})(?:'?m|'s|'re|'ve|'d| (?:am|is|are|was|were|have|has|had|"
     rf"did|took|chose|\w+ed)(?!\w))"
 )
+
+# What others would know of the speaker is so: "if he had looked, he'd know I'm innocent"
+WOULD_KNOW = re.compile(
+    r"(?:(?:would|'d|should)(?: already| also)? (?:have )?|investigated me(?: last night)? and )known?(?: that)? $"
+)
+OWN_CONDITION = re.compile(r"(?<!\w)(?:if|unless|suppose|whether) i(?!\w)")
 
 # Votes
 

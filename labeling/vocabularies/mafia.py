@@ -14,13 +14,16 @@ WORDS = Vocabulary(
     rf"|(?P<town>innocents?(?! until)|town(?:ie|sperson|sfolk|speople|[- ]?aligned| member| player| side)?|"
     rf"{CLEARED}){END}{MODIFIED}",
     sides=r"(?:part of|an? (?:active )?(?:member|part) of|in|with|working (?:with|for)|on|one of|aligned with) "
-    r"(?:the )?(?:(?P<mafia2>mafia|mafiosos?)|(?P<town2>town))(?:'s)?(?: side| team)?(?!\w)",
+    r"(?:the |our )?"
+    r"(?:(?P<mafia2>mafia|mafiosos?)|(?P<town2>town|(?<=our )(?:side|team)))(?:'s)?(?: side| team)?(?!\w)",
     inverted=r"(?<!\w)the (?:real |only |actual )?(?:(?P<mafia>mafioso|mafia(?: member)?|killer|culprit|murderer)|"
     r"(?P<detective>detective)) (?:is|has to be)",
     inverted_subject=NAME,
     nouns="killer|murderer|detective|cop|villager|civilian|culprit|town",
     speakers="the detective",
-    trigger="mafi|detective|villager|town|innocent|investigat|vot|kill|murder|guilty|clea[nr]|culprit|mobster|evil|"
+    trigger="mafi|detective|villager|town|innocent|investigat|vot|kill|murder|guilt|finding|firmed|verified|"
+    "our side|our team|clea[nr]|"
+    "culprit|mobster|evil|"
     "traitor|impost|checked|one behind|responsible|bad guy",
     evil="mafia",
     guilt=frozenset({"mafia"}),

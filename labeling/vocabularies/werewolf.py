@@ -34,7 +34,7 @@ WORDS = Vocabulary(
     inverted_subject=rf"{NAME}(?:(?:, {NAME})?,? (?:and|&) {NAME})?",
     nouns="killer|murderer|doctor|seer|jester|villager|civilian|culprit|town|werewol|wol",
     speakers="the doctor|the seer|the jester",
-    trigger="wol[fv]|jester|doc|medic|healer|seer|villag|town|innocent|investigat|vot|kill|murder|guilty|clea[nr]|"
+    trigger="wol[fv]|jester|doc|medic|healer|seer|villag|town|innocent|investigat|vot|kill|murder|guilt|finding|firmed|verified|clea[nr]|"
     "culprit|evil|impost|checked|one behind|responsible|bad guy|good guy|pack|protect|guard|shield|save|heal",
     evil="werewolf",
     guilt=frozenset({"werewolf", "not villagers"}),
