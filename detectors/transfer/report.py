@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -22,6 +23,9 @@ from liescope.detectors.transfer import findings
 from liescope.detectors.transfer.forms import FORMS, ONLINE, RETROSPECTIVE
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR
 from liescope.detectors.transfer.run import TransferResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _FITS = "fits"
 _INTERVALS = "In brackets: the 95% interval from resamples of whole games."
@@ -62,10 +66,10 @@ def write_report(out: Path, result: TransferResult) -> list[Path]:
         write_scores(result.scores, out / "scores.parquet")
         figures = []
         for by, detector in _parts(result):
-            drawn = _matrix(result, by, detector)
-            for ending in ("png", "svg"):
-                figures.append(f"matrix_{by}_{detector}.{ending}")
-                drawn.savefig(out / figures[-1], dpi=160)
+            name = f"matrix_{by}_{detector}"
+            (out / f"{name}.svg").write_text(_figure(result, by, detector), encoding="utf-8")
+            _matrix(result, by, detector).savefig(out / f"{name}.png", dpi=160)
+            figures += [f"{name}.svg", f"{name}.png"]
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
@@ -170,10 +174,12 @@ def _meta(result: TransferResult) -> str:
     )
 
 
-def _matrix(result: TransferResult, by: str, detector: str):  # type: ignore[no-untyped-def]
+def _matrix(result: TransferResult, by: str, detector: str) -> Figure:
+    """The matrix of AUROCs; units without any are left out of it."""
     found = findings.statement_cells(by, detector, PAIR, result.cells)
-    units = found["test"].unique().sort().to_list()
     cells = findings.matrix_cells(found)
+    everything = found["test"].unique().sort().to_list()
+    units = [unit for unit in everything if any(unit in cell for cell in cells)] or everything
     return matrix(units, units, cells, "AUROC", middle=0.5, row_axis="trained on", column_axis="tested on")
 
 

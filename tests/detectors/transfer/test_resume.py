@@ -12,6 +12,7 @@ from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.detectors.progress import remaining
 from liescope.detectors.transfer import transfer
+from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse
 from tests.detectors.transfer.recording import RecordingDetector
 
@@ -104,6 +105,21 @@ def test_the_command_writes_one_report_for_people_and_programs(
     }
     assert cli.main(["transfer", *corpora, *settings, "--out", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["headline"] == data["headline"]
+
+
+def test_a_report_without_any_figure_says_why(
+    planted: Planted, tmp_path: Path, recording: type[RecordingDetector]
+) -> None:
+    def honest(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["label_role"] = False
+
+    corpora = [planted(name, games=4, change=honest) for name in ("north", "south")]
+    transfer(corpora, by="corpus", detector=recording.kind, draws=10, out=tmp_path / "report")
+    assert recording.seen == []
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "every cell off the diagonal is empty" in page
+    assert "north: all 24 statements are honest" in page
 
 
 def test_the_rest_is_estimated_from_the_pace_so_far() -> None:
