@@ -267,15 +267,7 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
     if " guilt " in low:
         for match in wording.GUILT_OF.finditer(low, 0, end):
             yield from _predicate(sentence, match, words.evil, patterns)
-    if (
-        "lying" in low
-        or "lied" in low
-        or "pretend" in low
-        or "fals" in low
-        or "posing" in low
-        or "faking" in low
-        or "imperson" in low
-    ):
+    if any(word in low for word in ("lying", "lied", "pretend", "fals", "posing", "faking", "imperson")):
         for match in patterns.pretending.finditer(low, 0, end):
             yield from _predicate(sentence, match, words.said(match, not _negated(match)), patterns)
     if "kill" in low or "murder" in low:

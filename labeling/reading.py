@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from liescope.labeling.wording import ACCUSED, ACTING, BECAUSE, BREAK, NAME, OWN_DEATH, VICTIM
+from liescope.labeling.wording import ACCUSED, ACTING, BECAUSE, BREAK, DEAD_SO, NAME, OWN_DEATH, VICTIM
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 _CAPITAL = re.compile("[A-Z]+")
@@ -66,6 +66,8 @@ class Sentence:
             before = self.low[max(0, position - 3) : position].rstrip(" ,")
             return before[-1] if before and _NAMES.match(before[-1]) else ""
         before = self.low[max(0, position - _REACH) : position]
+        if dead := DEAD_SO.search(before):
+            return dead[1]
         named = [found for found in _NAMES.finditer(before) if found[0] != self.you and not self._victim(before, found)]
         if BECAUSE.search(before, max(0, len(before) - _LINK)) and (
             subjects := [found for found in named if ACTING.match(before, found.end())]

@@ -17,12 +17,17 @@ ADVERB = (
     r"(?: (?:[a-z]{2,14}ly|just|also|indeed|still|now|here|not|100%|likely|maybe|perhaps|too|even|either|neither|"
     r"already|in fact|for sure|without (?:a )?doubt|beyond doubt|being),?){0,3}"
 )
-SHOWN = r"(?: (?:identified|revealed|confirmed|exposed|proven|proved|found|shown)(?: (?:as|to be))?)?"
+SHOWN = r"(?: (?:identified|revealed|confirmed|exposed|proven|proved|found|discovered|shown)(?: (?:as|to be))?)?"
 
 SUBJECT = rf"{NO_NAME_WORD}(?:i|he|she|they|you|who)|{NAME}(?:(?:, {NAME})?,? (?:and|&) {NAME})?"
 OWN_DEATH = re.compile(
     r"'s? (?:\w+ )?(?:death|murder|demise|loss|killer|killing|absence)"
     r"|(?: was| is| got| has been)(?: found| already)? (?:dead|killed|murdered)(?!\w)| (?:dead|died)(?!\w)"
+)
+DEAD_SO = re.compile(
+    rf"({NAME}) (?:was|is|got|has been) (?:found )?(?:dead|killed|murdered)"
+    rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?,? "
+    r"(?:so|meaning|which means)(?: that)? $"
 )
 VICTIM = re.compile(r"(?:kill|murder)(?:s|ed|ing)? $")
 BECAUSE = re.compile(r"(?:because|since|as|confirming|proving|showing|revealing|meaning|which means)(?: that)? $")
@@ -114,7 +119,7 @@ _NOUN = (
 NOUN = re.compile(_NOUN)
 CLEARED = (
     rf"(?:clean|clear|cleared)(?!{_NOUN}| (?:about|on|that|in|how|why|to|from|enough|what|of|as|i|you|we|he|she|they|"
-    rf"not|and (?:consistent|concise|direct|logical|specific|honest))(?!\w)| {NAME})"
+    rf"not|and (?:consistent|concise|confident|direct|logical|specific|honest))(?!\w)| {NAME})"
 )
 
 # What governs a clause
@@ -131,7 +136,7 @@ SAYS = (
 ASIDE = (
     r"(?: (?:both|all|also|has|have|had|just|already|only|even|keeps?|clearly|never|did|does|do|didn't|may|might|"
     r"could|would|"
-    r"truly|really|now|still|quickly|immediately|suddenly|\(\w+\))){0,3}"
+    r"truly|really|now|then|still|quickly|immediately|suddenly|\(\w+\))){0,3}"
 )
 OPINION = re.compile(
     r"(?<!\w)(?<!i )(?:said|says)(?!\w)|(?<!\w)(?:think\w*|thought|believ\w+|suspect\w*|suspicions? that|feel|"
@@ -148,12 +153,14 @@ OPINION = re.compile(
     r"lack of) (?:\w+ )?"
     r"(?:evidence|proof|reason|indication)|not (?:\w+ )?(?:sure|certain|convinced|saying|claiming|confirm\w*|mean|"
     r"know)|"
-    r"not that)(?!\w)|n't (?:\w+ )?(?:sure|certain|convinced|say|saying|know|mean|prove|confirm|accuse|make)(?!\w)"
+    r"not that|enough (?:evidence|proof)|(?:explain\w*|questions?) how|how \S+ knows?)(?!\w)|"
+    r"n't have (?:\w+ ){0,2}(?:evidence|proof)(?!\w)|"
+    r"n't (?:\w+ )?(?:sure|certain|convinced|say|saying|know|mean|prove|confirm|accuse|make)(?!\w)"
 )
 REASON = re.compile(r"(?:because|since|as) $")
 OWN_THEORY = re.compile(
     rf"{NO_NAME_WORD}i(?: still| just| really| also| strongly| now)? (?:think|believe|suspect|feel|guess|assume)"
-    rf"(?: that)? (?:{NAME}|he|she|they)(?!\w)"
+    rf"(?: that)? (?:{NAME}|he|she|they|you)(?!\w)"
 )
 HEDGE = re.compile(
     r"likely|probab|possib|potential|presumab|suppos|alleged|apparent|maybe|perhaps|seeming|necessari|either|neither"
