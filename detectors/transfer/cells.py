@@ -147,7 +147,8 @@ def _headline(found: Sequence[tuple[str, str, Floats | None]]) -> tuple[Any, ...
         return (*(None,) * 8, 0, empty)
     train, test, values = min(full, key=lambda cell: cell[2][0])
     together = np.stack([values for _, _, values in full])
-    mean = np.nansum(together, axis=0) / np.maximum(np.isfinite(together).sum(axis=0), 1)
+    with np.errstate(invalid="ignore"):
+        mean = np.nansum(together, axis=0) / np.isfinite(together).sum(axis=0)
     return train, test, *estimate(values), *estimate(mean), len(full), empty
 
 

@@ -103,7 +103,8 @@ def inner_folds(table: Table, learn: Rows, by: str, seed: int) -> tuple[str, lis
     if most < 2:
         return "", []
     fold = fold_of(y[learn], games[learn], min(INNER_FOLDS, most), seed)
-    return _BY_GAME, [(learn[fold != number], learn[fold == number]) for number in np.unique(fold)]
+    by_game = [(learn[fold != number], learn[fold == number]) for number in np.unique(fold)]
+    return _BY_GAME, [(rest, out) for rest, out in by_game if _both(y[rest]) and _both(y[out])]
 
 
 def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:

@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.transfer import TransferResult, transfer
+from liescope.detectors.transfer.cells import _headline
 from liescope.detectors.transfer.forms import FORMS, ONLINE, forms
 from liescope.detectors.transfer.table import read_table
 from tests.detectors.conftest import Rows
@@ -102,6 +103,13 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
         **dict.fromkeys(("unheard", "disclosure", "no disclosure", "silence"), 0),
         "self-play": 24,
     }
+
+
+def test_a_resample_in_which_no_cell_is_defined_has_no_mean() -> None:
+    cell = np.r_[0.8, np.full(40, 0.7), np.full(20, 0.9), np.full(40, np.nan)]
+    *_, mean, lo, hi, cells, empty = _headline([("a", "b", cell), ("b", "a", None)])
+    assert (cells, empty) == (1, 1)
+    assert 0.7 <= lo <= mean == 0.8 <= hi <= 0.9
 
 
 def test_where_the_target_is_not_the_role_a_lie_is_also_told_within_role_and_beside_the_role_oracle(

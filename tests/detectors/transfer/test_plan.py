@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -11,7 +13,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.protocol import silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
-from liescope.detectors.transfer.choose import Recipe
+from liescope.detectors.transfer.choose import Recipe, inner_folds
 from liescope.detectors.transfer.fitting import fit_all
 from liescope.detectors.transfer.plan import LEFT_OUT, plan
 from liescope.detectors.transfer.table import UNITS, Table, read_table
@@ -64,6 +66,14 @@ def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where
         assert len(choice.tried) == 4
         for (_, rest), (_, held_out) in zip(recording.seen[:-2:2], recording.seen[1:-2:2], strict=True):
             assert not {model[key] for key in rest} & {model[key] for key in held_out}
+
+
+def test_inner_folds_with_one_class_to_learn_from_or_to_score_are_left_out(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[inner_folds.__module__], "fold_of", lambda y, *_: y.astype(int))
+    learn = np.flatnonzero(table.column("speaker_model") == "ada")
+    assert inner_folds(table, learn, "model", 0) == ("games", [])
 
 
 def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: Table) -> None:
