@@ -80,11 +80,14 @@ class Bench:
         return found
 
     def by_fold(self, probe: Probe, fold: Rows, y: Bools | None = None) -> Floats:
-        """(n,): scores out of other folds, or for other labels, than the bench's own."""
+        """(n,): scores out of other folds, or for other labels, than the bench's own; NaN where the rest of the folds
+        has one class, so that nothing can be learned from it.
+        """
         labels = self.data.y if y is None else y
 
         def held_out(learn: Rows, score: Rows, _number: int) -> Floats:
-            found = probe(learn, score, labels)
+            both = labels[learn].any() and not labels[learn].all()
+            found = probe(learn, score, labels) if both else np.full(len(score), np.nan)
             self.step()
             return found
 

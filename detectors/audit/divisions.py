@@ -32,7 +32,11 @@ def held_out(data: Audited, bench: Bench, probe: Probe, unit: str) -> tuple[list
     one, many = UNITS[unit]
     values = data.table[unit].to_numpy().astype(np.str_)
     folds = folds_for(bench.data.y, values)
-    by_unit = bench.auroc(bench.by_fold(probe, fold_of(bench.data.y, values, folds, bench.seed)))
+    score = bench.by_fold(probe, fold_of(bench.data.y, values, folds, bench.seed))
+    if not np.isfinite(score).all():
+        words = f"Whole {many} cannot be held out: what is left then has labels of one class alone."
+        return [], [Finding("division", one, f.NOTABLE, words)]
+    by_unit = bench.auroc(score)
     by_game = bench.grouped(probe, folds)
     lost = by_game - by_unit
     rows = [

@@ -63,7 +63,10 @@ def shuffled(bench: Bench, probe: Probe, times: int) -> tuple[list[AuditRow], li
     for number in range(times):
         y = deal_to_other_games(bench.data, bench.seed + number)
         values.append(bench.auroc(bench.by_fold(probe, halves, y), y=y, draws=False).value)
-    mean, lowest, highest = float(np.mean(values)), min(values), max(values)
+    values = [value for value in values if np.isfinite(value)]  # in few games, all lies may be dealt to one half
+    if not values or not np.isfinite(real.value):
+        return [], []
+    times, mean, lowest, highest = len(values), float(np.mean(values)), min(values), max(values)
     counted = (real.statements, real.games, real.prevalence)
     rows = [
         real.row("shuffled", "the real labels, in two folds", OUT_OF_FOLD, "auroc"),

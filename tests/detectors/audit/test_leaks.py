@@ -13,7 +13,7 @@ import pytest
 from liescope.detectors.audit.association import associations, cramers_v
 from liescope.detectors.audit.copies import copies, without_copies
 from liescope.detectors.audit.divisions import by_statement, held_out, units_of
-from liescope.detectors.audit.findings import PLAIN, SERIOUS
+from liescope.detectors.audit.findings import NOTABLE, PLAIN, SERIOUS
 from liescope.detectors.audit.missing import missing, silent_turns
 from liescope.detectors.audit.near import near_copies
 from liescope.detectors.audit.probes import MASKED, TAGGED, texts_of, word_probe
@@ -126,6 +126,23 @@ def test_what_belongs_to_a_batch_a_prompt_or_a_run_is_lost_when_it_is_held_out(u
     found = held_out(planted.data, planted.bench, probes(planted)[MASKED], unit)
     assert alarms(found) == [unit.replace("_", " ")]
     assert "100% of the test statements" in found[1][0].sentence
+
+
+def test_runs_that_are_the_label_are_said_to_leave_nothing_to_learn_from(plant: Plant) -> None:
+    def split_by_label(rows: Rows) -> None:
+        lying = {game["game_id"]: number % 2 == 0 for number, game in enumerate(rows["games"])}
+        for game in rows["games"]:
+            game["run"] = "lies" if lying[game["game_id"]] else "truths"
+        for row in rows["statements"]:
+            row["label_role"] = lying[row["game_id"]]
+
+    planted = plant(split_by_label, games=40)
+    rows, (found,) = held_out(planted.data, planted.bench, probes(planted)[MASKED], "run")
+    assert rows == []
+    assert (found.severity, found.sentence) == (
+        NOTABLE,
+        "Whole runs cannot be held out: what is left then has labels of one class alone.",
+    )
 
 
 def test_a_split_by_statement_gains_where_names_tell_games_apart(plant: Plant) -> None:

@@ -133,6 +133,20 @@ def test_real_labels_lie_above_all_shuffles_of_them_and_meaningless_ones_among_t
         assert found.severity == PLAIN
 
 
+def test_shuffles_that_deal_every_lie_to_one_half_are_left_out(plant: Plant) -> None:
+    def rare(rows: Rows) -> None:
+        liars = sorted({row["game_id"] for row in rows["statements"]})[:2]
+        for row in rows["statements"]:
+            row["label_role"] = row["game_id"] in liars
+
+    planted = plant(rare, games=12)
+    (real, row), (found,) = shuffled(planted.bench, lambda _, score, y: np.linspace(0, 1, len(score)), 20)
+    assert real.value is not None
+    assert row.value is not None
+    assert 0 < int(row.name.split()[0]) < 20
+    assert found.sentence.startswith(row.name)
+
+
 def test_a_protocol_that_leaks_finds_shuffled_labels(plant: Plant) -> None:
     def a_word_a_game(rows: Rows) -> None:
         lies: dict[str, bool] = {}
