@@ -71,18 +71,19 @@ def dawid_skene(answers: Answers, one_coin: bool = False) -> Weighed:
 
 def residuals(answers: Answers, truth: Bools) -> Floats:
     """(n,): each answer less the share of yes that its observer gives to items of that truth, in standard deviations;
-    0 for an observer that always answers such items alike. truth: (items,).
+    NaN for an observer that always answers such items alike, whose errors correlate with nothing. truth: (items,).
     """
     group = answers.observer * 2 + truth[answers.item]
     count = np.bincount(group)
     share = np.bincount(group, weights=answers.yes) / np.maximum(count, 1)
     spread = np.sqrt(share * (1 - share))[group]
     gap = answers.yes - share[group]
-    return np.asarray(np.divide(gap, spread, out=np.zeros(len(gap)), where=spread > 0), dtype=np.float64)
+    return np.asarray(np.divide(gap, spread, out=np.full(len(gap), np.nan), where=spread > 0), dtype=np.float64)
 
 
 def pairs_of(values: Floats, item: Codes, items: int) -> tuple[Floats, Floats]:
-    """(sum of the products of all pairs, number of pairs) of each item's values, each (items,)."""
+    """(sum of the products of all pairs, number of pairs) of each item's values that are no NaN, each (items,)."""
+    values, item = values[np.isfinite(values)], item[np.isfinite(values)]
     count = np.bincount(item, minlength=items)
     total = np.bincount(item, weights=values, minlength=items)
     squares = np.bincount(item, weights=values**2, minlength=items)
@@ -91,9 +92,10 @@ def pairs_of(values: Floats, item: Codes, items: int) -> tuple[Floats, Floats]:
 
 def effective(count: Floats, correlation: Floats) -> Floats:
     """How many independent observers `count` observers are worth whose errors correlate: n / (1 + (n - 1) rho), the
-    design effect of Kish (1965, section 5.4).
+    design effect of Kish (1965, section 5.4). NaN where errors are so opposed that no number of them is worth as much.
     """
-    return np.asarray(count / np.maximum(1 + (count - 1) * correlation, 1e-9), dtype=np.float64)
+    shared = 1 + (count - 1) * correlation
+    return np.asarray(count / np.where(shared > 0, shared, np.nan), dtype=np.float64)
 
 
 def _rate(part: Floats, whole: Floats, observer: Codes, observers: int) -> Floats:

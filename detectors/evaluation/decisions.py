@@ -39,8 +39,10 @@ def best_threshold(y: Bools, score: Floats) -> float | None:
         return None
     order = np.argsort(-score, kind="stable")
     ranked, lies = score[order], y[order]
-    # Flagged: everything above a score, so all that stands before the first statement with that score.
+    # Flagged: everything above a score, so all that stands before the first statement with that score; or everything.
     start = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
+    if ranked[-1] > 0:  # nothing below 0 is a threshold
+        start, ranked = np.r_[start, len(ranked)], np.r_[ranked, np.nextafter(ranked[-1], 0)]
     tp, fp = (np.r_[0, rows.cumsum()][start].astype(np.float64) for rows in (lies, ~lies))
     fn, tn = np.count_nonzero(lies) - tp, np.count_nonzero(~lies) - fp
     macro = (_f1(tp, fp, fn) + _f1(tn, fn, fp)) / 2

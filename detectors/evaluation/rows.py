@@ -92,8 +92,14 @@ def rows_of(
     shared: tuple[int, int, float | None],
     against: str | None = None,
 ) -> list[MetricRow]:
-    """Rows of several metrics on the same statements. shared: what `describe` says of them."""
-    return [MetricRow(detector, target, split, metric, *values, *shared, against) for metric, values in found]
+    """Rows of several metrics on the same statements. shared: what `describe` says of them. Resamples of one game are
+    all alike, so that figures of one game have no interval.
+    """
+    alone = shared[1] < 2
+    return [
+        MetricRow(detector, target, split, metric, value, *((None, None) if alone else (lo, hi)), *shared, against)
+        for metric, (value, lo, hi) in found
+    ]
 
 
 def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:

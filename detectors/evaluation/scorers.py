@@ -15,7 +15,7 @@ from liescope.detectors.evaluation.bootstrap import Estimate, estimate, game_wei
 from liescope.detectors.evaluation.calibration import brier, calibration_error
 from liescope.detectors.evaluation.comparing import Scorer, differences, pairs_of_interest
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, choose_thresholds, decision_metrics
-from liescope.detectors.evaluation.metrics import METRICS, Floats
+from liescope.detectors.evaluation.metrics import DECISION, LEVELS, METRICS, Floats, words_of
 from liescope.detectors.evaluation.offsets import offset
 from liescope.detectors.evaluation.populations import SPEAKER, populations
 from liescope.detectors.evaluation.ranking import rank_metrics
@@ -49,7 +49,7 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
         for name, part in populations(evaluated, plan.split, plan.hold_out):
             scorer = Scorer.of(detector, part, partial(draws_of, chosen=chosen, plan=plan))
             rows += rows_of(detector, target, name, _estimates(scorer, plan), describe(part))
-            notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(part, chosen, plan)]
+            notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(detector, part, chosen, plan)]
             beside.setdefault((target, name), []).append(scorer)
         if not detector.startswith(CONTROL):
             speakers += _by_speaker(detector, target, evaluated, plan)
@@ -86,17 +86,20 @@ def _estimates(scorer: Scorer, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
     return [(metric.name, found[metric.name]) for metric in METRICS if metric.name in found]
 
 
-def _undefined(table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> Iterator[str]:
+def _undefined(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> Iterator[str]:
     if table.is_empty():
         yield "no scored statement has this label"
     elif table["y"].n_unique() == 1:
         label = "deceptive" if table["y"][0] else "honest"
         yield f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
-    if any(at is None for at in chosen.values()):
-        where = (
-            f"no honest statement of {plan.threshold_split} has a score" if plan.threshold_split else "none was chosen"
-        )
-        yield f"{where}, so there is no threshold"
+    lacking = [name for name, at in chosen.items() if at is None]
+    if lacking:
+        why = "none was chosen"
+        if plan.threshold_split and detector not in plan.frozen:
+            label = "deceptive" if lacking == [DECISION] else "honest"
+            why = f"no {label} statement of {plan.threshold_split} has a score"
+        purposes = (words_of(name) if name == DECISION else f"an FPR of {LEVELS[name]:.0%}" for name in lacking)
+        yield f"{why}, so there is no threshold for {', '.join(purposes)}"
 
 
 def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPlan) -> list[MetricRow]:

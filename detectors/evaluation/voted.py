@@ -15,8 +15,10 @@ from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
 from liescope.detectors.evaluation.scorers import draws_of
 from liescope.detectors.evaluation.seat import Tables
+from liescope.games.core import Phase
 
 VOTED = "voted-on"
+_BEFORE_VOTES = (Phase.NIGHT.value, Phase.DISCUSSION.value)
 
 
 def on_players(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> tuple[list[MetricRow], list[str]]:
@@ -51,7 +53,7 @@ def on_players(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> tuple
 
 
 def _answers(tables: Tables) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """(items, answers): item, game_id, day, name, model, models, y; and item, game_id, observer, yes."""
+    """(items, answers): item, game_id, day, ballot, name, model, models, y; and item, game_id, observer, yes."""
     seat = pl.col("seat").struct
     seats = (
         tables.games.select(
@@ -59,7 +61,6 @@ def _answers(tables: Tables) -> tuple[pl.DataFrame, pl.DataFrame]:
         )
         .explode("seat")
         .select("game_id", "models", name=seat.field("name"), model=seat.field("model"), y=seat.field("deceives"))
-        .with_columns(models=pl.col("model").implode().over("game_id"))
     )
     alive = tables.statements.group_by("game_id", "day").agg(name=pl.col("alive").first()).explode("name")
     asked = (
@@ -74,8 +75,8 @@ def _answers(tables: Tables) -> tuple[pl.DataFrame, pl.DataFrame]:
         )
         .unique(["item", "voter"], maintain_order=True)
     )
-    items = asked.unique("item", maintain_order=True).select("item", "game_id", "day", "name", "model", "models", "y")
-    return items.sort("item"), asked.select("item", "game_id", "observer", "yes")
+    about = ("item", "game_id", "day", "ballot", "name", "model", "models", "y")
+    return asked.unique("item").select(about).sort("item"), asked.select("item", "game_id", "observer", "yes")
 
 
 def _by_detector(scores: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -84,12 +85,15 @@ def _by_detector(scores: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _with_means(items: pl.DataFrame, scores: pl.DataFrame, tables: Tables) -> pl.DataFrame:
-    """The items with the mean score of what the player had said by that ballot."""
-    said = tables.statements.select("statement_id", "game_id", name="speaker", said="day")
+    """The items with the mean score of what the player had said by that ballot: on its day, what was said before the
+    first vote, and before a second one also the reasons of the first and the defence.
+    """
+    said = tables.statements.select("statement_id", "game_id", "phase", name="speaker", said="day")
+    today = pl.col("phase").is_in(_BEFORE_VOTES) | ((pl.col("ballot") > 1) & (pl.col("phase") != Phase.REVOTE.value))
     means = (
-        items.select("item", "game_id", "name", "day")
+        items.select("item", "game_id", "name", "day", "ballot")
         .join(said, on=["game_id", "name"])
-        .filter(pl.col("said") <= pl.col("day"))
+        .filter((pl.col("said") < pl.col("day")) | ((pl.col("said") == pl.col("day")) & today))
         .join(scores.select("statement_id", "score"), on="statement_id")
         .group_by("item")
         .agg(mean=pl.col("score").mean())

@@ -13,8 +13,13 @@ from liescope.detectors.evaluation.crowd import crowd_of, observer_rows
 from liescope.detectors.evaluation.dawid_skene import Answers, dawid_skene, effective, pairs_of, residuals
 from liescope.detectors.evaluation.rows import ScoringPlan
 from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.evaluation.scores import score_table
+from liescope.detectors.evaluation.seat import Tables
+from liescope.detectors.evaluation.voted import _answers, _with_means
+from liescope.detectors.examples import read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
+from liescope.generate.corpus import collected, read
 
 RECALL = np.array([0.9, 0.8, 0.6, 0.95, 0.3])
 FALSE = np.array([0.1, 0.3, 0.5, 0.2, 0.3])
@@ -75,7 +80,7 @@ def test_too_few_observers_of_an_item_are_said_to_be_too_few(count: int, coin: b
     rows = observer_rows(crowd, truth, "self", "test", ScoringPlan("test", draws=20))
     assert {(row.detector, row.metric) for row in rows} >= {("observer:o0", "recall"), ("observers:all", "observers")}
     worth = next(row for row in rows if row.metric == "effective_observers")
-    assert (worth.value is None) == (count == 1)
+    assert (worth.value is None) == (count != 2)  # of three, one says yes: their errors could not be more opposed
 
 
 def test_observers_who_err_together_are_worth_fewer() -> None:
@@ -90,6 +95,33 @@ def test_observers_who_err_together_are_worth_fewer() -> None:
 
 def test_equal_errors_make_one_observer_of_many() -> None:
     assert effective(np.array([5.0, 5.0]), np.array([1.0, 0.0])).tolist() == [1.0, 5.0]
+
+
+def test_observers_who_always_answer_alike_do_not_make_others_more_independent() -> None:
+    answers, truth = answered(3, shared=1.0)
+    alone = pairs_of(residuals(answers, truth), answers.item, len(truth))
+    items = np.arange(len(truth))
+    silent = [Answers(items, np.full(len(items), 5 + n), np.zeros(len(items), bool)) for n in range(3)]
+    parts = zip(*((one.item, one.observer, one.yes) for one in (answers, *silent)), strict=True)
+    joined = Answers(*(np.concatenate(part) for part in parts))
+    beside = pairs_of(residuals(joined, truth), joined.item, len(truth))
+    assert beside[0].sum() / beside[1].sum() == pytest.approx(alone[0].sum() / alone[1].sum())
+    assert np.isnan(effective(np.array([3.0]), np.array([-0.5]))[0])
+
+
+def test_a_detector_on_a_ballot_knows_nothing_that_is_said_after_it(make_corpus: Callable[..., Path]) -> None:
+    def two_ballots(rows: dict[str, list[dict[str, object]]]) -> None:
+        rows["votes"] += [{**row, "ballot": 2} for row in rows["votes"]]
+        for row in rows["statements"]:
+            row["phase"] = "defence" if row["round"] == 2 else "discussion"
+
+    corpus = make_corpus(games=20, change=two_ballots)
+    statements = read_statements(corpus)
+    tables = Tables(statements, *(collected(read(corpus, name), corpus) for name in ("votes", "games")))
+    items, _ = _answers(tables)
+    late = (statements["phase"] == "defence").to_numpy()
+    means = _with_means(items, score_table(statements["statement_id"], late.astype(float), "m", "role"), tables)
+    assert dict(means.group_by("ballot").agg(pl.col("mean").mean()).iter_rows()) == {1: 0.0, 2: 0.5}
 
 
 def test_votes_and_ratings_stand_beside_a_detector(corpus: Path, tmp_path: Path) -> None:

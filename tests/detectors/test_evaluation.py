@@ -151,6 +151,30 @@ def test_a_split_with_one_class_gives_nulls_and_a_reason(model: Path, make_corpu
     assert any("tfidf" in note and "all" in note and "honest" in note for note in evaluation.notes)
 
 
+def test_a_missing_threshold_is_named_with_what_it_could_not_be_chosen_on(corpus: Path) -> None:
+    statements = read_statements(corpus)
+    no_lies = pl.when(pl.col("split") == "validation").then(pl.lit(value=False))
+    honest = statements.with_columns(label_role=no_lies.otherwise(pl.col("label_role")))
+    scores = score_table(statements["statement_id"], np.linspace(0, 1, statements.height), "m", "role")
+    assert evaluate_scores(scores, honest, ScoringPlan("test", draws=10)).notes == (
+        "m, role, test: no deceptive statement of validation has a score, so there is no threshold for macro F1",
+    )
+    frozen = {"m": {"1pct": None, "5pct": None, "macro_f1": 0.5}}
+    assert evaluate_scores(scores, statements, ScoringPlan("test", draws=10, frozen=frozen)).notes == (
+        "m, role, test: none was chosen, so there is no threshold for an FPR of 1%, an FPR of 5%",
+    )
+
+
+def test_figures_of_one_game_have_no_interval(corpus: Path) -> None:
+    statements = read_statements(corpus, ["test"])
+    alone = statements.filter(pl.col("game_id") == statements["game_id"][0])
+    scores = score_table(alone["statement_id"], np.linspace(0, 1, alone.height), "m", "role")
+    rows = evaluate_scores(scores, alone, ScoringPlan("test", draws=10)).rows
+    assert {row.games for row in rows} == {1}
+    assert value(rows, "m", "auroc") is not None
+    assert {(row.lo, row.hi) for row in rows} == {(None, None)}
+
+
 def test_held_out_models_the_others_at_their_tables_and_the_rest_are_never_mixed(
     make_corpus: Corpus, tmp_path: Path
 ) -> None:

@@ -113,9 +113,18 @@ def test_the_threshold_for_f1_is_the_best_there_is(ties: bool) -> None:
     data = sample(7, ties=ties)
     at = best_threshold(data.y, data.score)
     assert at is not None
-    macro = [f1_score(data.y, data.score > other, average="macro") for other in np.unique(data.score)]
+    macro = [f1_score(data.y, data.score > other, average="macro") for other in [-np.inf, *np.unique(data.score)]]
     assert f1_score(data.y, data.score > at, average="macro") == pytest.approx(max(macro))
     assert best_threshold(np.array([True, True]), np.array([0.1, 0.2])) is None
+
+
+def test_where_most_lie_a_score_that_knows_nothing_flags_everything() -> None:
+    y = np.array([True] * 9 + [False])
+    at = best_threshold(y, np.full(10, 0.9))
+    assert at is not None
+    assert 0 <= at < 0.9
+    assert best_threshold(~y, np.full(10, 0.1)) == 0.1
+    assert best_threshold(y, np.zeros(10)) == 0.0
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.05, 0.5])
