@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from liescope.common.report_page import with_interval
 from liescope.detectors.evaluation.metrics import DIFFERENCE
@@ -34,18 +35,29 @@ def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:
 
 
 def _beside(rows: Sequence[MetricRow], best: MetricRow) -> str:
-    """The smallest of its leads over a control, or another detector that comes close."""
+    """The smallest of its leads over a control or another detector; a control may be ahead of it."""
     leads = [
-        row
+        row if row.detector == best.detector else _turned(row)
         for row in rows
-        if (row.detector, row.split, row.metric) == (best.detector, best.split, "auroc" + DIFFERENCE)
+        if (row.split, row.metric) == (best.split, "auroc" + DIFFERENCE)
+        and best.detector in (row.detector, row.against)
         and row.value is not None
     ]
     if not leads:
         return "No cheap control could be set beside it."
     least = min(leads, key=lambda row: row.value or 0.0)
-    clear = "" if least.lo is None or least.lo > 0 else ", which chance may explain"
-    return f"The closest of what it was compared with, {least.against}, is behind it by {_figure(least)}{clear}."
+    ahead = (least.value or 0.0) < 0
+    lead = _turned(least) if ahead else least
+    clear = "" if lead.lo is None or lead.lo > 0 else ", which chance may explain"
+    if ahead:
+        return f"Of what it was compared with, {least.against} is ahead of it by {_figure(lead)}{clear}."
+    return f"The closest of what it was compared with, {least.against}, is behind it by {_figure(lead)}{clear}."
+
+
+def _turned(row: MetricRow) -> MetricRow:
+    """A difference the other way round."""
+    value, lo, hi = (None if number is None else -number for number in (row.value, row.hi, row.lo))
+    return replace(row, detector=row.against or "", against=row.detector, value=value, lo=lo, hi=hi)
 
 
 def _lean(rows: Sequence[MetricRow], best: MetricRow) -> str:

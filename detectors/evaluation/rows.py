@@ -95,9 +95,11 @@ def rows_of(
     """Rows of several metrics on the same statements. shared: what `describe` says of them. Resamples of one game are
     all alike, so that figures of one game have no interval.
     """
-    alone = shared[1] < 2
+    several = shared[1] > 1
     return [
-        MetricRow(detector, target, split, metric, value, *((None, None) if alone else (lo, hi)), *shared, against)
+        MetricRow(
+            detector, target, split, metric, value, lo if several else None, hi if several else None, *shared, against
+        )
         for metric, (value, lo, hi) in found
     ]
 

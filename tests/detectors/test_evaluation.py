@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.evaluation.controls import control_scores, deal_to_other_games
+from liescope.detectors.evaluation.findings import sentences
 from liescope.detectors.evaluation.populations import POPULATIONS
 from liescope.detectors.evaluation.rated import on_statements
 from liescope.detectors.evaluation.report import write_report
@@ -163,6 +165,20 @@ def test_a_missing_threshold_is_named_with_what_it_could_not_be_chosen_on(corpus
     assert evaluate_scores(scores, statements, ScoringPlan("test", draws=10, frozen=frozen)).notes == (
         "m, role, test: none was chosen, so there is no threshold for an FPR of 1%, an FPR of 5%",
     )
+
+
+def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place(evaluation: EvaluationResult) -> None:
+    def pair(one: str, other: str, *values: float) -> MetricRow:
+        return MetricRow(one, "role", "test", "auroc_difference", *values, 9, 3, 0.5, other)
+
+    ranked = tuple(row for row in evaluation.rows if row.metric == "auroc" and row.against is None)
+    ahead = pair("tfidf", "control:role_oracle", -0.1, -0.15, -0.05)
+    close = pair("other", "tfidf", -0.02, -0.06, 0.02)
+    for pairs, words in (
+        ((close, ahead), "control:role_oracle is ahead of it by 0.10 (0.05 to 0.15)."),
+        ((close,), "other, is behind it by 0.02 (-0.02 to 0.06), which chance may explain."),
+    ):
+        assert sentences(replace(evaluation, rows=(*ranked, *pairs)))[1].endswith(words)
 
 
 def test_figures_of_one_game_have_no_interval(corpus: Path) -> None:
