@@ -39,7 +39,8 @@ def claim_agreement(
     """Agreement by kind, most frequent first, and over all kinds at the end. statements: the ids of those that both
     origins read; first, second: origins, such as "rules" and "model:NAME".
     """
-    rows = [row for row in claims if row.statement_id in set(statements) and row.origin in (first, second)]
+    read = set(statements)
+    rows = [row for row in claims if row.statement_id in read and row.origin in (first, second)]
     kinds = sorted({row.kind for row in rows}, key=lambda kind: (-sum(row.kind == kind for row in rows), kind))
     return tuple(_of_kind(kind, rows, statements, first, second) for kind in (*kinds, ""))
 
