@@ -35,6 +35,7 @@ HEADLINE = {
 }
 
 AUROC, WITHIN_ROLE, OVER_ROLE = "auroc", "auroc_within_role", "auroc_minus_role_oracle"
+_PARTS = {WITHIN_ROLE: ", within deceptive roles", OVER_ROLE: ", where roles are known"}
 SLICE_WORDS = {
     "unheard": "tables where every seat is unheard of in training",
     "self-play": "self-play tables, one model in every seat",
@@ -78,7 +79,8 @@ def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progr
             for name, metric, its, values in _figures_of(table, measure, made, rows, why):
                 main = values if (name, metric) == (STATEMENT, AUROC) else main
                 own = {"kind": FORMS[name][0], "score": name, "metric": metric}
-                cells.append({**where, **own, **measure.row(its, values, why)})
+                reason = why or why_one_class(table.y[its], f"{test}{_PARTS.get(metric, '')}")
+                cells.append({**where, **own, **measure.row(its, None if reason else values, reason)})
             for name, within in _slices(table, part.unheard) if train in (test, EVERYTHING) else ():
                 its = rows[within[rows]]
                 reason = why or why_one_class(table.y[its], SLICE_WORDS[name])

@@ -131,3 +131,20 @@ def test_where_the_target_is_not_the_role_a_lie_is_also_told_within_role_and_bes
     within = cell.filter(pl.col("metric") == "auroc_within_role").to_dicts()[0]
     assert within["statements"] == 48
     assert 0.3 < within["prevalence"] < 0.7
+
+
+def test_a_figure_within_roles_that_always_lie_is_empty_and_says_why(planted: Planted) -> None:
+    def always(rows: Rows) -> None:
+        for row in rows["statements"]:
+            row["label_self"] = row["label_role"]
+
+    corpora = [planted("north", change=always), planted("south", ("bo",), change=always)]
+    found = transfer(corpora, by="corpus", target="self", context=0, strength=4.0, draws=10).cells
+    within = found.filter(pl.col("metric") == "auroc_within_role")
+    assert within["value"].null_count() == within.height > 0
+    assert set(within["why"]) == {
+        f"{name}, within deceptive roles: all 48 statements are deceptive" for name in ("north", "south")
+    }
+    rest = found.filter(pl.col("metric") != "auroc_within_role")
+    assert set(rest["why"]) == {""}
+    assert rest["value"].null_count() == 0
