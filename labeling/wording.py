@@ -25,7 +25,7 @@ OWN_DEATH = re.compile(
     r"|(?: was| is| got| has been)(?: found| already)? (?:dead|killed|murdered)(?!\w)| (?:dead|died)(?!\w)"
 )
 DEAD_SO = re.compile(
-    rf"({NAME}) (?:was|is|got|has been) (?:found )?(?:dead|killed|murdered)"
+    rf"({NAME}) (?:was|is|got|has been) (?:found )?(?:dead|killed|murdered)(?: by the \w+)?"
     rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?,? "
     r"(?:so|meaning|which means)(?: that)? $"
 )
@@ -59,8 +59,13 @@ INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")
 _TO_LOOK = (
     rf"{_I}{_FILL} (?:chose|decided|opted|used my [\w ]{{4,30}})(?: last night)? to (?:investigate|check|inspect)"
 )
+_NOT_AN_IDEA = (  # "Investigating him makes no sense" reports no act
+    rf"(?!investigating (?:{NAME}|you|him|her|them)(?: \w+)? "
+    r"(?:would|could|should|will|might|may|makes?|is|isn't|doesn't)(?!\w))"
+)
+_PLANNED = r"(?<!start )(?<!begin )(?<!starting )(?<!beginning )"
 INVESTIGATED = re.compile(
-    rf"(?:{_TO_LOOK} |(?:(?P<i>{_I}{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*)"
+    rf"(?:{_TO_LOOK} |(?:(?P<i>{_I}{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*{_NOT_AN_IDEA})"
     rf"(?:(?:been )?investigat(?:ed|ing)|did(?: indeed| in fact)? investigate|checked(?: out)?|"
     rf"inspected|scanned|examined)(?: and \w+)? ){TARGET}"
     rf"(?!\w|'s (?!role|identity|alignment)|s\b| against(?!\w))"
@@ -74,8 +79,8 @@ ONE_INVESTIGATED = re.compile(
     rf"whom )?i(?:'ve)?{_FILL} investigated"
 )
 INVESTIGATION_OF = re.compile(
-    rf"(?:(?<!\w)my (?:\w+ )?investigations? (?:of|on|into)|(?<!\w)(?:after|by|when|upon) (?:i )?investigat(?:ing|"
-    rf"ed)) "
+    rf"(?:(?<!\w)my (?:\w+ )?investigations? (?:of|on|into)"
+    rf"|{_PLANNED}(?<!\w)(?:after|by|when|upon) (?:i )?investigat(?:ing|ed)) "
     rf"{TARGET}(?!\w|'s (?!role|identity|alignment))"
 )
 MY_INVESTIGATION = re.compile(
