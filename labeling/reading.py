@@ -95,7 +95,7 @@ def sentences(masked: str, me: str) -> Iterator[Sentence]:
     for number, found in enumerate(_SENTENCE.finditer(masked, start)):
         low = lower(found[0])
         first = _VOCATIVE.match(low)
-        if first and first[1] != me and not low.startswith((" the", " a", " our", " who"), first.end()):
+        if first and first[1] != me and not low.startswith((" the ", " a ", " an ", " our ", " who "), first.end()):
             you = "" if _SECOND_VOCATIVE.match(low, first.end()) else first[1]
         elif (last := _LAST_VOCATIVE.search(low, max(0, len(low) - 12))) and last[1] != me:
             you = last[1]

@@ -26,7 +26,7 @@ _ADJECTIVE = (
     "real|only|true|actual|confirmed|proven|verified|known|sole|lone|last|remaining|other|second|simple|mere|fellow|"
     "loyal|honest|regular|normal|ordinary|plain|humble|vanilla|valuable|innocent|dangerous|lying|genuine|legitimate|"
     "good|helpful|trusted|trustworthy|identified|hidden|one true|one and only|cleared|basic|guilty|ruthless|fake|false|"
-    "concerned|grieving|dedicated"
+    "concerned|grieving|dedicated|confused|worried|scared|curious|cautious|clueless|harmless|hapless|shocked|helpless"
 )
 # What belongs to players who have a role: "my detective findings"
 _BELONGS = r"(?:findings?|results?|investigations?|role|abilit(?:y|ies)|powers?|claim|skills?|duty|status)(?!\w)"
@@ -142,7 +142,8 @@ def role_patterns(game: str) -> RolePatterns:
         ),
         possessive=re.compile(rf"{NAME}'s (?:\w+ )?(?:{words.nouns})\w*$"),
         others_say=re.compile(
-            rf"{who}(?:(?:'ve|'d)?{ASIDE} (?:{SAYS})\w*|(?:'s|'re| is| are| was| were| has been| have been| keeps)"
+            rf"{who}(?:(?:'ve|'d)?{ASIDE} (?:(?:{SAYS})\w*|(?:admit|confess)\w*(?: that)? $)"
+            rf"|(?:'s|'re| is| are| was| were| has been| have been| keeps)"
             rf"{ASIDE} (?:{SAYS}|try|push|attempt)\w*ing(?!\w)"
             rf"|(?: has| have| had|'ve)(?: \w+){{0,2}} (?:evidence|proof) )"
             rf"|(?:{NAME}'s?|(?<!\w)(?:your|his|her|their))(?: \w+){{0,2}} (?:investigation|claim|accusation|finding|"

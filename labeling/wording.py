@@ -15,7 +15,7 @@ END = r"(?!\w|'s| (?:claim|role|investigation|result|report|status|reveal|story|
 
 ADVERB = (
     r"(?: (?:[a-z]{2,14}ly|just|also|indeed|still|now|here|not|100%|likely|maybe|perhaps|too|even|either|neither|"
-    r"already|in fact|for sure|without (?:a )?doubt|beyond doubt|being),?){0,3}"
+    r"already|in fact|for sure|without (?:a )?(?:doubt|question)|beyond doubt|being),?){0,3}"
 )
 SHOWN = r"(?: (?:identified|revealed|confirmed|exposed|proven|proved|found|discovered|shown)(?: (?:as|to be))?)?"
 
