@@ -174,6 +174,7 @@ NOT_STATED = [
     "I investigated Bob's behavior.",
     "Investigating Bob would have been a waste of the night.",
     "Bob just admitted he is the mafioso.",
+    "I would say Bob is on our side.",
     "We could start by investigating Bob tonight.",
     "Let's vote for Bob.",
     "We should vote for Bob.",

@@ -90,7 +90,7 @@ def asked_by_werewolf() -> Asked:
     session = start(lambda: Werewolf(spec, 0, "g"))
     drive(session, lambda ask, view: _said(ask))
     log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
-    return found | _asked(lambda: Judging(log, JudgeSpec(share=0, roles=True, lessons=True), "judge"))
+    return found | _asked(lambda: Judging(log, JudgeSpec(share=0, roles=True, lessons=True, claims=True), "judge"))
 
 
 def _asked(make: Callable[[], Game]) -> Asked:
