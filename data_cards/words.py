@@ -13,10 +13,10 @@ SOURCES = {
 }
 
 CLAIM_STUDY = (
-    "How well the rules read was measured on three samples of 300 statements of Mini-Mafia that they had not been tuned "
-    "on, each labelled by two readers (language models) who saw nothing of the rules: 97% of the claims that the rules "
-    "find are right, and they find 90% of those that both readers see (`docs/results/claims.md` in Liescope). Other games "
-    "were not measured."
+    "How well the rules read was measured on three samples of 300 statements of Mini-Mafia that they had not been "
+    "tuned on, each labelled by two readers (language models) who saw nothing of the rules: 97% of the claims that the "
+    "rules find are right, and they find 90% of those that both readers see (`docs/results/claims.md` in Liescope). "
+    "Other games were not measured."
 )
 
 
