@@ -68,7 +68,7 @@ def bench_files(model: str, stock: list[str], count: int, folder: Path) -> None:
     """Prints the speed and the peak memory for a tenth of the rows and for all: near-equal peaks are flat memory."""
     for rows in (count // 10, count):
         made = statement_file(folder / "in.parquet", stock, rows)
-        command = [sys.executable, "-c", WORK, model, str(made), str(folder / f"out-{rows}.parquet")]
+        command = [sys.executable, "-c", WORK, model, str(made), str(folder / f"out-{Path(model).name}-{rows}.parquet")]
         found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
         print(
             f"{Path(model).name:9} {rows:>9,} rows: {rows / found['seconds']:>8,.0f} rows/s; "
