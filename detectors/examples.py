@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
+from liescope.detectors.view.transcript import Moment, Transcript
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.hub import hub_repo
 from liescope.labeling.audiences import Heard, known_before
@@ -31,7 +32,8 @@ _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 @dataclass(frozen=True, slots=True)
 class Example:
     """One statement, as a detector may see it. names: every player of the game; context: the earlier statements that
-    all who heard this one had heard, oldest first, as (speaker, text).
+    all who heard this one had heard, oldest first, as (speaker, text); target: what is asked about it; seen: its game
+    up to and with it, if the game is at hand.
     """
 
     statement_id: str
@@ -41,6 +43,8 @@ class Example:
     text: str
     names: tuple[str, ...]
     context: tuple[tuple[str, str], ...] = ()
+    target: str = "role"
+    seen: Moment | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,27 +119,54 @@ def corpus_name(corpus: str | os.PathLike[str]) -> str:
     return Path(corpus).resolve().name if Path(corpus).exists() else hub_repo(corpus) or Path(corpus).name
 
 
-def make_examples(statements: pl.DataFrame, context: int) -> tuple[Example, ...]:
-    """One example per row of `read_statements`, with up to `context` earlier statements that its audience had heard."""
+def make_examples(
+    statements: pl.DataFrame, context: int, target: str | None = None, games: Mapping[str, Transcript] | None = None
+) -> tuple[Example, ...]:
+    """One example per row of `read_statements`, with up to `context` earlier statements that its audience had heard,
+    and its game, if `games` has it. target: what is asked about each; None for the column `target`, or the role.
+    """
+    asked = (
+        [target or "role"] * statements.height if target or "target" not in statements.columns else statements["target"]
+    )
     found: list[Example] = []
     game, said = "", list[Heard[tuple[str, str]]]()
     columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names", "audience")
-    for key, game_id, speaker, model, text, names, audience in statements.select(columns).iter_rows():
+    rows = statements.select(columns).iter_rows()
+    for (key, game_id, speaker, model, text, names, audience), about in zip(rows, asked, strict=True):
         if game_id != game:
             game, said = game_id, []
         heard_by = frozenset(audience)
         before = known_before(said, heard_by, context)
-        found.append(Example(key, game_id, speaker, model, text, tuple(names or ()), before))
+        whole = (games or {}).get(game_id)
+        seen = Moment(whole, whole.place(key) + 1) if whole else None
+        found.append(Example(key, game_id, speaker, model, text, tuple(names or ()), before, about, seen))
         if context:
             said.append((heard_by, (speaker, text)))
     return tuple(found)
 
 
-def labelled(statements: pl.DataFrame, target: str, context: int) -> Labelled:
+def examples_of(moment: Moment, context: int, target: str = "role") -> dict[int, Example]:
+    """The statements of a game as far as it is seen, by their place among its turns, without those that were lost."""
+    game, said, found = moment.transcript, list[Heard[tuple[str, str]]](), dict[int, Example]()
+    for at, turn in game.said(moment.upto):
+        if not turn.text.strip():
+            continue
+        before = known_before(said, turn.audience, context)
+        seen = Moment(game, at + 1)
+        found[at] = Example(
+            turn.key, game.game_id, turn.player, "", turn.text, game.names, before, target=target, seen=seen
+        )
+        said.append((turn.audience, (turn.player, turn.text)))
+    return found
+
+
+def labelled(
+    statements: pl.DataFrame, target: str, context: int, games: Mapping[str, Transcript] | None = None
+) -> Labelled:
     """The examples that have the target; context is taken from all statements, including those without it."""
     column = statements[target_column(target)]
     keep = column.is_not_null().to_numpy()
-    examples = tuple(e for e, kept in zip(make_examples(statements, context), keep, strict=True) if kept)
+    examples = tuple(e for e, kept in zip(make_examples(statements, context, target, games), keep, strict=True) if kept)
     y = column.drop_nulls().to_numpy().astype(bool)
     groups = np.array([example.game_id for example in examples], dtype=np.str_)
     return Labelled(examples, y, groups, int((~keep).sum()))

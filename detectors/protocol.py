@@ -11,12 +11,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.detectors.examples import Example
+from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is to do)."""
+
+
+ROLE = "role"
+"""The target whose labels are the players': who deceives."""
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -81,6 +86,38 @@ class Detector(ABC):
     @abstractmethod
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
         """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
+
+    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent, /) -> list[Mapping[str, float]]:
+        """By moment, the probability that each player of the game deceives, given what was seen of it."""
+        from liescope.detectors.view.statement_scores import player_posteriors
+
+        return player_posteriors(self, moments, progress)
+
+    def predict_whole(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
+        """(n,): the probability that each statement is deceptive, given its whole game: for the role, that of its
+        speaker. NaN without a game, and for targets of single statements, of which the rest of the game says nothing.
+        """
+        games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
+        found = self.player_posteriors([Moment(game) for game in games.values()], progress)
+        whole = dict(zip(games, found, strict=True))
+        scores = [whole.get(e.game_id, {}).get(e.speaker, np.nan) if e.target == ROLE else np.nan for e in examples]
+        return np.array(scores, dtype=np.float64)
+
+    def predict_game(self, transcript: Transcript, upto: int | None = None, target: str = ROLE) -> GamePrediction:
+        """What the detector makes of a game after its first `upto` turns (None: all): the probability that each living
+        player deceives, and that each statement so far is deceptive. target: the one it was trained for; players are
+        judged only where that is the role.
+        """
+        moment = Moment(transcript, upto)
+        statements = examples_of(moment, self.text.context, target)
+        if target != ROLE:
+            scores = self.predict_proba(list(statements.values()))[:, 1] if statements else ()
+            return GamePrediction({}, dict(zip(statements, map(float, scores), strict=True)))
+        (found,) = self.player_posteriors([moment])
+        return GamePrediction(
+            {name: found[name] for name in transcript.alive(upto)},
+            {at: found[example.speaker] for at, example in statements.items()},
+        )
 
     @classmethod
     def try_each(

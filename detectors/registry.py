@@ -15,9 +15,9 @@ from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
 
 DETECTORS = {
-    "tfidf": "liescope.detectors.tfidf:TfidfDetector",
-    "embedding": "liescope.detectors.embedding:EmbeddingDetector",
-    "encoder": "liescope.detectors.encoder:EncoderDetector",
+    "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
+    "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
+    "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
 }
 
 

@@ -18,8 +18,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
+from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
 from liescope.detectors.textualize import TextConfig, textualize
-from liescope.detectors.tfidf import TfidfOptions, vectorizer
 
 _Row = tuple[NDArray[np.int32], NDArray[np.float64]]
 

@@ -40,6 +40,7 @@ from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.reading import read_transcripts
 from liescope.generate.corpus import as_corpus, check, read_facts
 from liescope.generate.corpus.files import FACTS_FILE
 
@@ -171,7 +172,8 @@ def _train(
 ) -> TrainResult:
     statements = read_statements(corpus, _SPLITS, recipe.keep_lost)
     by_split = {name: statements.filter(pl.col("split") == name) for name in _SPLITS}
-    data = labelled(by_split["train"], recipe.target, recipe.text.context)
+    games = read_transcripts(corpus, _SPLITS)
+    data = labelled(by_split["train"], recipe.target, recipe.text.context, games)
     check_trainable(data, recipe.target, recipe.folds)
 
     name, tables = out.name, []
@@ -179,7 +181,7 @@ def _train(
         fold, score = cross_validate(recipe, data, progress)
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
     detector.fit(data.examples, data.y, data.groups, progress)
-    others = labelled(by_split["validation"], recipe.target, recipe.text.context)
+    others = labelled(by_split["validation"], recipe.target, recipe.text.context, games)
     if others.examples:
         score = detector.predict_proba(others.examples, progress)[:, 1]
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))

@@ -15,8 +15,8 @@ from liescope.detectors.evaluation.controls import CONTROLS, FitPredict, logisti
 from liescope.detectors.evaluation.metrics import Floats
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import Rows
+from liescope.detectors.kinds.tfidf import TfidfOptions, vectorizer
 from liescope.detectors.textualize import TextConfig, textualize
-from liescope.detectors.tfidf import TfidfOptions, vectorizer
 
 OPENING = 3
 """How many words the probe of openings reads."""
@@ -95,7 +95,7 @@ def word_probe(texts: Sequence[str], seed: int) -> Probe:
     """TF-IDF of texts as in the detector of that name. The words are counted once, over all texts and without labels;
     each call fits only the classifier. Without a word that occurs twice, every score is the prevalence.
     """
-    from liescope.detectors.linear import fit_quietly, logistic
+    from liescope.detectors.logistic import fit_quietly, logistic
 
     options = TfidfOptions(seed=seed)
     try:

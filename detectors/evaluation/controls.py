@@ -18,10 +18,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from liescope.detectors.evaluation.scores import CONTROL, score_table
 from liescope.detectors.examples import Labelled, check_trainable, labelled, make_examples
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
-from liescope.detectors.linear import logistic
+from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
+from liescope.detectors.logistic import logistic
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.tfidf import TfidfDetector, TfidfOptions
 
 _LAST_PLACE = 20
 _FOLDS = 5

@@ -14,6 +14,7 @@ from liescope.detectors.evaluation.scores import score_table
 from liescope.detectors.examples import make_examples, target_column
 from liescope.detectors.protocol import Progress
 from liescope.detectors.saved import LoadedDetector, load
+from liescope.detectors.view.transcript import Transcript
 
 Model = str | os.PathLike[str] | LoadedDetector
 
@@ -65,7 +66,12 @@ def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tu
 
 
 def scores_of(
-    name: str, model: LoadedDetector, statements: pl.DataFrame, plan: ScoringPlan, progress: Progress
+    name: str,
+    model: LoadedDetector,
+    statements: pl.DataFrame,
+    games: Mapping[str, Transcript],
+    plan: ScoringPlan,
+    progress: Progress,
 ) -> list[pl.DataFrame]:
     """Scores of the evaluated statements by the finished detector (out of fold for the split it was trained on), and
     the model's own scores of the split that chooses its thresholds.
@@ -79,7 +85,7 @@ def scores_of(
     tables = []
     if not trained_on:
         asked = plan.evaluated(statements)
-        examples = make_examples(asked, model.file.text.context)
+        examples = make_examples(asked, model.file.text.context, model.file.target, games)
         score = model.detector.predict_proba(examples, progress)[:, 1]
         tables.append(score_table(asked["statement_id"], score, name, model.file.target))
     wanted = set() if frozen else {THRESHOLDS_ON[plan.split], *(["train"] if trained_on else [])}

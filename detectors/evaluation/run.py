@@ -33,6 +33,7 @@ from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Progress
 from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.view.reading import read_transcripts
 from liescope.games.mafia import MiniMafia
 from liescope.generate.corpus import as_corpus, check, collected, read
 from liescope.generate.runs.limits import Limits, limits_of
@@ -147,7 +148,8 @@ def _evaluate(
     lost = 0 if wanted.keep_lost else count_lost(corpus, plan.splits)
     if lost:
         notes.append(f"{lost:,} statements of {split} are left out: their text was lost before publication")
-    tables = [table for name in models for table in scores_of(name, models[name], statements, plan, progress)]
+    games = read_transcripts(corpus, plan.splits)
+    tables = [table for name in models for table in scores_of(name, models[name], statements, games, plan, progress)]
     targets = list(dict.fromkeys(model.file.target for model in models.values()))
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
     judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, corpus_name, make_examples, read_statements, target_column
+from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.transcript import Transcript
 from liescope.generate.corpus import as_corpus, check, collected, read
 
 Rows = NDArray[np.int64]
@@ -32,10 +34,11 @@ class Table:
     speaker, speaker_model, source (scripted, model or human; what is imported is a model's unless its log names a
     person), text, label_role, target, y (null where the target is), and, of its game: models
     (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are not defined).
-    targets: of each corpus; notes: what was left out.
+    transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
 
     frame: pl.DataFrame
+    transcripts: Mapping[str, Transcript]
     targets: Mapping[str, str]
     notes: tuple[str, ...]
     _examples: dict[int, tuple[Example, ...]] = field(default_factory=dict)
@@ -43,7 +46,7 @@ class Table:
     def examples(self, context: int) -> tuple[Example, ...]:
         """One for each row, with up to `context` earlier statements."""
         if context not in self._examples:
-            self._examples[context] = make_examples(self.frame, context)
+            self._examples[context] = make_examples(self.frame, context, games=self.transcripts)
         return self._examples[context]
 
     def column(self, name: str) -> NDArray[np.str_]:
@@ -77,11 +80,13 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"two corpora are called {twice[0]!r}; rename one of the folders")
     targets = _targets(names, [target] if isinstance(target, str) else target)
-    frames, notes = [], []
+    frames, notes, transcripts = [], [], dict[str, Transcript]()
     for corpus, name in zip(corpora, names, strict=True):
         with as_corpus(corpus) as folder:
             check(folder)
             frame = _read(folder, name, targets[name])
+            own = read_transcripts(folder)
+        transcripts |= {f"{name}/{key}": replace(game, game_id=f"{name}/{key}") for key, game in own.items()}
         known = frame["y"].count()
         if known < frame.height:
             notes.append(
@@ -90,7 +95,7 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
         frames.append(frame)
     table = pl.concat(frames)
     _check_apart(table)
-    return Table(table, targets, tuple(notes))
+    return Table(table, transcripts, targets, tuple(notes))
 
 
 def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:

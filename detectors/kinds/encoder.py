@@ -20,8 +20,8 @@ from liescope.common.encoder_folder import check_encoder, encoder_folder, is_hub
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
 from liescope.detectors.batches import by_length, distinct
-from liescope.detectors.embedding import LOCAL, PART, encoder_id, own_encoder
 from liescope.detectors.examples import Example
+from liescope.detectors.kinds.embedding import LOCAL, PART, encoder_id, own_encoder
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize

@@ -60,7 +60,7 @@ print(pipeline.predict_proba([{text}])[:, 1])
         _groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        from liescope.detectors.linear import fit_quietly
+        from liescope.detectors.logistic import fit_quietly
 
         model = _pipeline(self.options)
         progress("fitting tfidf", 0, 1)
@@ -88,7 +88,7 @@ print(pipeline.predict_proba([{text}])[:, 1])
         others: Sequence[Example],
     ) -> NDArray[np.float64]:
         """Detectors that differ in strength alone share their features, and all trials share the counting."""
-        from liescope.detectors.linear import fit_quietly, logistic
+        from liescope.detectors.logistic import fit_quietly, logistic
         from liescope.detectors.shared_counts import features
 
         first = untrained[0]
@@ -103,13 +103,13 @@ print(pipeline.predict_proba([{text}])[:, 1])
         return np.stack(found)
 
     def save(self, folder: Path) -> None:
-        from liescope.detectors.linear import dump
+        from liescope.detectors.logistic import dump
 
         dump(self._model, folder / _FILE)
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.linear import opened, restore_logistic
+        from liescope.detectors.logistic import opened, restore_logistic
 
         detector = cls(text, options)
         model = _pipeline(detector.options)
@@ -140,14 +140,14 @@ def _pipeline(o: TfidfOptions) -> Any:
     """An unfitted scikit-learn pipeline: `text` (one vectorizer or two), `head`."""
     from sklearn.pipeline import Pipeline
 
-    from liescope.detectors.linear import logistic
+    from liescope.detectors.logistic import logistic
 
     return Pipeline([("text", vectorizer(o)), ("head", logistic(o.strength, o.seed))])
 
 
 def _restore(fresh: Any, learned: Any) -> int:
     """Copy only vocabulary and weights from a vectorizer that was read; returns the number of features."""
-    from liescope.detectors.linear import numbers
+    from liescope.detectors.logistic import numbers
 
     vocabulary: dict[str, int] = {word: int(place) for word, place in learned.vocabulary_.items()}
     if not all(isinstance(word, str) for word in vocabulary) or sorted(vocabulary.values()) != [

@@ -70,7 +70,7 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         _groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        from liescope.detectors.linear import fit_quietly
+        from liescope.detectors.logistic import fit_quietly
 
         name = self.options.encoder
         self._encoder = sentence_encoder(encoder_folder(name))
@@ -87,7 +87,7 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         return np.asarray(self._head.predict_proba(self._embed(examples, progress)), dtype=np.float64)
 
     def save(self, folder: Path) -> None:
-        from liescope.detectors.linear import dump
+        from liescope.detectors.logistic import dump
 
         encoder = self._fitted()
         dump(self._head, folder / _FILE)
@@ -112,7 +112,7 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.linear import numbers, opened, restore_logistic
+        from liescope.detectors.logistic import numbers, opened, restore_logistic
 
         detector = cls(text, options)
         name = detector.options.encoder
@@ -224,6 +224,6 @@ def _head(o: EmbeddingOptions) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from liescope.detectors.linear import logistic
+    from liescope.detectors.logistic import logistic
 
     return Pipeline([("scale", StandardScaler()), ("head", logistic(o.strength, o.seed))])

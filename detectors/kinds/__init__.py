@@ -1,0 +1,1 @@
+"""The kinds of detector, one file each."""

@@ -1,0 +1,44 @@
+"""The game seen through a detector of single statements: what each player said, on average, against the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logit
+
+from liescope.detectors.examples import examples_of
+from liescope.detectors.view.posterior import posterior
+from liescope.detectors.view.transcript import Moment
+
+if TYPE_CHECKING:
+    from liescope.detectors.protocol import Detector, Progress
+
+_EDGE = 1e-6
+
+
+def player_posteriors(detector: Detector, moments: Sequence[Moment], progress: Progress) -> list[Mapping[str, float]]:
+    """By moment, the probability of each player: log-odds of a player's statements, averaged with one of 0 beside them,
+    so that who says little is little suspected; then normalised in the game.
+    """
+    wholes: dict[int, Moment] = {}
+    for moment in moments:
+        known = wholes.get(id(moment.transcript))
+        if known is None or (known.upto is not None and (moment.upto is None or moment.upto > known.upto)):
+            wholes[id(moment.transcript)] = moment
+    examples = {key: examples_of(moment, detector.text.context) for key, moment in wholes.items()}
+    every = [example for found in examples.values() for example in found.values()]
+    odds = iter(logit(np.clip(detector.predict_proba(every, progress)[:, 1], _EDGE, 1 - _EDGE)) if every else ())
+    scored = {key: {at: float(next(odds)) for at in found} for key, found in examples.items()}
+    return [_posterior(moment, scored[id(moment.transcript)]) for moment in moments]
+
+
+def _posterior(moment: Moment, odds: Mapping[int, float]) -> Mapping[str, float]:
+    game, own = moment.transcript, defaultdict[str, list[float]](list)
+    for at, turn in game.said(moment.upto):
+        if at in odds:
+            own[turn.player].append(odds[at])
+    logits = np.array([sum(own[name]) / (len(own[name]) + 1) for name in game.names])
+    return dict(zip(game.names, posterior(logits, game.deceivers).tolist(), strict=True))
