@@ -32,13 +32,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from liescope.labeling import wording
+from liescope.labeling.asserting import REACH, declared, governed, last_end, own_subject
 from liescope.labeling.masking import MaskedText, mark_of, name_of
 from liescope.labeling.reading import Sentence, lower, sentences
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
 from liescope.labeling.vocabulary import NOT, Vocabulary
 
 _CACHED_LENGTH = 2000
-_REACH = 200
 _NAME = re.compile(wording.NAME)
 
 
@@ -103,7 +103,7 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
     for sentence in sentences(masked.text, me):
         if not patterns.trigger.search(sentence.low):
             continue
-        end = _declared(sentence)
+        end = declared(sentence)
         if not end:
             continue
         looked = list(_investigations(sentence, end, patterns))
@@ -208,47 +208,6 @@ def _said(
     return _Said(sentence.number, sentence.start + start, sentence.start + end, subject, value, fact, found)
 
 
-# What governs a clause: a condition, a report, an opinion, the speaker's finding
-
-
-def _declared(sentence: Sentence) -> int:
-    """The position up to which the sentence states rather than asks."""
-    if not sentence.asks:
-        return len(sentence.low)
-    question = wording.QUESTION.search(sentence.low)
-    return question.start() if question else 0
-
-
-def _last_end(pattern: re.Pattern[str], text: str) -> int:
-    """Where the last match ends, or -1 if there is none."""
-    end = -1
-    for match in pattern.finditer(text):
-        end = match.end()
-    return end
-
-
-def _governed(low: str, start: int, patterns: RolePatterns) -> tuple[bool, bool] | None:
-    """(fact, found by the speaker) for the words that begin at `start`; None if the speaker is not asserting them."""
-    before = low[max(0, start - _REACH) : start]
-    if wording.BEFORE.search(before):
-        return None
-    before = before[max(0, _last_end(wording.BREAK, before)) :]
-    if low.startswith(("i ", "i'm"), start) and wording.WOULD_KNOW.search(before):
-        return None if wording.OWN_CONDITION.search(before) else (True, False)
-    if wording.SUPPOSED.search(before):
-        return None
-    ahead = low[start : start + 5]  # what some clause boundaries look at
-    clause = before[min(len(before), max(0, _last_end(wording.CLAUSE, before + ahead))) :]
-    own = _last_end(wording.OWN_FINDING, clause)
-    if _last_end(patterns.others_say, clause) > own:
-        return None
-    theory = wording.REASON.search(before) and wording.OWN_THEORY.search(
-        before
-    )  # "I think he lies because he is mafia"
-    fact = _last_end(wording.OPINION, clause) <= own and not theory
-    return fact, fact and own >= 0 and wording.ENDS_FINDING.search(clause) is not None
-
-
 # The forms that statements about players take
 
 
@@ -296,14 +255,14 @@ def _negated(match: re.Match[str]) -> bool:
 
 def _predicate(sentence: Sentence, match: re.Match[str], value: str, patterns: RolePatterns) -> Iterator[_Said]:
     low, start, end = sentence.low, match.start(), match.end()
-    governed = _governed(low, start, patterns)
-    if governed is None or low.startswith((" or ", "?"), end):
+    standing = governed(low, start, patterns)
+    if standing is None or low.startswith((" or ", "?"), end):
         return
     adverbs = match.groupdict().get("adverbs") or ""
     if re.search("necessari|either|neither", adverbs):
         return
     hedged = wording.HEDGE.search(adverbs) or wording.TRAILING_OPINION.match(low, end)
-    fact, found = governed
+    fact, found = standing
     several = re.findall(wording.NAME, match["subject"])
     for word in several or [match["subject"]]:
         subject = sentence.resolve(word, start)
@@ -314,12 +273,12 @@ def _predicate(sentence: Sentence, match: re.Match[str], value: str, patterns: R
 def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns) -> Iterator[_Said]:
     """A verb of finding: the speaker found "her to be the mafioso", or an investigation of the speaker's did."""
     low, target = sentence.low, match.start("target")
-    governed = _governed(low, target, patterns)
+    standing = governed(low, target, patterns)
     subject = sentence.resolve(match["target"], match.start())
-    if governed is None or not subject or subject == sentence.me:
+    if standing is None or not subject or subject == sentence.me:
         return
-    before = low[max(0, target - _REACH) : target]
-    mine = _last_end(wording.OWN_FINDING, before) >= 0 or _own_subject(sentence, target)
+    before = low[max(0, target - REACH) : target]
+    mine = last_end(wording.OWN_FINDING, before) >= 0 or own_subject(sentence, target)
     if mine or wording.MY_INVESTIGATION.search(before):
         mine = mine and not match[0].startswith("revealed")  # to reveal is to tell
         value = patterns.words.said(match, bool(match["negation"] or match["negation2"]))
@@ -345,17 +304,11 @@ def _about_oneself(sentence: Sentence, end: int, patterns: RolePatterns) -> Iter
         value = patterns.words.said(match, negated=False)
         if match.groupdict().get("act") and patterns.words.kind(value) != "role":
             continue  # "I investigated Bob as mafia" is about Bob
-        if _governed(low, match.start(), patterns) is not None:
+        if governed(low, match.start(), patterns) is not None:
             yield _said(sentence, *match.span(), sentence.me, value)
 
 
 # Investigations, promises and protections
-
-
-def _own_subject(sentence: Sentence, position: int) -> bool:
-    """Whether the last subject before a verb without one is the speaker."""
-    subjects = wording.LAST_SUBJECT.findall(sentence.low[max(0, position - _REACH) : position])
-    return bool(subjects) and subjects[-1] in ("i", sentence.me)
 
 
 def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
@@ -364,12 +317,12 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Ite
     if not looks and not wording.INVESTIGATING.search(low):
         return
     matches = list(wording.INVESTIGATED.finditer(low, 0, end))
-    matches = [m for m in matches if not m["elided"] or _own_subject(sentence, m.start())]
+    matches = [m for m in matches if not m["elided"] or own_subject(sentence, m.start())]
     matches += wording.ONE_INVESTIGATED.finditer(low, 0, end)
     matches += wording.INVESTIGATION_OF.finditer(low, 0, end)
     for match in sorted([*matches, *looks], key=lambda match: match.start()):
         subject = sentence.resolve(match["target"], match.start())
-        if not subject or subject == sentence.me or _governed(low, match.start(), patterns) is None:
+        if not subject or subject == sentence.me or governed(low, match.start(), patterns) is None:
             continue
         result = patterns.result.search(low, match.end(), min(end, match.end() + 60))
         value = patterns.words.said(result, bool(result["negation"])) if result else ""
@@ -379,7 +332,7 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Ite
 def _my_investigation(sentence: Sentence, end: int, patterns: RolePatterns) -> int:
     """Where the words about the speaker's own investigation end; 0 if there are none."""
     match = wording.MY_INVESTIGATION.search(sentence.low, 0, end)
-    if match and _governed(sentence.low, match.start(), patterns) is not None:
+    if match and governed(sentence.low, match.start(), patterns) is not None:
         return match.end()
     named = sentence.low.find(f"{sentence.me}'s investigation", 0, end) if sentence.me else -1
     return named + 1 if named >= 0 else 0
@@ -402,7 +355,7 @@ def _promises(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[
             if match["target"] and not target:
                 continue
             conditional = wording.SUPPOSED.search(sentence.low, match.end(), match.end() + 60)
-            if not conditional and _governed(sentence.low, match.start(), patterns) is not None:
+            if not conditional and governed(sentence.low, match.start(), patterns) is not None:
                 yield promise.kind, _said(sentence, *match.span(), sentence.me, target)
 
 
@@ -411,5 +364,5 @@ def _protections(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterat
         return
     for match in wording.PROTECTED.finditer(sentence.low, 0, end):
         target = sentence.resolve(match["target"], match.start())
-        if target and _governed(sentence.low, match.start(), patterns) is not None:
+        if target and governed(sentence.low, match.start(), patterns) is not None:
             yield "protection", _said(sentence, *match.span(), target, "")
