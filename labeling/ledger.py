@@ -32,6 +32,7 @@ from liescope.labeling.vocabularies import VOCABULARIES
 from liescope.labeling.vocabulary import PROMISES
 
 RULES = "rules"
+BY_MODEL = "model:"  # the beginning of the origin of claims that a model found
 AFFIRMED, DENIED = "affirmed", "denied"
 PROMISED = frozenset(promise.kind for promise in PROMISES)
 TRUTHFUL, LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE = "truthful", "lie", "mistake", "unsupported", "undecidable"
@@ -59,7 +60,7 @@ def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
     if record.game not in GAMES:
         return tuple(_imported(record))
     by_models = model_claims(record).found.items()
-    found = [row for model, claims in by_models for row in checked_claims(record, f"model:{model}", claims)]
+    found = [row for model, claims in by_models for row in checked_claims(record, f"{BY_MODEL}{model}", claims)]
     return (*_read_by_rules(record), *_imported(record), *found)
 
 

@@ -19,6 +19,7 @@ from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
 from liescope.detectors.evaluation.scores import score_table
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
+from liescope.labeling.ledger import RULES
 
 _VILLAGER_VOTE = OBSERVERS + "villager_vote"
 _HUMAN = "human"
@@ -85,7 +86,7 @@ def detective_claims(statements: pl.DataFrame, claims: pl.DataFrame, targets: Se
     from Mini-Mafia, where the rule applies; claims: the ledger.
     """
     own = (pl.col("kind") == "investigation") | (pl.col("normal") == pl.format(_CLAIMED, "speaker"))
-    claimed = claims.filter((pl.col("origin") == "rules") & own)["statement_id"].unique()
+    claimed = claims.filter((pl.col("origin") == RULES) & own)["statement_id"].unique()
     score = (~statements["statement_id"].is_in(claimed.implode())).cast(pl.Float64).to_numpy()
     return pl.concat([score_table(statements["statement_id"], score, DETECTIVE_CLAIM, target) for target in targets])
 

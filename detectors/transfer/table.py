@@ -17,6 +17,7 @@ from liescope.detectors.examples import Example, corpus_name, make_examples, rea
 from liescope.detectors.view.reading import read_transcripts
 from liescope.detectors.view.transcript import Transcript
 from liescope.generate.corpus import as_corpus, check, collected, read
+from liescope.labeling.ledger import RULES
 
 Rows = NDArray[np.int64]
 
@@ -150,8 +151,8 @@ def _games(folder: Path) -> pl.DataFrame:
 
 
 def _disclosures(folder: Path) -> pl.Series:
-    """The games in which somebody claims to be the detective, or to have investigated."""
-    claims = read(folder, "claims")
+    """The games in which, by the rules, somebody claims to be the detective, or to have investigated."""
+    claims = read(folder, "claims").filter(pl.col("origin") == RULES)
     own_role = (
         (pl.col("kind") == "role")
         & (pl.col("polarity") == "affirmed")

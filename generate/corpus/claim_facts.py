@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import polars as pl
 
 from liescope.labeling.agreement import from_counts
-from liescope.labeling.ledger import PROMISED
+from liescope.labeling.ledger import BY_MODEL, PROMISED
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimFacts:
-    """origins, classes, kinds: how many claims each has; promises: how many were kept, were broken and stayed open;
-    lying: statements of a deceiving role that have label_claim, and those of them in which it is true; others: the same
-    for the other statements; raw, kappa: how far label_claim and label_role agree where a statement has both, None if
-    that is not defined.
+    """origins: how many claims each found; classes, kinds: how many have each; promises: how many were kept, were
+    broken and stayed open (these three without the claims that models found, of which no label is made); lying:
+    statements of a deceiving role that have label_claim, and those of them in which it is true; others: the same for
+    the other statements; raw, kappa: how far label_claim and label_role agree where a statement has both, None if that
+    is not defined.
     """
 
     origins: Mapping[str, int]
@@ -35,11 +36,12 @@ def count_claims(claims: pl.LazyFrame, statements: pl.LazyFrame) -> ClaimFacts:
     counts = {(role, claim): count for role, claim, count in both.collect(engine="streaming").iter_rows()}
     agreed = from_counts(counts)
     fate = pl.when("kept").then(pl.lit("kept")).when(~pl.col("kept")).then(pl.lit("broken")).otherwise(pl.lit("open"))
-    promises = claims.filter(pl.col("kind").is_in(sorted(PROMISED))).select(fate=fate)
+    own = claims.filter(~pl.col("origin").str.starts_with(BY_MODEL))
+    promises = own.filter(pl.col("kind").is_in(sorted(PROMISED))).select(fate=fate)
     return ClaimFacts(
         origins=counted(claims, "origin"),
-        classes=counted(claims, "claim_class"),
-        kinds=counted(claims, "kind"),
+        classes=counted(own, "claim_class"),
+        kinds=counted(own, "kind"),
         promises=counted(promises, "fate"),
         lying=_labelled(counts, role=True),
         others=_labelled(counts, role=False),

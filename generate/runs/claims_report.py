@@ -13,7 +13,7 @@ from liescope.common.text import plain
 from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.claim_agreement import ClaimAgreement, claim_agreement
-from liescope.labeling.ledger import RULES, claim_rows, statement_id
+from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
 from liescope.labeling.model_claims import model_claims
 from liescope.labeling.rows import ClaimRow
 
@@ -73,7 +73,7 @@ def claims_report(run: str | os.PathLike[str]) -> tuple[ClaimsReport, ...]:
             len(statements),
             unread[model],
             dict(dropped[model].most_common()),
-            claim_agreement(claims, statements, RULES, f"model:{model}"),
+            claim_agreement(claims, statements, RULES, f"{BY_MODEL}{model}"),
         )
         for model, statements in read.items()
     )

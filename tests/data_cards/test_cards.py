@@ -193,6 +193,19 @@ def test_held_out_models_failed_games_and_nulls_are_told() -> None:
     assert "--hold-out-model gpt-x" in card
 
 
+def test_claims_of_models_are_told_apart_from_those_that_labels_are_made_of() -> None:
+    claims = corpus_facts()["claims"]
+    assert "holds 6 claims, found by rules (6)" in dataset_card()
+    assert "claims that models found" not in dataset_card()
+    card = dataset_card(claims={**claims, "origins": {"model:wise": 9, "rules": 6}})
+    assert "holds 15 claims, found by model:wise (9), rules (6)" in card
+    assert "claims that models found" in card
+    assert "By kind: role 5, vote 1" in card
+    card = dataset_card(claims={**claims, "origins": {"model:wise": 9}, "classes": {}, "kinds": {}, "promises": {}})
+    assert "holds 9 claims" in card
+    assert "By kind" not in card
+
+
 @pytest.mark.parametrize("fact", [key for key in corpus_facts() if key not in ("format", "key_variables")])
 def test_a_missing_fact_stops_the_card(fact: str) -> None:
     facts = corpus_facts()

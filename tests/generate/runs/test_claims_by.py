@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from liescope import cli
 from liescope.generate.corpus import build, read
+from liescope.generate.corpus.claim_facts import count_claims
 from liescope.generate.players.openai import retry
 from liescope.generate.runs.claims_report import claims_report
-
-STUB = Path(__file__).parents[1] / "players" / "openai" / "stub.py"
-
-
-@pytest.fixture(scope="module")
-def stubs() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("liescope_tests_claims_stub", STUB)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
 @pytest.fixture
-def server(stubs: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
 
-    def answer(request: Any, number: int) -> Any:
+    def answer(request: Request, number: int) -> Answer:
         """Takes every "I am ROLE" for a claim, and sometimes makes things up, as models do."""
         prompt = request.body["messages"][0]["content"]
         speaker = re.search(r"\. (\w+) says:", prompt)
@@ -47,10 +33,10 @@ def server(stubs: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             own = {"kind": "role", "subject": speaker[1], "object": said[1], "polarity": "affirmed", "quote": said[0]}
             claims.append(own)
         if number % 5 == 4:
-            return stubs.says("I am sorry, I cannot help with that.")
-        return stubs.says(f"```json\n{json.dumps({'claims': claims if said else None})}\n```")
+            return says("I am sorry, I cannot help with that.")
+        return says(f"```json\n{json.dumps({'claims': claims if said else None})}\n```")
 
-    stub = stubs.Stub(answer)
+    stub = Stub(answer)
     yield stub
     stub.close()
 
@@ -60,7 +46,7 @@ def say(*words: object) -> int:
 
 
 def test_a_model_lists_claims_that_are_checked_and_compared(
-    server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Stub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, out = tmp_path / "runs" / "first", tmp_path / "runs" / "first-claims-by-openai-wise"
     assert say("play", "mini-mafia", "--player", "scripted:bold", "--games", 6, "--out", run) == 0
@@ -85,9 +71,12 @@ def test_a_model_lists_claims_that_are_checked_and_compared(
     assert with_model.equals(plain)  # the labels are the rules'
     origins = read(corpora[1], "claims").collect()["origin"].unique().to_list()
     assert sorted(origins) == ["model:wise", "rules"]
+    before, after = (count_claims(read(folder, "claims"), read(folder, "statements")) for folder in corpora)
+    assert after.origins["model:wise"] > 0
+    assert replace(after, origins=before.origins) == before  # and so are the counts on the card
 
 
-def test_the_model_sees_the_statement_and_no_role(server: Any, tmp_path: Path) -> None:
+def test_the_model_sees_the_statement_and_no_role(server: Stub, tmp_path: Path) -> None:
     run = tmp_path / "first"
     assert say("play", "werewolf", "--player", "scripted:bold", "--games", 1, "--out", run) == 0
     assert say("label", run, "--claims-by", f"openai:wise@{server.url}", "--max-tokens", 330) == 1
