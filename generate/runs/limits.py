@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from liescope.common.errors import UsageError
 from liescope.generate.players.openai.key_rules import check_allowed
-from liescope.generate.players.protocol import Price
+from liescope.generate.players.protocol import PlayerContext, Price
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -37,6 +38,19 @@ class Limits:
     give_up_after: float = 1800.0
     currency: str = "USD"
     allowed_keys: tuple[str, ...] = ()
+
+    def context(self, **more: Any) -> PlayerContext:
+        """What players need to know of these limits. more: the other fields of `PlayerContext`."""
+        return PlayerContext(
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            give_up_after=self.give_up_after,
+            prices=dict(self.prices or {}),
+            max_tokens=self.max_tokens,
+            max_cost=self.max_cost,
+            allowed_keys=self.allowed_keys,
+            **more,
+        )
 
 
 def limits_of(

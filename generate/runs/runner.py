@@ -153,19 +153,12 @@ async def run(
             if journal is not None:
                 journal.record_endpoint(facts)
 
-        context = PlayerContext(
+        context = limits.context(
             log=log,
             game=job.game,
             prompts=limits.prompts,
-            concurrency=limits.concurrency,
-            timeout=limits.timeout,
-            give_up_after=limits.give_up_after,
-            prices=dict(limits.prices or {}),
-            max_tokens=limits.max_tokens,
-            max_cost=limits.max_cost,
             spent_tokens=progress.tokens,
             spent_cost=progress.cost,
-            allowed_keys=limits.allowed_keys,
             facts=() if journal is None else journal.endpoint_facts(),
             learn=learn,
             halt=halt or Halt(),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Callable, Iterator
 from math import log
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -21,29 +18,18 @@ from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
 from liescope.generate.players.openai import retry
+from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
 
-STUB = Path(__file__).parents[1] / "generate" / "players" / "openai" / "stub.py"
 TELLS = ("calm", "rush", "random", "trust")
 
 
-@pytest.fixture(scope="module")
-def stubs() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("liescope_tests_judge_stub", STUB)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-def serve(stubs: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
-    running: list[Any] = []
+    running: list[Stub] = []
 
-    def start(script: Callable[[Any, int], Any]) -> Any:
-        running.append(stubs.Stub(script))
+    def start(script: Script) -> Stub:
+        running.append(Stub(script))
         return running[-1]
 
     yield start
@@ -58,32 +44,25 @@ def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def chance(request: Any) -> float:
+def chance(request: Request) -> float:
     """What the server takes for the probability of a lie: high if the judged line holds a word of the mafioso."""
     said = request.body["messages"][0]["content"].partition("<<<")[2].partition(">>>")[0].strip().splitlines()[-1]
     return 0.9 if any(tell in said for tell in TELLS) else 0.2 + len(said) % 7 / 100
 
 
-def with_logprobs(stubs: ModuleType) -> Callable[[Any, int], Any]:
-    def answer(request: Any, _number: int) -> Any:
-        yes = chance(request)
-        top = [{"token": token, "logprob": log(share)} for token, share in ((" Yes", yes), (" No", 1 - yes))]
-        top.sort(key=lambda token: -token["logprob"])
-        found = stubs.says(top[0]["token"].strip())
-        found.body["choices"][0]["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
-        return found
-
-    return answer
+def with_logprobs(request: Request, _number: int) -> Answer:
+    yes = chance(request)
+    top = [{"token": token, "logprob": log(share)} for token, share in ((" Yes", yes), (" No", 1 - yes))]
+    top.sort(key=lambda token: -token["logprob"])
+    found = says(top[0]["token"].strip())
+    found.body["choices"][0]["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+    return found
 
 
-def stating(stubs: ModuleType) -> Callable[[Any, int], Any]:
+def stating(request: Request, _number: int) -> Answer:
     """A server that takes `logprobs` and ignores it."""
-
-    def answer(request: Any, _number: int) -> Any:
-        word = "Yes" if chance(request) > 0.5 else "No"
-        return stubs.says(word if "logprobs" in request.body else f"Probability: {chance(request):.2f}")
-
-    return answer
+    word = "Yes" if chance(request) > 0.5 else "No"
+    return says(word if "logprobs" in request.body else f"Probability: {chance(request):.2f}")
 
 
 def auroc(evaluation: Any, judge: str) -> Any:
@@ -94,9 +73,9 @@ def auroc(evaluation: Any, judge: str) -> Any:
 
 
 def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_for_once(
-    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+    serve: Any, model: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    stub = serve(with_logprobs(stubs))
+    stub = serve(with_logprobs)
     options: dict[str, Any] = {
         "judge": f"openai:wise@{stub.url}",
         "judge_cache": tmp_path / "judge.sqlite",
@@ -125,14 +104,12 @@ def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_fo
 
 
 def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_say_so(
-    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+    serve: Any, model: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    ignoring, refusing = stating(stubs), stating(stubs)
+    def refuses(request: Request, number: int) -> Answer:
+        return fails(400, "no logprobs") if "logprobs" in request.body else stating(request, number)
 
-    def refuses(request: Any, number: int) -> Any:
-        return stubs.fails(400, "no logprobs") if "logprobs" in request.body else refusing(request, number)
-
-    for number, script in enumerate((ignoring, refuses)):
+    for number, script in enumerate((stating, refuses)):
         stub = serve(script)
         cache = tmp_path / f"{number}.sqlite"
         found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=cache, draws=10)
@@ -143,10 +120,9 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
 
 
 def test_statements_that_the_judge_fails_on_are_counted_and_compared_on_what_both_scored(
-    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
+    serve: Any, model: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    answer = with_logprobs(stubs)
-    stub = serve(lambda request, number: stubs.says("I cannot say.") if number % 5 == 4 else answer(request, number))
+    stub = serve(lambda request, number: says("I cannot say.") if number % 5 == 4 else with_logprobs(request, number))
     found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=tmp_path / "c", draws=10)
     (facts,) = found.judges
     lost = sum(facts.failed.values())
@@ -157,8 +133,8 @@ def test_statements_that_the_judge_fails_on_are_counted_and_compared_on_what_bot
     assert any("have no score" in note for note in found.notes)
 
 
-def test_a_limit_draws_whole_games(serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path) -> None:
-    stub = serve(with_logprobs(stubs))
+def test_a_limit_draws_whole_games(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
+    stub = serve(with_logprobs)
     options: dict[str, Any] = {"judge_limit": 20, "judge_cache": tmp_path / "c", "draws": 10, "observers": True}
     found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", **options)
     judged = found.scores.filter(pl.col("detector") == "judge:wise").join(found.statements, on="statement_id")
@@ -169,13 +145,11 @@ def test_a_limit_draws_whole_games(serve: Any, stubs: ModuleType, model: Path, c
     assert seat.games <= 4
 
 
-def test_an_interrupted_judge_goes_on_where_it_was(
-    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
-) -> None:
-    answer, stopped = with_logprobs(stubs), {"on": True}
+def test_an_interrupted_judge_goes_on_where_it_was(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
+    stopped = {"on": True}
 
-    def script(request: Any, number: int) -> Any:
-        return stubs.fails(401) if stopped["on"] and number >= 10 else answer(request, number)
+    def script(request: Request, number: int) -> Answer:
+        return fails(401) if stopped["on"] and number >= 10 else with_logprobs(request, number)
 
     stub = serve(script)
     command = ["evaluate", str(model), "--corpus", str(corpus), "--draws", "10", "--out", str(tmp_path / "r")]
@@ -193,7 +167,6 @@ def test_an_interrupted_judge_goes_on_where_it_was(
 
 def test_ctrl_c_keeps_what_came(
     serve: Any,
-    stubs: ModuleType,
     model: Path,
     corpus: Path,
     tmp_path: Path,
@@ -203,12 +176,10 @@ def test_ctrl_c_keeps_what_came(
     import os
     import signal
 
-    answer = with_logprobs(stubs)
-
-    def script(request: Any, number: int) -> Any:
+    def script(request: Request, number: int) -> Answer:
         if number == 30:
             os.kill(os.getpid(), signal.SIGINT)
-        return answer(request, number)
+        return with_logprobs(request, number)
 
     stub = serve(script)
     options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
@@ -223,10 +194,8 @@ def test_ctrl_c_keeps_what_came(
     assert found.judges[0].found == made
 
 
-def test_a_judge_that_answers_nothing_is_given_up(
-    serve: Any, stubs: ModuleType, model: Path, corpus: Path, tmp_path: Path
-) -> None:
-    stub = serve(lambda request, number: stubs.says(""))
+def test_a_judge_that_answers_nothing_is_given_up(serve: Any, model: Path, corpus: Path, tmp_path: Path) -> None:
+    stub = serve(lambda request, number: says(""))
     with pytest.raises(EndpointRefused, match="answered none of 20 requests"):
         evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=tmp_path / "c", draws=10)
 

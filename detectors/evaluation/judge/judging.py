@@ -23,7 +23,6 @@ from liescope.detectors.examples import make_examples, target_column
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.generate.players.openai.player import open_model
-from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.limits import Limits
@@ -85,19 +84,7 @@ def judge_statements(
             spent = Spent()
 
             async def work(halt: Halt, spec: str = spec, spent: Spent = spent) -> Asking:
-                limits = judges.limits
-                context = PlayerContext(
-                    log=spent.add,
-                    game="",
-                    concurrency=limits.concurrency,
-                    timeout=limits.timeout,
-                    give_up_after=limits.give_up_after,
-                    prices=dict(limits.prices or {}),
-                    max_tokens=limits.max_tokens,
-                    max_cost=limits.max_cost,
-                    allowed_keys=limits.allowed_keys,
-                    halt=halt,
-                )
+                context = judges.limits.context(log=spent.add, game="", halt=halt)
                 asking = Asking(open_model(spec.removeprefix(_KIND), context), judges.prompt, replies, context)
                 try:
                     await asking.ask(items, progress)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -32,25 +29,15 @@ from liescope.games import (
 from liescope.generate.players.openai import pace, retry
 from liescope.generate.players.openai.player import OpenAIPlayer, open_openai
 from liescope.generate.players.protocol import Attempt, EndpointFacts, PlayerContext
+from tests.generate.players.openai import stub, tiny_model
 
-HERE = Path(__file__).parent
 Asked = dict[AskKind, tuple[Ask, tuple[Event, ...]]]
-
-
-def _load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"liescope_tests_openai_{name}", HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="session")
 def stubs() -> ModuleType:
     """The module with Stub, Answer, says and fails."""
-    return _load("stub")
+    return stub
 
 
 @pytest.fixture
@@ -65,8 +52,8 @@ def serve(stubs: ModuleType) -> Iterator[Callable[..., Any]]:
         return running[-1]
 
     yield start_stub
-    for stub in running:
-        stub.close()
+    for each in running:
+        each.close()
 
 
 @pytest.fixture(autouse=True)
@@ -149,9 +136,8 @@ def desk() -> type[Desk]:
 @pytest.fixture(scope="session")
 def tiny_model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A real OpenAI-compatible server process with a model that speaks gibberish; `url` and `model` name it."""
-    module = _load("tiny_model")
     folder = tmp_path_factory.mktemp("tiny_model")
-    module.make(folder)
-    server = module.ModelServer(folder)
+    tiny_model.make(folder)
+    server = tiny_model.ModelServer(folder)
     yield server
     server.close()
