@@ -56,6 +56,8 @@ class Detector(ABC):
 
     text: TextConfig
     options: DetectorOptions
+    notes: tuple[str, ...] = ()
+    """What the user should know of the last `fit`."""
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         """text: how a statement becomes text; options: an instance of `options_type`."""

@@ -66,7 +66,8 @@ class TrainResult:
     """A trained and saved detector.
 
     model: its folder; file: the contents of its model.json; rows: its figures, out of fold on train and on validation;
-    scores: statement_id, detector, target, score, fold, for both splits; notes: what could not be computed, and why.
+    scores: statement_id, detector, target, score, fold, for both splits; notes: what the detector left out, and what
+    could not be computed, and why.
     """
 
     model: Path
@@ -208,7 +209,7 @@ def _train(
     )
     figures = _own_figures(scores, statements, recipe)
     file = write_model(fresh, name, file, detector, scores, frozenset(statements["game_id"]), figures.rows)
-    return TrainResult(out, file, figures.rows, scores, figures.notes)
+    return TrainResult(out, file, figures.rows, scores, (*detector.notes, *figures.notes))
 
 
 def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) -> tuple[Rows, NDArray[np.float64]]:

@@ -20,7 +20,8 @@ from liescope.common.sentence_encoder import load_encoder
 from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.truncation import Fitted, fit_texts
 
 LOCAL = "local"
 """What model.json gives for an encoder loaded from a folder: its weights are in the model folder itself."""
@@ -31,6 +32,7 @@ PART = "encoder"
 _FILE, _PROBE_FILE = "head.skops", "probe.npy"
 _PROBE = "speaker: I checked player1 last night and I trust player2."
 _MEMORY = 100_000
+_NO_LIMIT = 2**20
 
 
 class EmbeddingOptions(DetectorOptions):
@@ -73,9 +75,11 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         from liescope.detectors.logistic import fit_quietly
 
         name = self.options.encoder
-        self._encoder = sentence_encoder(encoder_folder(name))
+        encoder = self._encoder = sentence_encoder(encoder_folder(name))
         head = _head(self.options)
-        fit_quietly(head, self._embed(examples, progress, remember=True), y)
+        read = encoder.read(examples, self.text)
+        self.notes = read.notes
+        fit_quietly(head, encoder.embed(read.texts, self.options.batch_size, progress, remember=True), y)
         self._head = head
         if name and Path(name).is_dir():
             self.options = self.options.model_copy(update={"encoder": LOCAL})
@@ -84,7 +88,10 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         if not examples:
             return np.empty((0, 2))
-        return np.asarray(self._head.predict_proba(self._embed(examples, progress)), dtype=np.float64)
+        encoder = self._fitted()
+        texts = encoder.read(examples, self.text).texts
+        embedded = encoder.embed(texts, self.options.batch_size, progress)
+        return np.asarray(self._head.predict_proba(embedded), dtype=np.float64)
 
     def save(self, folder: Path) -> None:
         from liescope.detectors.logistic import dump
@@ -136,10 +143,6 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
             )
         return detector
 
-    def _embed(self, examples: Sequence[Example], progress: Progress, remember: bool = False) -> NDArray[np.float32]:
-        texts = [textualize(example, self.text) for example in examples]
-        return self._fitted().embed(texts, self.options.batch_size, progress, remember)
-
     def _fitted(self) -> SentenceEncoder:
         if self._encoder is None:
             raise UsageError("this embedding detector has not learned anything yet; fit it first")
@@ -162,6 +165,10 @@ class SentenceEncoder:
     def __init__(self, model: Any) -> None:
         self._model = model
         self._seen: dict[str, NDArray[np.float32]] = {}
+
+    def read(self, examples: Sequence[Example], config: TextConfig) -> Fitted:
+        """The texts of statements, within the encoder's limit."""
+        return fit_texts(examples, config, self._model.tokenizer, self._model.max_seq_length or _NO_LIMIT)
 
     def embed(
         self, texts: Sequence[str], batch_size: int, progress: Progress = silent, remember: bool = False

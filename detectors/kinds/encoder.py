@@ -24,7 +24,8 @@ from liescope.detectors.examples import Example
 from liescope.detectors.kinds.embedding import LOCAL, PART, encoder_id, own_encoder
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.truncation import Fitted, fit_texts
 
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 2**16}
 _CLASSES: dict[str, Any] = {"id2label": {0: "honest", 1: "deceptive"}, "label2id": {"honest": 0, "deceptive": 1}}
@@ -37,7 +38,7 @@ class EncoderOptions(DetectorOptions):
     epochs: float = Field(default=3.0, gt=0, description="passes over the training statements")
     lr: float = Field(default=5e-5, gt=0, description="peak learning rate")
     batch_size: int = Field(default=32, ge=1, description="statements at a time")
-    max_length: int = Field(default=128, ge=8, description="tokens kept of a text, its end")
+    max_length: int = Field(default=256, ge=8, description="tokens read of a statement with its context")
     max_steps: int = Field(default=0, ge=0, description="stop after this many steps, 0 for no limit")
     held_out: float = Field(
         default=0.1, ge=0, lt=1, description="share of the games kept aside to choose the best epoch, 0 for the last"
@@ -79,7 +80,9 @@ print(classify({text}))
         with Reading(f"the encoder {o.encoder!r}", advice):
             self._tokenizer, self._model = _load(encoder_folder(o.encoder), **_CLASSES)
         learn, check = _split(len(y), groups, o.held_out, o.seed)
-        rows = self._tokenize([textualize(example, self.text) for example in examples])
+        read = self._read(examples)
+        self.notes = read.notes
+        rows = self._tokenize(read.texts)
         data = [{**row, "labels": int(label)} for row, label in zip(rows, y, strict=True)]
         with tempfile.TemporaryDirectory(prefix="liescope-") as scratch:
             trainer = Trainer(
@@ -101,7 +104,7 @@ print(classify({text}))
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         import torch
 
-        texts, place = distinct([textualize(example, self.text) for example in examples])
+        texts, place = distinct(self._read(examples).texts)
         rows = self._tokenize(texts)
         found, done = np.empty((len(rows), 2)), 0
         with torch.inference_mode():
@@ -137,13 +140,16 @@ print(classify({text}))
         detector._model = model.to(_device()).eval()
         return detector
 
+    def _read(self, examples: Sequence[Example]) -> Fitted:
+        """The texts of statements, within the limits of the options, the model and its tokenizer."""
+        most = getattr(self._model.config, "max_position_embeddings", None) or self.options.max_length
+        limit = min(self.options.max_length, most, self._tokenizer.model_max_length)
+        return fit_texts(examples, self.text, self._tokenizer, limit)
+
     def _tokenize(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
-        """Truncate from the left, so that the statement itself survives a long context."""
         if not texts:
             return []
-        self._tokenizer.truncation_side = "left"
-        limit = min(self.options.max_length, self._model.config.max_position_embeddings)
-        read = self._tokenizer(list(texts), truncation=True, max_length=limit)
+        read = self._tokenizer(list(texts))
         return [dict(zip(read, values, strict=True)) for values in zip(*read.values(), strict=True)]
 
 

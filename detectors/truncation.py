@@ -1,0 +1,72 @@
+"""Texts within an encoder's limit: the oldest context goes first, and of the statement itself at most the middle."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from liescope.detectors.examples import Example
+from liescope.detectors.textualize import TextConfig, textualize
+
+GAP = " … "
+_CHARS_PER_TOKEN = 16  # more than any language needs; it keeps the search short in a text without end
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """texts: of each example, within the limit; cut: how many statements lost words of their own; limit: in tokens."""
+
+    texts: list[str]
+    cut: int
+    limit: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say of it after training."""
+        if not self.cut:
+            return ()
+        return (
+            f"{self.cut:,} of {len(self.texts):,} statements have more words than the {self.limit} tokens that the "
+            "encoder reads; their middle was left out",
+        )
+
+
+def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, limit: int) -> Fitted:
+    """The text of each example in at most `limit` tokens, special ones included: as many of the latest statements of
+    its context as fit, and the middle left out of a statement that is too long by itself.
+    """
+
+    def fits(text: str) -> bool:
+        return _lengths(tokenizer, [text])[0] <= limit
+
+    texts, cut = [textualize(example, config) for example in examples], 0
+    for i, length in enumerate(_lengths(tokenizer, texts)):
+        if length > limit:
+            with_context = _with_context(examples[i], config)
+            texts[i] = _longest(with_context, min(config.context, len(examples[i].context)), fits)
+            if not fits(texts[i]):
+                cut += 1
+                texts[i] = _longest(_without_middle(texts[i]), min(len(texts[i]), _CHARS_PER_TOKEN * limit), fits)
+    return Fitted(texts, cut, limit)
+
+
+def _longest(make: Callable[[int], str], most: int, fits: Callable[[str], bool]) -> str:
+    """make(k) for the largest k from 0 to `most` that fits; make(0) if none does."""
+    return make(bisect_left(range(1, most + 1), True, key=lambda k: not fits(make(k))))
+
+
+def _with_context(example: Example, config: TextConfig) -> Callable[[int], str]:
+    return lambda kept: textualize(replace(example, context=example.context[-kept:] if kept else ()), config)
+
+
+def _without_middle(text: str) -> Callable[[int], str]:
+    """The beginning and the end of a text, as many characters as asked for."""
+    return lambda kept: f"{text[: kept - kept // 2]}{GAP}{text[len(text) - kept // 2 :]}"
+
+
+def _lengths(tokenizer: Any, texts: list[str]) -> list[int]:
+    if not texts:
+        return []
+    return [len(ids) for ids in tokenizer(texts, truncation=False, padding=False, verbose=False)["input_ids"]]
