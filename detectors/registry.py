@@ -18,6 +18,7 @@ DETECTORS = {
     "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
     "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
     "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
+    "observers": "liescope.detectors.kinds.observers:ObserversDetector",
 }
 
 

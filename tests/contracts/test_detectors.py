@@ -23,10 +23,13 @@ from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector
 from liescope.detectors.registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.transcript import Moment
 
 OWN = "counting"
 KINDS = [*DETECTORS, OWN]
 ROOT = Path(__file__).parents[2]
+READS_NO_WORDS = {"observers": "votes come after the words; tests/detectors/test_observers.py plants something in them"}
 HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "skops", "matplotlib"}
 
 
@@ -104,12 +107,12 @@ assert main(["evaluate", model, "--corpus", {str(corpus)!r}, "--draws", "10", "-
 
 @pytest.fixture(scope="module")
 def data(corpus: Path) -> Labelled:
-    return labelled(read_statements(corpus, ["train"]), "role", context=0)
+    return labelled(read_statements(corpus, ["train"]), "role", 0, read_transcripts(corpus))
 
 
 @pytest.fixture(scope="module")
 def held_out(corpus: Path) -> Labelled:
-    return labelled(read_statements(corpus, ["test", "validation"]), "role", context=0)
+    return labelled(read_statements(corpus, ["test", "validation"]), "role", 0, read_transcripts(corpus))
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +138,8 @@ def test_a_detector_finds_what_was_planted_in_games_it_has_not_seen(
     proba = fitted[kind].predict_proba(held_out.examples)
     assert proba.shape == (len(held_out.y), 2)
     assert np.allclose(proba.sum(axis=1), 1)
+    if kind in READS_NO_WORDS:
+        pytest.skip(READS_NO_WORDS[kind])
     assert roc_auc_score(held_out.y, proba[:, 1]) > 0.7
 
 
@@ -189,8 +194,24 @@ def test_renaming_every_player_leaves_the_scores_as_they_are(
             text = text.replace(old, new)
         return text
 
+    def seen(moment: Moment | None) -> Moment | None:
+        if moment is None:
+            return None
+        game = moment.transcript
+        turns = [
+            replace(t, player=fresh[t.player], text=renamed(t.text), target=fresh.get(t.target, "")) for t in game.turns
+        ]
+        names = tuple(fresh[n] for n in reversed(game.names))
+        return Moment(replace(game, names=names, turns=tuple(turns)), moment.upto)
+
     others = [
-        replace(e, text=renamed(e.text), speaker=fresh[e.speaker], names=tuple(fresh[n] for n in reversed(e.names)))
+        replace(
+            e,
+            text=renamed(e.text),
+            speaker=fresh[e.speaker],
+            names=tuple(fresh[n] for n in reversed(e.names)),
+            seen=seen(e.seen),
+        )
         for e in held_out.examples
     ]
     assert [e.text for e in others] != [e.text for e in held_out.examples]

@@ -1,0 +1,190 @@
+"""The votes as a detector: the exact posterior, habits that were planted, tables of any size, and no votes at all."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from liescope.common.errors import BadData, UsageError
+from liescope.detectors.examples import Example, examples_of
+from liescope.detectors.kinds.observers import ObserversDetector, ObserversOptions
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.training import Recipe, train_recipe
+from liescope.detectors.view import votes
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, Moment, Transcript, Turn
+from liescope.detectors.view.votes import Habits, Table, Vote, posterior_of, table_of
+
+HABITS = Habits(deceptive=-1.5, honest=0.8, killed=-3.0, prevalence=0.3)
+
+
+def a_vote(voter: str, target: str, day: int = 1) -> Turn:
+    return Turn(VOTED, voter, target=target, day=day)
+
+
+def a_game(turns: Sequence[Turn], names: str = "ABCDE", deceivers: int | None = 1, key: str = "g") -> Transcript:
+    return Transcript(key, tuple(names), tuple(turns), "", deceivers)
+
+
+def by_hand(table: Table, habits: Habits) -> list[float]:
+    """The posterior as the formula says it, set by set."""
+    sizes = range(table.seats + 1) if table.deceivers is None else [table.deceivers]
+    total, found = 0.0, [0.0] * table.seats
+    for chosen in (set(one) for size in sizes for one in combinations(range(table.seats), size)):
+        chance = math.exp(habits.killed * len(chosen & set(table.killed)))
+        if table.deceivers is None:
+            chance *= (habits.prevalence / (1 - habits.prevalence)) ** len(chosen)
+        for vote in table.votes:
+            b = habits.deceptive if vote.voter in chosen else habits.honest
+            weights = {at: math.exp(b * (at in chosen)) for at in vote.candidates}
+            chance *= weights[vote.target] / sum(weights.values())
+        total += chance
+        for at in chosen:
+            found[at] += chance
+    return [one / total for one in found]
+
+
+def a_table(draw: random.Random, seats: int, deceivers: int | None) -> Table:
+    alive = draw.sample(range(seats), seats - 1)
+    dead = (set(range(seats)) - set(alive)).pop()
+    cast = [Vote(v, draw.choice([c for c in alive if c != v]), tuple(c for c in alive if c != v)) for v in alive]
+    return Table(seats, deceivers, (dead,), tuple(cast))
+
+
+@pytest.mark.parametrize("deceivers", [1, 2, 3, None])
+def test_the_posterior_is_the_sum_over_all_sets(deceivers: int | None) -> None:
+    draw = random.Random(0)
+    for _ in range(5):
+        table = a_table(draw, 6, deceivers)
+        assert posterior_of(table, HABITS) == pytest.approx(by_hand(table, HABITS))
+
+
+@pytest.mark.parametrize("deceivers", [2, None])
+def test_a_table_too_large_for_the_sum_is_sampled(deceivers: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(1)
+    tables = [a_table(draw, 9, deceivers) for _ in range(5)]
+    exact = np.concatenate([posterior_of(table, HABITS) for table in tables])
+    monkeypatch.setattr(votes, "MOST_SETS", 1)
+    close = np.concatenate([posterior_of(table, HABITS) for table in tables])
+    assert not np.array_equal(close, exact)
+    assert np.abs(close - exact).max() < 0.04
+
+
+def test_a_large_table_takes_little_time() -> None:
+    table = a_table(random.Random(2), 40, 12)
+    found = posterior_of(table, HABITS)
+    assert found.sum() == pytest.approx(12, abs=0.01)
+    assert ((found >= 0) & (found <= 1)).all()
+
+
+@pytest.mark.parametrize(("deceivers", "share"), [(1, 0.2), (2, 0.4), (None, 0.3)])
+def test_without_votes_every_player_has_the_prior(deceivers: int | None, share: float) -> None:
+    table = table_of(Moment(a_game([Turn(SAID, "A", "hello", key="1")], deceivers=deceivers)))
+    assert posterior_of(table, HABITS) == pytest.approx([share] * 5)
+
+
+def test_votes_count_once_they_are_cast_and_candidates_are_those_alive() -> None:
+    turns = [Turn(KILLED, "E"), a_vote("A", "B"), a_vote("B", "A"), Turn(EXILED, "B"), a_vote("A", "C", 2)]
+    game = a_game(turns)
+    assert table_of(Moment(game, 1)).votes == ()
+    assert table_of(Moment(game, 2)).votes == (Vote(0, 1, (1, 2, 3)),)
+    assert table_of(Moment(game)).votes == (Vote(0, 1, (1, 2, 3)), Vote(1, 0, (0, 2, 3)), Vote(0, 2, (2, 3)))
+    assert table_of(Moment(game)).killed == (4,)
+
+
+def test_a_revote_takes_the_place_of_the_vote_and_another_day_adds_to_it() -> None:
+    once = table_of(Moment(a_game([a_vote("A", "B"), a_vote("A", "C")])))
+    assert [vote.target for vote in once.votes] == [2]
+    twice = table_of(Moment(a_game([a_vote("A", "B"), a_vote("A", "C", day=2)])))
+    assert [vote.target for vote in twice.votes] == [1, 2]
+
+
+@pytest.mark.parametrize("target", ["A", "E", "Nobody", ""])
+def test_a_vote_for_nobody_who_can_be_named_says_nothing(target: str) -> None:
+    assert table_of(Moment(a_game([Turn(KILLED, "E"), a_vote("A", target)]))).votes == ()
+
+
+def played(draw: random.Random, number: int, honest: float, deceptive: float) -> tuple[Transcript, set[str]]:
+    """A game of seven with two who deceive, whose players vote by these log-odds."""
+    names = "ABCDEFG"
+    lying = set(draw.sample(names, 2))
+    turns = [Turn(SAID, name, "hello", key=f"{number}:{name}") for name in names]
+    for voter in names:
+        others = [name for name in names if name != voter]
+        b = deceptive if voter in lying else honest
+        (target,) = draw.choices(others, [math.exp(b * (name in lying)) for name in others])
+        turns.append(a_vote(voter, target))
+    return a_game(turns, names, 2, f"g{number}"), lying
+
+
+def fitted(games: Sequence[tuple[Transcript, set[str]]]) -> tuple[ObserversDetector, list[Example], np.ndarray]:
+    examples = [example for game, _ in games for example in examples_of(Moment(game), 0).values()]
+    lying = {game.game_id: names for game, names in games}
+    y = np.array([example.speaker in lying[example.game_id] for example in examples])
+    groups = np.array([example.game_id for example in examples])
+    return ObserversDetector(TextConfig(), ObserversOptions()).fit(examples, y, groups), examples, y
+
+
+def test_habits_that_were_planted_are_found_and_name_who_deceives_in_games_not_seen() -> None:
+    draw = random.Random(3)
+    detector, _, _ = fitted([played(draw, n, honest=1.0, deceptive=-1.5) for n in range(400)])
+    assert detector._habits.honest == pytest.approx(1.0, abs=0.2)
+    assert detector._habits.deceptive == pytest.approx(-1.5, abs=0.5)
+    others = [played(draw, n, honest=1.0, deceptive=-1.5) for n in range(400, 500)]
+    examples = [example for game, _ in others for example in examples_of(Moment(game), 0).values()]
+    lying = {game.game_id: names for game, names in others}
+    y = np.array([example.speaker in lying[example.game_id] for example in examples])
+    whole = detector.predict_whole(examples)
+    assert whole[y].mean() > whole[~y].mean() + 0.15
+    # What is said before the votes is scored before the votes.
+    assert np.allclose(detector.predict_proba(examples)[:, 1], 2 / 7)
+    # Calibrated: the posterior is the share that it says.
+    sure = whole > 0.6
+    assert y[sure].mean() == pytest.approx(whole[sure].mean(), abs=0.12)
+
+
+def test_votes_at_random_teach_nothing() -> None:
+    draw = random.Random(4)
+    detector, examples, _ = fitted([played(draw, n, honest=0.0, deceptive=0.0) for n in range(300)])
+    assert np.abs(detector.predict_whole(examples) - 2 / 7).max() < 0.2
+
+
+def test_voters_whose_side_is_not_known_are_left_out_of_learning() -> None:
+    draw = random.Random(5)
+    games = [played(draw, n, honest=3.0, deceptive=-3.0) for n in range(20)]
+    silent = [
+        (
+            Transcript(
+                g.game_id, g.names, tuple(t for t in g.turns if t.player != min(lying) or t.kind == VOTED), "", 2
+            ),
+            lying,
+        )
+        for g, lying in games
+    ]
+    assert fitted(silent)[0]._habits.honest == pytest.approx(0.0)
+
+
+def test_another_target_than_the_role_is_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--target role"):
+        train_recipe(corpus, tmp_path / "m", Recipe("observers", "claim", TextConfig(), {}, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"deceptive": 1e9}', "cannot be read"),
+        ('{"odd": 1}', "cannot be read"),
+        ('{"prevalence": 0}', "share of players"),
+        ("[" * 3000, "cannot be read"),
+        (" " * 5000, "larger than"),
+    ],
+)
+def test_numbers_of_a_stranger_are_checked(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "observers.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadData, match=said):
+        ObserversDetector.load(tmp_path, TextConfig(), ObserversOptions())
