@@ -1,13 +1,16 @@
-"""Cross-validation by game: every statement is scored by a detector that saw no statement of its game."""
+"""Folds: by game, so that every statement is scored by a detector that saw no statement of its game, and by anything
+else that a detector may not have heard, a speaking model for one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
+INNER_FOLDS = 3
 
 
 def fold_of(y: NDArray[np.bool_], groups: NDArray[np.str_], folds: int, seed: int) -> Rows:
@@ -28,3 +31,43 @@ def out_of_fold(fold: Rows, fit_predict: Callable[[Rows, Rows, int], NDArray[np.
         held_out = np.flatnonzero(fold == number)
         score[held_out] = fit_predict(np.flatnonzero(fold != number), held_out, int(number))
     return score
+
+
+def by_unit(
+    units: NDArray[np.str_], games: NDArray[np.str_], y: NDArray[np.bool_], rows: Rows
+) -> list[tuple[Rows, Rows]]:
+    """(rows to fit on, rows to score), each time with a third of the units left out and every game they are in. Folds
+    that lack a class on either side are left out.
+    """
+    found = []
+    for away in _dealt(units[rows]):
+        out = rows[np.isin(units[rows], away)]
+        rest = rows[~np.isin(games[rows], np.unique(games[out]))]
+        found.append((rest, out))
+    return [fold for fold in found if all(_both(y[side]) for side in fold)]
+
+
+def by_game(games: NDArray[np.str_], y: NDArray[np.bool_], rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+    """The same with a third of the games left out; none if a class is in one game alone."""
+    most = min(len(np.unique(games[rows][y[rows] == label])) for label in (True, False))
+    if most < 2:
+        return []
+    fold = fold_of(y[rows], games[rows], min(INNER_FOLDS, most), seed)
+    found = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
+    return [fold for fold in found if all(_both(y[side]) for side in fold)]
+
+
+def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:
+    """The units in `INNER_FOLDS` groups of about equally many statements."""
+    names, counts = np.unique(units, return_counts=True)
+    groups: list[list[str]] = [[] for _ in range(min(INNER_FOLDS, len(names)))]
+    sizes = [0] * len(groups)
+    for at in np.argsort(-counts, kind="stable"):
+        smallest = sizes.index(min(sizes))
+        groups[smallest].append(str(names[at]))
+        sizes[smallest] += int(counts[at])
+    return iter(groups)
+
+
+def _both(y: NDArray[np.bool_]) -> bool:
+    return bool(y.any() and not y.all())

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
@@ -32,6 +33,11 @@ def logistic(strength: float, seed: int = 0) -> LogisticRegression:
     the inverse of the L2 penalty.
     """
     return LogisticRegression(C=strength, max_iter=2000, random_state=seed)
+
+
+def scaled_logistic(strength: float, seed: int = 0) -> Pipeline:
+    """An unfitted pipeline for features of any size: `scale`, `head`."""
+    return Pipeline([("scale", StandardScaler()), ("head", logistic(strength, seed))])
 
 
 def fit_quietly(model: Any, features: Any, y: NDArray[np.bool_]) -> None:
@@ -78,6 +84,17 @@ def restore_logistic(fresh: LogisticRegression, learned: Any, features: int) -> 
     fresh.coef_ = numbers(learned.coef_, (1, features))
     fresh.intercept_ = numbers(learned.intercept_, (1,))
     fresh.n_features_in_ = features
+
+
+def restore_scaled(fresh: Pipeline, saved: Pipeline, features: int) -> None:
+    """The same for a pipeline of `scaled_logistic`."""
+    scale, learned = fresh["scale"], saved["scale"]
+    for part in ("mean_", "scale_", "var_"):
+        setattr(scale, part, numbers(getattr(learned, part), (features,)))
+    if not (scale.scale_ > 0).all():
+        raise ValueError("its features are divided by 0")
+    scale.n_features_in_ = features
+    restore_logistic(fresh["head"], saved["head"], features)
 
 
 def numbers(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:

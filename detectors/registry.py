@@ -19,6 +19,7 @@ DETECTORS = {
     "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
     "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
     "observers": "liescope.detectors.kinds.observers:ObserversDetector",
+    "probe": "liescope.detectors.kinds.probe:ProbeDetector",
 }
 
 

@@ -72,11 +72,11 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         _groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
-        from liescope.detectors.logistic import fit_quietly
+        from liescope.detectors.logistic import fit_quietly, scaled_logistic
 
         name = self.options.encoder
         encoder = self._encoder = sentence_encoder(encoder_folder(name))
-        head = _head(self.options)
+        head = scaled_logistic(self.options.strength, self.options.seed)
         read = encoder.read(examples, self.text)
         self.notes = read.notes
         fit_quietly(head, encoder.embed(read.texts, self.options.batch_size, progress, remember=True), y)
@@ -119,20 +119,15 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import numbers, opened, restore_logistic
+        from liescope.detectors.logistic import opened, restore_scaled, scaled_logistic
 
         detector = cls(text, options)
         name = detector.options.encoder
         encoder = detector._encoder = _saved_encoder(folder, name)
         now = encoder.embed([_PROBE], 1)
-        width = now.shape[1]
-        head = _head(detector.options)
+        head = scaled_logistic(detector.options.strength, detector.options.seed)
         with opened(folder / _FILE) as saved:
-            learned = saved["scale"]
-            for part in ("mean_", "scale_", "var_"):
-                setattr(head["scale"], part, numbers(getattr(learned, part), (width,)))
-            head["scale"].n_features_in_ = width
-            restore_logistic(head["head"], saved["head"], width)
+            restore_scaled(head, saved, now.shape[1])
         detector._head = head
         with Reading(folder / _PROBE_FILE, "train the detector again"):
             probe = np.load(folder / _PROBE_FILE, allow_pickle=False)
@@ -224,13 +219,3 @@ def _saved_encoder(folder: Path, name: str) -> SentenceEncoder:
             "or a Hub id; train it again, and the weights are kept in the model's own folder"
         )
     return sentence_encoder(encoder_folder(name))
-
-
-def _head(o: EmbeddingOptions) -> Any:
-    """An unfitted scikit-learn pipeline: `scale`, `head`."""
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from liescope.detectors.logistic import logistic
-
-    return Pipeline([("scale", StandardScaler()), ("head", logistic(o.strength, o.seed))])

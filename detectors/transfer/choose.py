@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from typing import Any
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from liescope.common.errors import UsageError
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.ranking import rank_metrics
-from liescope.detectors.folds import fold_of
+from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.table import UNITS, Rows, Table
 
-INNER_FOLDS = 3
 _BY_GAME = "games"  # what inner folds leave out where there is but one unit of every kind
 
 Setting = Mapping[str, Any]
@@ -88,35 +87,12 @@ def inner_folds(table: Table, learn: Rows, by: str, seed: int) -> tuple[str, lis
     """(what they leave out, folds of rows to fit on and rows to score). Units of the same kind as outside are left out
     where at least two of them can be; else speaking models; else games. No game is on both sides of a fold.
     """
-    games, y = table.games, table.y
     for kind in dict.fromkeys((by, "model")):
-        units = table.column(UNITS[kind])
-        folds = []
-        for away in _dealt(units[learn]):
-            out = learn[np.isin(units[learn], away)]
-            rest = learn[~np.isin(games[learn], np.unique(games[out]))]
-            if _both(y[rest]) and _both(y[out]):
-                folds.append((rest, out))
+        folds = by_unit(table.column(UNITS[kind]), table.games, table.y, learn)
         if len(folds) >= 2:
             return kind, folds
-    most = min(len(np.unique(games[learn][y[learn] == label])) for label in (True, False))
-    if most < 2:
-        return "", []
-    fold = fold_of(y[learn], games[learn], min(INNER_FOLDS, most), seed)
-    by_game = [(learn[fold != number], learn[fold == number]) for number in np.unique(fold)]
-    return _BY_GAME, [(rest, out) for rest, out in by_game if _both(y[rest]) and _both(y[out])]
-
-
-def _dealt(units: NDArray[np.str_]) -> Iterator[list[str]]:
-    """The units in `INNER_FOLDS` groups of about equally many statements."""
-    names, counts = np.unique(units, return_counts=True)
-    groups: list[list[str]] = [[] for _ in range(min(INNER_FOLDS, len(names)))]
-    sizes = [0] * len(groups)
-    for at in np.argsort(-counts, kind="stable"):
-        smallest = sizes.index(min(sizes))
-        groups[smallest].append(str(names[at]))
-        sizes[smallest] += int(counts[at])
-    return iter(groups)
+    folds = by_game(table.games, table.y, learn, seed)
+    return (_BY_GAME if folds else ""), folds
 
 
 def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, out: Rows) -> NDArray[np.float64]:
@@ -138,7 +114,3 @@ def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, 
 def _auroc(y: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
     one = np.ones((1, 1), np.float32)
     return float(rank_metrics(Scored(y, score, np.zeros(len(y), np.int64), 1), one, {})["auroc"][0])
-
-
-def _both(y: NDArray[np.bool_]) -> bool:
-    return bool(y.any() and not y.all())

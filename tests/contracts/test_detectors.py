@@ -116,12 +116,13 @@ def held_out(corpus: Path) -> Labelled:
 
 
 @pytest.fixture(scope="module")
-def options(tiny_encoder: Path) -> Mapping[str, dict[str, Any]]:
+def options(tiny_encoder: Path, tiny_lm: Path) -> Mapping[str, dict[str, Any]]:
     small = {"encoder": str(tiny_encoder), "batch_size": 16}
     return {
         "tfidf": {"chars": 3},
         "embedding": {"batch_size": 16},
         "encoder": {**small, "epochs": 8.0, "lr": 0.01, "max_length": 32},
+        "probe": {"lm": str(tiny_lm), "layers": 2},
     }
 
 

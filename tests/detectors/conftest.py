@@ -168,3 +168,24 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
     BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=64, **shape)).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Llama of four layers with random weights, with the corpus's words as its vocabulary."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny") / "llama"
+    words = ["<unk>", "<s>", "</s>", ".", ":", "?", "yes", "no", "speaker", "player1", "player2", "player3"]
+    words += sorted({*SHARED, *TELLS[True], *TELLS[False]})
+    plain = Tokenizer(models.WordLevel({word: at for at, word in enumerate(words)}, unk_token="<unk>"))
+    plain.pre_tokenizer = pre_tokenizers.Whitespace()
+    marks = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
+    PreTrainedTokenizerFast(tokenizer_object=plain, **marks).save_pretrained(folder)
+    torch.manual_seed(0)
+    shape = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 32}
+    config = LlamaConfig(vocab_size=len(words), max_position_embeddings=64, initializer_range=0.2, **shape)
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder

@@ -1,0 +1,211 @@
+"""A linear probe: the hidden states of a local causal language model at a statement's tokens, into a logistic
+regression.
+
+That a linear function of such states tells true from false, and honest from deceptive, was shown by Azaria and Mitchell
+(2023), Marks and Tegmark (2023) and Goldowsky-Dill et al. of Apollo Research (2025), on what the model itself reads or
+says. Here it reads what others said, whoever they are.
+
+It reads the context and then the statement; the states are averaged over the statement's own tokens. One pass gives
+several layers. The layer is chosen on statements of speaking models that the regression has not learned from, in games
+that it has not learned from; on games alone where fewer than three models speak, or all of them in every game.
+
+A model that is named by its Hub id is not kept with the detector; one that comes from a folder is copied into it. The
+states of a fixed sentence are kept in either case, so that another model of the same name is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from liescope.common.encoder_folder import is_hub_id
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import Reading
+from liescope.detectors.activations import Activations
+from liescope.detectors.examples import Example
+from liescope.detectors.folds import by_game, by_unit
+from liescope.detectors.kinds.embedding import LOCAL, PART, own_encoder
+from liescope.detectors.language_model import LanguageModel, Passage, language_model
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.textualize import TextConfig, textualize
+
+_FILE, _PROBE_FILE = "head.skops", "probe.npy"
+_PROBE = Passage("", "speaker: I checked player1 last night and I trust player2.")
+_MODELS = 3  # speaking models, at least, for the layer to be chosen on models that were held out
+_APART = 0.1  # standard deviations; rounding to bf16 moves most of a state by less, another model by more
+
+
+class ProbeOptions(DetectorOptions):
+    """layer: after training, the one that was chosen."""
+
+    lm: str = Field(default="", description="the language model that is read, a Hub id or a folder")
+    layers: int = Field(default=8, ge=1, description="layers to choose among, evenly spaced")
+    layer: int = Field(default=0, ge=0, description="the layer to use, 0 to choose on models that are held out")
+    strength: float = Field(default=0.01, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
+    max_length: int = Field(default=512, ge=8, description="tokens of a pass: the statement, and what fits before it")
+    cache: str = Field(default="", description="a folder that keeps hidden states, so that none is computed twice")
+
+
+class ProbeDetector(Detector):
+    """A logistic regression over a language model's hidden states."""
+
+    kind = "probe"
+    options_type = ProbeOptions
+    folds = 3
+    packages = ("scikit-learn", "skops", "torch", "transformers", "safetensors", "accelerate")
+    extra = "train"
+    grid = MappingProxyType({"strength": (0.0001, 0.01, 1.0)})
+
+    options: ProbeOptions
+    _states: Activations | None = None
+    _head: Any = None
+
+    def fit(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        progress: Progress = silent,
+    ) -> Self:
+        from liescope.detectors.logistic import fit_quietly, scaled_logistic
+
+        o = self.options
+        model = language_model(o.lm)
+        layers = candidates(model, o)
+        self._states = Activations(model, layers, o.max_length, Path(o.cache) if o.cache else None)
+        states = self._states.of([passage(example, self.text) for example in examples], progress, remember=True)
+        best = 0
+        if len(layers) > 1:
+            scored = self._try_layers(states, y, groups, [example.speaker_model for example in examples], progress)
+            best = int(scored.argmax())
+        self._head = scaled_logistic(o.strength, o.seed)
+        fit_quietly(self._head, _of_layer(states, best), y)
+        # The cache is this user's folder, and no part of what is saved.
+        chosen = {"layer": layers[best], "cache": ""} | ({"lm": LOCAL} if Path(o.lm).is_dir() else {})
+        self.options = o.model_copy(update=chosen)
+        return self
+
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+        if not examples:
+            return np.empty((0, 2))
+        fitted = self._fitted()
+        states = fitted.of([passage(example, self.text) for example in examples], progress)
+        found = self._head.predict_proba(_of_layer(states, fitted.layers.index(self.options.layer)))
+        return np.asarray(found, dtype=np.float64)
+
+    def save(self, folder: Path) -> None:
+        from liescope.detectors.logistic import dump
+
+        model = self._fitted().model
+        dump(self._head, folder / _FILE)
+        np.save(folder / _PROBE_FILE, _probe(model, self.options), allow_pickle=False)
+        if self.options.lm == LOCAL:
+            model.copy_to(folder / PART)
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:
+        assert isinstance(options, ProbeOptions)
+        return options.lm if options.lm != LOCAL and is_hub_id(options.lm) else None
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        from liescope.detectors.logistic import numbers, opened, restore_scaled, scaled_logistic
+
+        detector = cls(text, options)
+        o = detector.options
+        model = saved_language_model(folder, o.lm)
+        if not 1 <= o.layer <= model.layers or o.cache:
+            raise BadData(f"{folder} names a layer or a cache that no saved probe has; train the detector again")
+        now = _probe(model, o)
+        head = scaled_logistic(o.strength, o.seed)
+        with opened(folder / _FILE) as saved:
+            restore_scaled(head, saved, len(now))
+        with Reading(folder / _PROBE_FILE, "train the detector again"):
+            then = numbers(np.load(folder / _PROBE_FILE, allow_pickle=False), now.shape)
+        if np.median(np.abs(now - then) / head["scale"].scale_) > _APART:
+            raise BadData(
+                f"the language model {o.lm!r} is not the one that {folder} was trained with (its states for a fixed "
+                "sentence differ); get that version, or train again"
+            )
+        detector._states, detector._head = Activations(model, (o.layer,), o.max_length), head
+        return detector
+
+    def _try_layers(
+        self,
+        states: NDArray[np.float16],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        speakers: Sequence[str],
+        progress: Progress,
+    ) -> NDArray[np.float64]:
+        """(layers,): the mean AUROC on statements of models, or else of games, that were held out."""
+        from sklearn.metrics import roc_auc_score
+
+        from liescope.detectors.logistic import fit_quietly, scaled_logistic
+
+        models, rows = np.array(speakers, dtype=np.str_), np.arange(len(y))
+        folds = by_unit(models, groups, y, rows) if len(np.unique(models)) >= _MODELS else []
+        folds = folds if len(folds) > 1 else by_game(groups, y, rows, self.options.seed)
+        found = np.zeros((len(folds) or 1, states.shape[1]))
+        for number, (learn, out) in enumerate(folds):
+            for at in range(states.shape[1]):
+                progress("choosing a layer", number * states.shape[1] + at, found.size)
+                head = scaled_logistic(self.options.strength, self.options.seed)
+                layer = _of_layer(states, at)
+                fit_quietly(head, layer[learn], y[learn])
+                found[number, at] = roc_auc_score(y[out], head.decision_function(layer[out]))
+        progress("choosing a layer", found.size, found.size)
+        mean: NDArray[np.float64] = found.mean(axis=0)
+        return mean
+
+    def _fitted(self) -> Activations:
+        if self._states is None:
+            raise UsageError("this probe has not learned anything yet; fit it first")
+        return self._states
+
+
+def passage(example: Example, config: TextConfig) -> Passage:
+    """A statement and what stands before it. Its own words are the last line of its text."""
+    before, line, own = textualize(example, config).rpartition("\n")
+    return Passage(before + line, own)
+
+
+def candidates(model: LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
+    """The layers to choose among, from the first to the last. Raises UsageError for a layer that there is not."""
+    if o.layer > model.layers:
+        raise UsageError(f"{o.lm} has {model.layers} layers; --layer {o.layer} is none of them")
+    if o.layer:
+        return (o.layer,)
+    return tuple(np.unique(np.linspace(1, model.layers, min(o.layers, model.layers)).round().astype(int)).tolist())
+
+
+def saved_language_model(folder: Path, name: str) -> LanguageModel:
+    """The model that a saved detector names: a Hub id, or the one in its own folder. Raises BadData."""
+    if name == LOCAL:
+        part = own_encoder(folder)
+        if not (part / "config.json").is_file():
+            raise BadData(f"{part} holds no language model, so the model folder is damaged; train the detector again")
+        return language_model(str(part))
+    if not is_hub_id(name):
+        raise BadData(
+            f"{folder} names {name[:100]!r} as its language model, but a saved detector may name only a Hub id; train "
+            "it again, and the weights are kept in its own folder"
+        )
+    return language_model(name)
+
+
+def _probe(model: LanguageModel, o: ProbeOptions) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = _of_layer(model.states([_PROBE], [o.layer], o.max_length), 0)[0]
+    return found
+
+
+def _of_layer(states: NDArray[np.float16], at: int) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = states[:, at].astype(np.float32)
+    return found
