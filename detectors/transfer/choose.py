@@ -91,8 +91,7 @@ def inner_folds(table: Table, learn: Rows, by: str, seed: int) -> tuple[str, lis
         folds = by_unit(table.column(UNITS[kind]), table.games, table.y, learn)
         if len(folds) >= 2:
             return kind, folds
-    folds = by_game(table.games, table.y, learn, seed)
-    return (_BY_GAME if folds else ""), folds
+    return _BY_GAME, by_game(table.games, table.y, learn, seed)
 
 
 def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, out: Rows) -> NDArray[np.float64]:

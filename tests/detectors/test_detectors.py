@@ -15,7 +15,7 @@ from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageErro
 from liescope.detectors.batches import by_length, distinct
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.protocol import Detector
-from liescope.detectors.registry import load_parts, make
+from liescope.detectors.registry import DETECTORS, load_parts, make
 from liescope.detectors.textualize import TextConfig, textualize
 
 
@@ -99,7 +99,7 @@ def test_an_encoder_that_cannot_be_had_is_a_usage_error(kind: str, data: Labelle
 
 
 def test_an_unknown_kind_names_the_choices() -> None:
-    with pytest.raises(UnknownName, match="embedding, encoder, tfidf"):
+    with pytest.raises(UnknownName, match=", ".join(sorted(DETECTORS))):
         make("tf-idf", TextConfig(), {})
 
 

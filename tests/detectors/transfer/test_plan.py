@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import polars as pl
 import pytest
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.detectors import folds
 from liescope.detectors.protocol import silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import transfer
@@ -71,7 +71,7 @@ def test_options_are_chosen_on_folds_that_leave_out_units_of_the_same_kind_where
 def test_inner_folds_with_one_class_to_learn_from_or_to_score_are_left_out(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules[inner_folds.__module__], "fold_of", lambda y, *_: y.astype(int))
+    monkeypatch.setattr(folds, "fold_of", lambda y, *_: y.astype(int))
     learn = np.flatnonzero(table.column("speaker_model") == "ada")
     assert inner_folds(table, learn, "model", 0) == ("games", [])
 
