@@ -14,6 +14,8 @@ from liescope.common.console import emit
 from liescope.common.declared_options import with_declared
 from liescope.common.errors import UsageError
 from liescope.data_cards.tables import TARGETS
+from liescope.detectors.calibrate import METHODS, TEMPERATURE
+from liescope.detectors.conformal import COVERAGE
 from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
@@ -61,6 +63,9 @@ def train(
         int | None,
         typer.Option(metavar="N", help="Folds of the cross-validation by game, 0 for none; each kind has its default."),
     ] = None,
+    calibrate: Annotated[
+        str, typer.Option(help=f"How scores are made probabilities, by the folds: {', '.join(METHODS)}.")
+    ] = TEMPERATURE,
     seed: Seed = 0,
     keep_lost: KeepLost = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing model at --out.")] = False,
@@ -83,6 +88,7 @@ def train(
         mask_role_words=mask_role_words,
         speaker_tag=speaker_tag,
         folds=folds,
+        calibrate=calibrate,
         seed=seed,
         keep_lost=keep_lost,
         overwrite=overwrite,
@@ -106,10 +112,14 @@ def score(
         typer.Option("--in", help="Read statements from a .jsonl(.gz), .parquet or .csv file with a column `text`."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write scores to a .jsonl(.gz), .parquet or .csv file.")] = None,
+    coverage: Annotated[
+        float, typer.Option(help="How much of either class the verdicts may not get wrong: more, and more abstain.")
+    ] = COVERAGE,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file at --out.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Score statements: the probability that each is deceptive, and whether it is above the model's thresholds.
+    """Score statements: the probability that each is deceptive, whether it is above the model's thresholds, and a
+    verdict, which may be to abstain.
 
     A row of a file may also have `speaker`, `names` (of every player) and `context` (earlier statements, oldest first);
     rows with a `game_id` have the rows of that game before them as their context.
@@ -126,7 +136,8 @@ def score(
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
     if out is not None:
-        done = score_file(model, file or texts or lines(sys.stdin), out=out, overwrite=overwrite, progress=True)
+        given = file or texts or lines(sys.stdin)
+        done = score_file(model, given, out=out, coverage=coverage, overwrite=overwrite, progress=True)
         if as_json:
             emit(done.to_json())
         else:
@@ -135,7 +146,7 @@ def score(
         return
     loaded = load(model)
     with statements_of(file) if file else nullcontext((texts or lines(sys.stdin), None)) as (statements, _):
-        tables = loaded.score_stream(statements)
+        tables = loaded.score_stream(statements, coverage=coverage)
         if as_json:
             emit({"model": model, "rows": [row for table in tables for row in table.iter_rows(named=True)]})
         else:

@@ -65,18 +65,18 @@ def show_evaluation(result: EvaluationResult) -> None:
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
-    """One line per statement: its score, the strictest threshold it exceeds, its text. Without a width (for a pipe),
-    columns are separated by tabs and the text is not cut.
+    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text. Without a width
+    (for a pipe), columns are separated by tabs and the text is not cut.
     """
     for row in table.iter_rows(named=True):
         above = [words for column, words in _FLAGS.items() if row.get(column)]
         score = "–" if row["score"] is None else f"{row['score']:.3f}"
         flag = row["score_null"] or (above[0] if above else "not flagged")
-        text = " ".join(plain(row["text"]).split())
+        verdict, text = row["verdict"] or "–", " ".join(plain(row["text"]).split())
         if width is None:
-            yield f"{score}\t{flag}\t{text}"
+            yield f"{score}\t{flag}\t{verdict}\t{text}"
         else:
-            line = f"{score:5}  {flag:17}  {text}"
+            line = f"{score:5}  {flag:17}  {verdict:9}  {text}"
             yield line if len(line) <= width else f"{line[: width - 1]}…"
 
 

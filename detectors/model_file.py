@@ -8,10 +8,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData
+from liescope.detectors.confidence import Confidence
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.textualize import TextConfig
 
-FORMAT = 3
+FORMAT = 4
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
 _INSIDE = r"^\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)*$"  # a path without ".." or hidden parts
@@ -91,7 +92,8 @@ class ModelFile(BaseModel):
     thresholds: by the false positive rate that they keep, and `macro_f1`, the one with the largest macro F1; chosen on
     the corpus's validation split. A statement is flagged when its score is above it. None if that split lacks the
     statements to choose it on. figures: its own, out of fold and on validation; files: the SHA-256, in hexadecimal, of
-    every file of the folder but this one and the card, by path. Format 2 lacks `macro_f1`, figures and files.
+    every file of the folder but this one and the card, by path; confidence: its calibration, which comes before the
+    thresholds, and what it may conclude. Format 2 lacks `macro_f1`, figures and files; format 3 lacks confidence.
     """
 
     model_config = _STRICT
@@ -104,6 +106,7 @@ class ModelFile(BaseModel):
     corpus: CorpusName
     training: TrainingFacts
     thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None]
+    confidence: Confidence = Confidence()
     versions: dict[str, str]
     figures: tuple[Figure, ...] = ()
     files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}

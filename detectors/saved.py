@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
+from liescope.detectors.conformal import COVERAGE, verdicts
 from liescope.detectors.evaluation.decisions import flagged
 from liescope.detectors.evaluation.metrics import LEVELS
 from liescope.detectors.evaluation.rows import MetricRow
@@ -29,8 +30,9 @@ from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, read_model_file
 from liescope.detectors.model_hub import model_folder
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.protocol import ROLE, Detector, Progress, silent
 from liescope.detectors.registry import load_parts
+from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
@@ -72,48 +74,89 @@ class LoadedDetector:
         """Reads statements for this detector, one after another, in order of play."""
         return StatementReader(self.file.text.context, tuple(self.file.training.names))
 
-    def score(self, statements: Any, *, progress: bool = False) -> pl.DataFrame:
+    def score(self, statements: Any, *, coverage: float = COVERAGE, progress: bool = False) -> pl.DataFrame:
         """The probability that each statement is deceptive; see `liescope.score`."""
         with shown(progress) as show:
-            tables = list(self.score_stream(each_statement(statements), show))
+            tables = list(self.score_stream(each_statement(statements), show, coverage))
         found = pl.concat(tables) if tables else self.score_batch([])
         return found if found["statement_id"].null_count() < found.height else found.drop("statement_id")
 
-    def score_stream(self, statements: Iterable[object], progress: Progress = silent) -> Iterator[pl.DataFrame]:
+    def score_stream(
+        self, statements: Iterable[object], progress: Progress = silent, coverage: float = COVERAGE
+    ) -> Iterator[pl.DataFrame]:
         """Tables of scores, one for each few thousand statements, in their order."""
         reader, given, before = self.reader(), enumerate(statements), 0
         while batch := [reader.read(number, one) for number, one in islice(given, WINDOW)]:
-            yield self.score_batch(batch, _after(before, len(batch), progress))
+            yield self.score_batch(batch, _after(before, len(batch), progress), coverage)
             before += len(batch)
 
-    def score_batch(self, statements: Sequence[Statement], progress: Progress = silent) -> pl.DataFrame:
-        """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr,
+    def score_batch(
+        self, statements: Sequence[Statement], progress: Progress = silent, coverage: float = COVERAGE
+    ) -> pl.DataFrame:
+        """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr, verdict,
         score_null.
         """
-        examples = [one.example for one in statements if one.example is not None]
-        score = iter(self._probabilities(examples, progress).tolist())
+        found = self.probabilities([one.example for one in statements if one.example is not None], progress)
+        progress("scoring statements", 1, 1)
+        sets = self.file.confidence.labels
+        given = verdicts(sets.allowed(found, coverage)) if sets else [None] * len(found)
+        score, verdict = iter(found.tolist()), iter(given)
         table = pl.DataFrame(
             {
                 "statement_id": [one.key for one in statements],
                 "text": [one.text for one in statements],
                 "score": [None if one.example is None else next(score) for one in statements],
+                "verdict": [None if one.example is None else next(verdict) for one in statements],
                 "score_null": [one.null for one in statements],
             },
-            schema={"statement_id": pl.String, "text": pl.String, "score": pl.Float64, "score_null": pl.String},
+            schema={
+                "statement_id": pl.String,
+                "text": pl.String,
+                "score": pl.Float64,
+                "verdict": pl.String,
+                "score_null": pl.String,
+            },
         )
         flags = {
             f"flag_at_{level}_fpr": pl.lit(None, pl.Boolean) if at is None else flagged(pl.col("score"), at)
             for level, at in self.thresholds.items()
             if level in LEVELS
         }
-        return table.with_columns(**flags).select("statement_id", "text", "score", *flags, "score_null")
+        return table.with_columns(**flags).select("statement_id", "text", "score", *flags, "verdict", "score_null")
 
-    def _probabilities(self, examples: Sequence[Example], progress: Progress) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def probabilities(
+        self, examples: Sequence[Example], progress: Progress = silent
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """(n,): the calibrated probability that each statement is deceptive."""
         found = self.detector.predict_proba(examples, progress)[:, 1]
-        progress("scoring statements", 1, 1)
         if not ((found >= 0) & (found <= 1)).all():
             raise BadData(f"{self.name} gave a score that is no probability; the model is damaged, train it again")
-        return found
+        return self.file.confidence.of_scores(found)
+
+    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+        """By moment, the calibrated probability that each player of the game deceives."""
+        found = self.detector.player_posteriors(moments, progress)
+        return self.file.confidence.of_players(found, [moment.transcript.deceivers for moment in moments])
+
+    def predict_game(
+        self, transcript: Transcript, upto: int | None = None, *, coverage: float = COVERAGE
+    ) -> GamePrediction:
+        """What the detector makes of a game after its first `upto` turns (None: all), calibrated; with the suspects,
+        for a whole game: in as many games as `coverage` says, nobody who deceives is missing among them.
+        """
+        if self.file.target != ROLE:
+            found = self.detector.predict_game(transcript, upto, self.file.target)
+            score = self.file.confidence.of_scores(np.array(list(found.statements.values()), dtype=np.float64))
+            return GamePrediction({}, dict(zip(found.statements, score.tolist(), strict=True)))
+        (players,) = self.player_posteriors([Moment(transcript, upto)])
+        said = {at: players[turn.player] for at, turn in transcript.said(upto) if turn.text.strip()}
+        known = GamePrediction({name: players[name] for name in transcript.alive(upto)}, said)
+        sets = self.file.confidence.suspects if upto is None or upto >= len(transcript.turns) else None
+        if sets is None:
+            return known
+        among = sets.suspects(np.array(list(players.values())), transcript.deceivers, coverage)
+        suspects = {name for name, kept in zip(players, among, strict=True) if kept}
+        return replace(known, suspects=tuple(name for name, _ in known.ranked() if name in suspects))
 
 
 def _after(before: int, rows: int, progress: Progress) -> Progress:

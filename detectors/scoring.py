@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from liescope.detectors.conformal import COVERAGE
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.score_files import Share, score_writer, statements_of
@@ -33,7 +34,13 @@ class ScoredFile:
         return {**asdict(self), "out": str(self.out)}
 
 
-def score(model: str | os.PathLike[str] | LoadedDetector, statements: Any, *, progress: bool = False) -> pl.DataFrame:
+def score(
+    model: str | os.PathLike[str] | LoadedDetector,
+    statements: Any,
+    *,
+    coverage: float = COVERAGE,
+    progress: bool = False,
+) -> pl.DataFrame:
     """The probability that each statement is deceptive.
 
     model: a model folder, or what `load` returned. statements: a string; a mapping with `text` and, if known,
@@ -46,16 +53,22 @@ def score(model: str | os.PathLike[str] | LoadedDetector, statements: Any, *, pr
 
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
-    rate on the model's validation games; null if there was nothing to choose it on), and `score_null`, the reason
-    if there is no score: no text, or a text that was lost before publication.
+    rate on the model's validation games; null if there was nothing to choose it on), `verdict` ("deceptive", "honest"
+    or "abstain"; null for a model that is too old to have one), and `score_null`, the reason if there is no score: no
+    text, or a text that was lost before publication.
 
-    Raises UsageError for something that is not a statement, BadData for a folder that is not a model, MissingExtra.
+    coverage: how much of either class the verdicts may not get wrong, in games like those of the model's corpus, from
+    0.5 to 0.99: of deceptive statements at most 1 - coverage are called honest, of honest ones at most as many
+    deceptive. On games unlike them (other speaking models, another game) nothing is promised.
+
+    Raises UsageError for something that is not a statement or a coverage out of range, BadData for a folder that is not
+    a model, MissingExtra.
 
     Example:
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
     detector = model if isinstance(model, LoadedDetector) else load(model)
-    return detector.score(statements, progress=progress)
+    return detector.score(statements, coverage=coverage, progress=progress)
 
 
 def score_file(
@@ -63,14 +76,15 @@ def score_file(
     statements: str | os.PathLike[str] | Iterable[object],
     *,
     out: str | os.PathLike[str],
+    coverage: float = COVERAGE,
     overwrite: bool = False,
     progress: bool = False,
 ) -> ScoredFile:
     """Score the statements of a file into another, a few thousand at a time, so that memory use stays flat.
 
-    model: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column `text` and any other that
-    `score` reads, or an iterable of statements; out: a file with one of these endings, which gets the columns of
-    `score`, one row for each statement, in order. It appears when it is complete, however the scoring ends.
+    model, coverage: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column `text` and any
+    other that `score` reads, or an iterable of statements; out: a file with one of these endings, which gets the
+    columns of `score`, one row for each statement, in order. It appears when it is complete, however the scoring ends.
     overwrite: replace an existing `out`.
 
     Raises what `score` raises, UsageError for an ending or an `out` that is taken or cannot be written, and BadData for
@@ -83,8 +97,8 @@ def score_file(
     name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
     if isinstance(statements, str | os.PathLike):
         with statements_of(Path(statements)) as (rows, share):
-            return _score_into(detector, name, rows, share, Path(out), overwrite, progress)
-    return _score_into(detector, name, statements, lambda: 1.0, Path(out), overwrite, progress)
+            return _score_into(detector, name, rows, share, Path(out), coverage, overwrite, progress)
+    return _score_into(detector, name, statements, lambda: 1.0, Path(out), coverage, overwrite, progress)
 
 
 def _score_into(
@@ -93,6 +107,7 @@ def _score_into(
     statements: Iterable[object],
     share: Share,
     out: Path,
+    coverage: float,
     overwrite: bool,
     progress: bool,
 ) -> ScoredFile:
@@ -103,7 +118,7 @@ def _score_into(
         def estimated(what: str, done: int, read: int) -> None:
             show(what, done, max(read, round(read / (share() or 1.0))))
 
-        for table in model.score_stream(statements, estimated):
+        for table in model.score_stream(statements, estimated, coverage):
             write(table)
             rows += table.height
             scored += table["score"].count()

@@ -14,9 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.reading import Reading
+from liescope.detectors.calibrate import METHODS, TEMPERATURE
+from liescope.detectors.confidence import Confidence, Judged, judge_games
 from liescope.detectors.evaluation.decisions import choose_thresholds
 from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
@@ -40,7 +42,7 @@ from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.generate.corpus import as_corpus, check, read_facts
 from liescope.generate.corpus.files import FACTS_FILE
 
@@ -50,7 +52,9 @@ _COMMON_NAME, _MOST_NAMES = 0.01, 200
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What to train. folds: of the cross-validation, 0 for none; options: those of the detector's kind."""
+    """What to train. folds: of the cross-validation, 0 for none; options: those of the detector's kind; calibrate: the
+    method, one of `METHODS`, which needs folds.
+    """
 
     kind: str
     target: str
@@ -59,6 +63,7 @@ class Recipe:
     folds: int = 5
     seed: int = 0
     keep_lost: bool = False
+    calibrate: str = TEMPERATURE
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,6 +112,7 @@ def train(
     mask_role_words: bool = False,
     speaker_tag: bool = False,
     folds: int | None = None,
+    calibrate: str = TEMPERATURE,
     seed: int = 0,
     keep_lost: bool = False,
     overwrite: bool = False,
@@ -120,8 +126,10 @@ def train(
 
     kind: "tfidf", "embedding", "encoder" or any other in the registry; target: one of `TARGETS`;
     context: earlier statements of the game that stand before each; folds: of the cross-validation by game, 0 for none,
-    None for the kind's default; keep_lost: also learn from statements whose text was lost before publication;
-    overwrite: replace a model in `out`; options: those of the kind, as `liescope train --help` lists them.
+    None for the kind's default; calibrate: how out-of-fold scores teach it to give calibrated probabilities,
+    "temperature", "isotonic" or "none", which is also what is kept where calibrating does not help; keep_lost: also
+    learn from statements whose text was lost before publication; overwrite: replace a model in `out`; options: those of
+    the kind, as `liescope train --help` lists them.
 
     Raises UnknownName for a kind or target, UsageError for an option, a folder that is taken, or a training split that
     cannot train (one class, too few games), BadData for a damaged corpus, MissingExtra.
@@ -131,7 +139,7 @@ def train(
     """
     text = TextConfig(context=context, mask_names=mask_names, mask_role_words=mask_role_words, speaker_tag=speaker_tag)
     chosen = detector_class(kind).folds if folds is None else folds
-    recipe = Recipe(kind, target, text, options, chosen, seed, keep_lost)
+    recipe = Recipe(kind, target, text, options, chosen, seed, keep_lost, calibrate)
     with shown(progress) as show:
         return train_recipe(corpus, Path(out), recipe, overwrite, show)
 
@@ -146,6 +154,8 @@ def train_recipe(
     """`train`, with its settings in a recipe."""
     if recipe.folds == 1 or recipe.folds < 0:
         raise UsageError("--folds must be 2 or more, or 0 for no cross-validation")
+    if recipe.calibrate not in METHODS:
+        raise UnknownName("method of calibration", recipe.calibrate, METHODS)
     target_column(recipe.target)
     check_free(out, overwrite)
     make_detector = partial(make, recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
@@ -177,14 +187,16 @@ def _train(
     data = labelled(by_split["train"], recipe.target, recipe.text.context, games)
     check_trainable(data, recipe.target, recipe.folds)
 
-    name, tables = out.name, []
+    name, tables, confidence, truth = out.name, [], Confidence(), read_deceivers(corpus, _SPLITS)
     if recipe.folds:
-        fold, score = cross_validate(recipe, data, progress)
+        fold, score, judged = cross_validate(recipe, data, progress)
+        confidence, score = Confidence.fitted(recipe.calibrate, score, data.y, fold, judged, truth)
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
     detector.fit(data.examples, data.y, data.groups, progress)
     others = labelled(by_split["validation"], recipe.target, recipe.text.context, games)
     if others.examples:
-        score = detector.predict_proba(others.examples, progress)[:, 1]
+        score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
+        confidence = confidence.with_sets(others, score, judge_games(detector, others.examples, progress), truth)
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
     scores = pl.concat(tables) if tables else score_table([], np.empty(0), name, recipe.target)
 
@@ -205,6 +217,7 @@ def _train(
             seconds=round(time.perf_counter() - began, 1),
         ),
         thresholds=_thresholds(scores, statements),
+        confidence=confidence,
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
@@ -212,19 +225,25 @@ def _train(
     return TrainResult(out, file, figures.rows, scores, (*detector.notes, *figures.notes))
 
 
-def cross_validate(recipe: Recipe, data: Labelled, progress: Progress = silent) -> tuple[Rows, NDArray[np.float64]]:
-    """(fold, score), each (n,): every statement scored by a detector that saw no statement of its game."""
-    fold = fold_of(data.y, data.groups, recipe.folds, recipe.seed)
+def cross_validate(
+    recipe: Recipe, data: Labelled, progress: Progress = silent
+) -> tuple[Rows, NDArray[np.float64], list[Judged]]:
+    """(fold, score), each (n,), and the games: every statement and player is scored by a detector that saw no statement
+    of the game.
+    """
+    fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
     progress("cross-validation by game", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
         detector = make(recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
         detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
-        score = detector.predict_proba([data.examples[i] for i in held_out], progress)[:, 1]
+        others = [data.examples[i] for i in held_out]
+        score = detector.predict_proba(others, progress)[:, 1]
+        judged.extend(judge_games(detector, others, progress))
         progress("cross-validation by game", number + 1, recipe.folds)
         return score
 
-    return fold, out_of_fold(fold, fit_predict)
+    return fold, out_of_fold(fold, fit_predict), judged
 
 
 def _words_of(corpus: Path) -> list[WordsOf]:

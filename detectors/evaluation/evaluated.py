@@ -86,7 +86,7 @@ def scores_of(
     if not trained_on:
         asked = plan.evaluated(statements)
         examples = make_examples(asked, model.file.text.context, model.file.target, games)
-        score = model.detector.predict_proba(examples, progress)[:, 1]
+        score = model.probabilities(examples, progress)
         tables.append(score_table(asked["statement_id"], score, name, model.file.target))
     wanted = set() if frozen else {THRESHOLDS_ON[plan.split], *(["train"] if trained_on else [])}
     tables.append(where.filter(pl.col("split").is_in(list(wanted))).select(own.columns))

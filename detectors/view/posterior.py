@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 Floats = NDArray[np.float64]
+_EDGE, _NEAR, _ROUNDS = 1e-6, 1e-8, 500
 
 
 def posterior(logits: Floats, deceivers: int | None) -> Floats:
@@ -37,6 +38,34 @@ def log_marginals(logits: Floats, deceivers: int) -> Floats:
     ]
     found: Floats = np.minimum(logits + np.array(rest) - ahead[-1, deceivers], 0.0)
     return found
+
+
+def logits_of(players: Floats, deceivers: int | None) -> Floats:
+    """(n,): scores whose `posterior` is this one, up to a constant that changes nothing; probabilities of 0 and 1 are
+    moved in by a millionth. By the iteration of Chen, Dempster and Liu (1994, "Weighted finite population sampling to
+    maximize entropy", section 4), which raises the odds of whoever comes out too improbable.
+    """
+    inside = np.clip(players, _EDGE, 1 - _EDGE)
+    logits: Floats = np.log(inside) - np.log1p(-inside)
+    if deceivers is None or deceivers <= 0 or deceivers >= len(players):
+        return logits
+    if deceivers == 1:
+        return np.asarray(np.log(inside))
+    for _ in range(_ROUNDS):
+        gap = np.log(inside) - np.log(np.clip(posterior(logits, deceivers), _EDGE, None))
+        logits = logits + gap
+        if np.ptp(gap) < _NEAR:
+            break
+    return logits
+
+
+def log_likelihood(logits: Floats, deceives: NDArray[np.bool_], deceivers: int | None) -> float:
+    """The log-probability that exactly these players deceive. deceives: (n,)."""
+    if deceivers is None:
+        return float(log_expit(np.where(deceives, logits, -logits)).sum())
+    if deceives.sum() != deceivers:
+        return -np.inf
+    return float(logits[deceives].sum()) - log_partition(logits, deceivers)
 
 
 def _forward(logits: Floats, deceivers: int) -> Floats:

@@ -37,6 +37,17 @@ def read_transcripts(corpus: str | os.PathLike[str], splits: Sequence[str] = SPL
     }
 
 
+def read_deceivers(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> dict[str, frozenset[str]]:
+    """Who deceives, by game, where it is known of every seat: the truth that no detector may see."""
+    folder = Path(corpus)
+    games = collected(read(folder, "games").filter(pl.col("split").is_in(splits)).select("game_id", "seats"), corpus)
+    return {
+        game_id: frozenset(seat["name"] for seat in seats if seat["deceives"])
+        for game_id, seats in games.iter_rows()
+        if all(seat["deceives"] is not None for seat in seats)
+    }
+
+
 def _grouped(frame: pl.DataFrame) -> Mapping[str, list[dict[str, Any]]]:
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in frame.iter_rows(named=True):

@@ -76,11 +76,13 @@ class GamePrediction:
     """What a detector makes of a game at one moment.
 
     players: by living player, the probability that the player deceives; statements: by place among the turns, the
-    probability that the statement is deceptive.
+    probability that the statement is deceptive; suspects: the living players whom a saved detector cannot rule out at
+    the coverage it was asked for, most suspect first; None where it has nothing to decide by.
     """
 
     players: Mapping[str, float]
     statements: Mapping[int, float]
+    suspects: tuple[str, ...] | None = None
 
     def ranked(self) -> list[tuple[str, float]]:
         """The players, most suspect first; equals in alphabetical order."""

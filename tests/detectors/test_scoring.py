@@ -40,7 +40,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 CALM = "calm down and trust me, a random rush is wrong, Bob."
 CERTAIN = "I checked Bob last night, the evidence is certain."
-COLUMNS = ["text", "score", "flag_at_1pct_fpr", "flag_at_5pct_fpr", "score_null"]
+COLUMNS = ["text", "score", "flag_at_1pct_fpr", "flag_at_5pct_fpr", "verdict", "score_null"]
 
 
 @pytest.fixture(scope="module")
@@ -200,9 +200,10 @@ def run(*words: str, stdin: str | None = None) -> str:
 
 def test_the_command_scores_its_arguments(folder: Path) -> None:
     (line,) = run("score", str(folder), CALM).splitlines()
-    value, flag, text = line.split("\t")
+    value, flag, verdict, text = line.split("\t")
     assert 0.5 < float(value) <= 1
     assert flag in {"flagged at 1% FPR", "flagged at 5% FPR", "not flagged"}
+    assert verdict in {"deceptive", "abstain"}
     assert text == CALM
 
 

@@ -55,7 +55,7 @@ def test_cross_validation_scores_words_that_tell_nothing_at_chance(make_corpus: 
             row["text"] = f"{row['game_id'].replace('-', '')}{side} speaks"
 
     data = labelled(read_statements(make_corpus(change=unique), ["train"]), "role", 0)
-    _, score = cross_validate(Recipe("tfidf", "role", TextConfig(), {"min_count": 1}), data)
+    _, score, _ = cross_validate(Recipe("tfidf", "role", TextConfig(), {"min_count": 1}), data)
     from sklearn.metrics import roc_auc_score
 
     assert abs(roc_auc_score(data.y, score) - 0.5) < 0.12
