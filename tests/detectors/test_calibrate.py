@@ -1,4 +1,4 @@
-"""Calibration: temperatures are found again, scores that are right stay as they are, and so does the order of scores."""
+"""Calibration: temperatures are found again, scores that are right stay as they are, and so does their order."""
 
 from __future__ import annotations
 

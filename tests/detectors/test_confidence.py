@@ -1,0 +1,139 @@
+"""A trained detector is calibrated, abstains where it must, and names who cannot be ruled out; older models do not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors import LoadedDetector, load, score, train
+from liescope.detectors.examples import labelled, make_examples, read_statements
+from liescope.detectors.view.reading import read_deceivers, read_transcripts
+
+CALM = "calm down and trust me, a random rush is wrong, Bob."
+
+
+@pytest.fixture(scope="module")
+def talk(make_corpus: Callable[..., Path]) -> Path:
+    return make_corpus(games=400, tell=0.5)
+
+
+@pytest.fixture(scope="module")
+def folder(talk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train("tfidf", talk, out=tmp_path_factory.mktemp("m") / "tfidf", folds=3, strength=50.0).model
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> LoadedDetector:
+    return load(folder)
+
+
+def test_every_score_that_leaves_a_model_is_calibrated(model: LoadedDetector, talk: Path) -> None:
+    """Its own scores of validation are those that it gives anew, and not the raw ones."""
+    confidence = model.file.confidence
+    assert confidence.statements is not None
+    assert confidence.statements.temperature != 1
+    statements = read_statements(talk, ["validation"])
+    raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
+    given = model.score(statements)["score"].to_numpy()
+    assert given == pytest.approx(confidence.statements(raw))
+    saved = model.scores.filter(pl.col("fold") == -1)
+    assert statements.join(saved, on="statement_id")["score"].to_numpy() == pytest.approx(given)
+
+
+def test_the_verdicts_hold_each_class_as_often_as_promised(model: LoadedDetector, talk: Path) -> None:
+    statements = read_statements(talk, ["test"])
+    data = labelled(statements, "role", 0)
+    abstained = []
+    for coverage in (0.7, 0.9):
+        verdict = model.score(statements, coverage=coverage)["verdict"].to_numpy()
+        wrong = [(verdict[data.y] == "honest").mean(), (verdict[~data.y] == "deceptive").mean()]
+        assert max(wrong) <= 1 - coverage + 0.1  # about 60 games
+        abstained.append((verdict == "abstain").mean())
+    assert 0 < abstained[0] < abstained[1] < 1
+
+
+def test_the_suspects_of_a_game_hold_who_deceives(model: LoadedDetector, talk: Path) -> None:
+    games, truth = read_transcripts(talk, ["test"]), read_deceivers(talk, ["test"])
+    found = {key: model.predict_game(game, coverage=0.9).suspects for key, game in games.items()}
+    held = [truth[key] <= set(suspects or ()) for key, suspects in found.items()]
+    assert np.mean(held) >= 0.9 - 0.12  # about 60 games
+    assert min(len(suspects or ()) for suspects in found.values()) >= 1
+    fewer = [len(model.predict_game(game, coverage=0.5).suspects or ()) for game in games.values()]
+    assert sum(fewer) < sum(len(suspects or ()) for suspects in found.values())
+
+
+def test_a_game_that_is_not_over_has_no_suspects_and_calibrated_players(model: LoadedDetector, talk: Path) -> None:
+    game = next(iter(read_transcripts(talk, ["test"]).values()))
+    assert model.predict_game(game, 3).suspects is None
+    whole = model.predict_game(game)
+    assert sum(whole.players.values()) == pytest.approx(1, abs=1e-3)
+    raw = model.detector.predict_game(game)
+    assert [name for name, _ in whole.ranked()] == [name for name, _ in raw.ranked()]
+    assert whole.players != raw.players
+    for at, chance in whole.statements.items():
+        assert chance == whole.players[game.turns[at].player]
+
+
+def test_other_targets_have_verdicts_and_no_suspects(talk: Path, tmp_path: Path) -> None:
+    model = load(train("tfidf", talk, out=tmp_path / "m", target="claim", folds=2).model)
+    assert model.file.confidence.suspects is None
+    assert model.score([CALM])["verdict"].null_count() == 0
+    game = next(iter(read_transcripts(talk, ["test"]).values()))
+    whole = model.predict_game(game)
+    assert (whole.players, whole.suspects) == ({}, None)
+    assert set(whole.statements) == set(model.detector.predict_game(game, target="claim").statements)
+
+
+def test_without_calibration_scores_are_the_detectors_own(talk: Path, tmp_path: Path) -> None:
+    model = load(train("tfidf", talk, out=tmp_path / "m", folds=2, calibrate="none").model)
+    assert (model.file.confidence.statements, model.file.confidence.players) == (None, None)
+    assert model.file.confidence.labels is not None
+    with pytest.raises(UnknownName, match="method of calibration"):
+        train("tfidf", talk, out=tmp_path / "n", calibrate="magic")
+
+
+def test_isotonic_keeps_the_order_of_scores(talk: Path, tmp_path: Path) -> None:
+    model = load(train("tfidf", talk, out=tmp_path / "m", folds=3, strength=50.0, calibrate="isotonic").model)
+    assert model.file.confidence.statements is not None
+    statements = read_statements(talk, ["test"])
+    raw = model.detector.predict_proba(make_examples(statements, 0))[:, 1]
+    assert (np.diff(model.score(statements)["score"].to_numpy()[np.argsort(raw)]) >= 0).all()
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_model_of_an_older_format_scores_as_it_did(number: int, folder: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    shutil.copytree(folder, old)
+    data = json.loads((old / "model.json").read_text(encoding="utf-8"))
+    del data["confidence"]
+    (old / "model.json").write_text(json.dumps({**data, "format": number}), encoding="utf-8")
+    model = load(old)
+    row = model.score([CALM]).row(0, named=True)
+    example = model.reader().read(0, CALM).example
+    assert example is not None
+    assert row["score"] == model.detector.predict_proba([example])[0, 1]
+    assert (row["verdict"], row["score_null"]) == (None, None)
+    assert row["flag_at_5pct_fpr"] is not None
+
+
+@pytest.mark.parametrize("coverage", [0.1, 1.0])
+def test_a_coverage_out_of_range_is_an_error(coverage: float, folder: Path) -> None:
+    with pytest.raises(UsageError, match="--coverage must be from"):
+        score(folder, CALM, coverage=coverage)
+
+
+def test_a_damaged_confidence_is_refused(folder: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    shutil.copytree(folder, bad)
+    data = json.loads((bad / "model.json").read_text(encoding="utf-8"))
+    data["confidence"]["labels"]["honest"] = [0.5]
+    (bad / "model.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(BadData, match="honest"):
+        load(bad)
