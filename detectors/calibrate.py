@@ -46,6 +46,12 @@ class Calibration(BaseModel):
             raise ValueError("the points of a calibration must rise")
         return self
 
+    def words(self) -> str:
+        """What it does, for people."""
+        if self.points:
+            return f"a non-decreasing map through {len(self.points)} points (isotonic regression)"
+        return f"their log-odds are divided by {self.temperature:.3g}"
+
     def __call__(self, score: Floats) -> Floats:
         """(n,): calibrated probabilities."""
         if self.points:

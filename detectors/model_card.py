@@ -56,6 +56,8 @@ def model_card(
                 for report in transferred
             ],
             "thresholds": {f"{level[0]}%": at for level in LEVELS if (at := file.thresholds.get(level)) is not None},
+            "calibration": calibration.words() if (calibration := file.confidence.statements) else "",
+            "calibrated_on": sets.games if (sets := file.confidence.labels) else None,
             "place": place,
             "said": _SAID,
             "plain_use": chosen.plain_use.format(repo=_code(place), text=_code(read)) if repo else "",

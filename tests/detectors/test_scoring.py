@@ -379,5 +379,5 @@ def test_the_snippets_on_the_model_card_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(liescope, "load", load, raising=False)
     exec(compile(code, "README.md", "exec"))
-    assert "He is the" in capsys.readouterr().out
+    assert "I investigated Bob." in capsys.readouterr().out
     assert "He is the mafioso." in run(*shlex.split(command))
