@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UnknownName
-from liescope.detectors.view.posterior import log_likelihood, logits_of, posterior
+from liescope.detectors.view.odds import log_likelihood, logits_of
+from liescope.detectors.view.posterior import posterior
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -15,6 +15,8 @@ from liescope.detectors.evaluation.populations import SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import CONTROL, scripted_warning
+from liescope.detectors.evaluation.suspects import ANSWERED, PLAYERS, SHARES
+from liescope.detectors.evaluation.verdicts import PROMISED
 from liescope.detectors.training import TrainResult
 
 _WIDTH = 80
@@ -23,6 +25,8 @@ _BESIDE = {
     "names_mafioso": "minus players: how often it names the mafioso, less the villager's vote",
     "auroc": "minus players: AUROC less that of the villagers' suspicion, same statements",
 }
+_SHOWN_PROMISE = f"{PROMISED}90%"
+_KEPT = {"deceptive_covered": "deceptive", "honest_covered": "honest", "abstained": "abstained"}
 _FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
 
 
@@ -55,6 +59,8 @@ def show_evaluation(result: EvaluationResult) -> None:
     _show_rows(console, result.rows)
     _show_pairs(console, result.rows)
     _show_offsets(console, result.rows)
+    _show_verdicts(console, result.rows)
+    _show_suspects(console, result.rows)
     for target, reasons in result.without_label.items():
         for reason, count in reasons.items():
             _say(console, f"note: {count:,} statements have no {target} label ({reason})")
@@ -162,6 +168,39 @@ def _show_offsets(console: Console, rows: Sequence[MetricRow]) -> None:
         mine.sort(key=lambda row: row.value or 0.0)
         ends = (f"{row.value:+.2f} {row.split.partition(SPEAKER)[2]}" for row in (mine[0], mine[-1]))
         table.add_row(*(Text(plain(words)) for words in (f"{detector}, {target}", *ends)))
+    console.print(table)
+
+
+def _show_verdicts(console: Console, rows: Sequence[MetricRow]) -> None:
+    """How often each class was covered where 90% was promised, and the share of statements abstained on."""
+    kept = [row for row in rows if row.split.endswith(f":{_SHOWN_PROMISE}") and f":{PLAYERS}" not in row.split]
+    if not kept:
+        return
+    console.print(Text("\nverdicts: how often a class is covered, of 90% promised", style="bold"))
+    table = _table("detector, target, where")
+    for words in _KEPT.values():
+        table.add_column(words, no_wrap=words != "abstained")
+    for place in dict.fromkeys((row.detector, row.target, row.split) for row in kept):
+        mine = [row for row in kept if (row.detector, row.target, row.split) == place]
+        cells = [_interval(_find(mine, place[0], metric), whole=metric != "abstained") for metric in _KEPT]
+        where = place[2].removesuffix(f":{_SHOWN_PROMISE}")
+        table.add_row(Text(plain(", ".join((*place[:2], where)))), *cells)
+    console.print(table)
+
+
+def _show_suspects(console: Console, rows: Sequence[MetricRow]) -> None:
+    """How often the player suspected most deceives, in ever fewer games, most sure first."""
+    sure = [row for row in rows if row.metric == "top1"]
+    if not sure:
+        return
+    console.print(Text("\nthe player suspected most deceives: in the games it is surest of", style="bold"))
+    table = _table("detector, where")
+    for answered in SHARES:
+        table.add_column(f"{answered:.0%}", no_wrap=True)
+    for name, place in dict.fromkeys((row.detector, row.split.partition(f":{PLAYERS}")[0]) for row in sure):
+        mine = {row.split: row for row in sure if row.detector == name}
+        found = (mine.get(f"{place}:{PLAYERS}{ANSWERED}{answered:.0%}") for answered in SHARES)
+        table.add_row(Text(plain(f"{name}, {place}")), *(_interval(row, whole=False) for row in found))
     console.print(table)
 
 

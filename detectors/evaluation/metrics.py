@@ -68,6 +68,13 @@ METRICS = (
     Metric("observers", "observers an item"),
     Metric("error_correlation", "correlation of their errors"),
     Metric("effective_observers", "independent observers they are worth"),
+    Metric("deceptive_covered", "deceptive ones covered"),
+    Metric("honest_covered", "honest ones covered"),
+    Metric("players_covered", "no deceiver ruled out"),
+    Metric("suspects", "suspects"),
+    Metric("abstained", "abstained"),
+    Metric("answered_accuracy", "right where it answers"),
+    Metric("top1", "most suspect deceives"),
     Metric("names_mafioso", "names the mafioso", compared=True),
 )
 METRIC = {metric.name: metric for metric in METRICS}

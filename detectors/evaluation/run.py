@@ -27,13 +27,15 @@ from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_spl
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
 from liescope.detectors.evaluation.scores import CONTROL
 from liescope.detectors.evaluation.seat import Tables, detective_claims, in_the_villagers_seat
+from liescope.detectors.evaluation.suspects import on_suspects
+from liescope.detectors.evaluation.verdicts import on_verdicts
 from liescope.detectors.evaluation.voted import on_players
 from liescope.detectors.examples import corpus_id, corpus_name, count_lost, read_statements
 from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Progress
 from liescope.detectors.saved import LoadedDetector
-from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.games.mafia import MiniMafia
 from liescope.generate.corpus import as_corpus, check, collected, read
 from liescope.generate.runs.limits import Limits, limits_of
@@ -162,11 +164,15 @@ def _evaluate(
     )
     progress("figures", 0, 1)
     figures = evaluate_scores(scores, statements, plan)
-    rows: list[MetricRow] = []
+    rows, why = on_verdicts(scores, statements, models, plan)
+    judged_players, said = on_suspects(models, games, read_deceivers(corpus, plan.splits), evaluated, plan, progress)
+    rows += judged_players
+    more += why + said
     if wanted.observers:
-        rows, said = _beside_players(
+        beside, said = _beside_players(
             scores, evaluated, corpus, plan, figures, (*models, *(judge.name for judge in facts))
         )
+        rows += beside
         more += said
     progress("figures", 1, 1)
     return EvaluationResult(

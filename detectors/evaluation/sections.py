@@ -14,6 +14,9 @@ from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_p
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import CONTROL
+from liescope.detectors.evaluation.suspects import ANSWERED
+from liescope.detectors.evaluation.suspects import PLAYERS as OF_PLAYERS
+from liescope.detectors.evaluation.verdicts import PROMISED
 from liescope.detectors.evaluation.voted import VOTED
 
 HEADLINE = tuple(metric.name for metric in METRICS if metric.headline)
@@ -27,7 +30,24 @@ SPEAKERS = (
     "detector takes that model for a liar whatever it says. AUROC centred is the ranking without it: a speaker's "
     "scores are averaged over the game and centred on the mean of the game's speakers, so it is known after the game."
 )
-PLAYERS = {
+BESIDE = {
+    "verdicts": (
+        "Verdicts, and abstaining",
+        "A verdict names a class where the other can be ruled out at the promised coverage, and abstains elsewhere, by "
+        "limits from validation games of the detector's corpus. Covered: how often a statement of the class was not "
+        "called the other. Games count alike, however much is said in them. The promise is for games like those; where "
+        "it is broken, these are not.",
+    ),
+    "suspects": (
+        "Suspects of whole games",
+        "Players who cannot be ruled out at the promised coverage, once the whole game is known. It answers where no "
+        "more of them are left than deceive.",
+    ),
+    "sure": (
+        "Answering only where it is sure",
+        "How often the player whom the detector suspects most deceives, in the share of games in which it is surest, "
+        "once the whole game is known.",
+    ),
     "seat": (
         "In the villager's seat",
         "The detector and the villager each name one of the living others; differences are the detector minus the "
@@ -48,7 +68,7 @@ PLAYERS = {
         "had said by then. observers:votes is the share of votes; observer: rows are one voter each.",
     ),
 }
-"""Comparisons with the players: title, and how to read it."""
+"""What is not about scores of single statements: title, and how to read it."""
 
 
 def introduction(evaluation: EvaluationResult) -> str:
@@ -86,7 +106,7 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
         )
     known = {id(row) for row in (*main, *pairs, *speakers)}
     beside = [row for row in rows if id(row) not in known]
-    for name, (title, words) in PLAYERS.items():
+    for name, (title, words) in BESIDE.items():
         here = [row for row in beside if _kind(row) == name]
         if here:
             yield Section(f"{target}-{name}", title, (words,), table=_wide(here), folded=True)
@@ -130,7 +150,11 @@ def _compares_scores(row: MetricRow) -> bool:
 
 
 def _kind(row: MetricRow) -> str:
-    """Which comparison with the players a row belongs to."""
+    """Which section of `BESIDE` a row belongs to."""
+    if ANSWERED in row.split:
+        return "sure"
+    if PROMISED in row.split:
+        return "suspects" if OF_PLAYERS in row.split else "verdicts"
     return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
 
 

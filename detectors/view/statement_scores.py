@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from liescope.detectors.examples import examples_of
 from liescope.detectors.view.posterior import posterior
-from liescope.detectors.view.transcript import Moment
+from liescope.detectors.view.transcript import KILLED, Moment
 
 if TYPE_CHECKING:
     from liescope.detectors.protocol import Detector, Progress
@@ -20,8 +20,9 @@ _EDGE = 1e-6
 
 
 def player_posteriors(detector: Detector, moments: Sequence[Moment], progress: Progress) -> list[Mapping[str, float]]:
-    """By moment, the probability of each player: log-odds of a player's statements, averaged with one of 0 beside them,
-    so that who says little is little suspected; then normalised in the game.
+    """By moment, the probability of each player: log-odds of a player's statements, averaged with that of being dealt
+    the role, so that who says little is suspected as much as anybody; then normalised in the game. Who was killed is
+    ruled out: those who deceive do the killing.
     """
     wholes: dict[int, Moment] = {}
     for moment in moments:
@@ -40,5 +41,10 @@ def _posterior(moment: Moment, odds: Mapping[int, float]) -> Mapping[str, float]
     for at, turn in game.said(moment.upto):
         if at in odds:
             own[turn.player].append(odds[at])
-    logits = np.array([sum(own[name]) / (len(own[name]) + 1) for name in game.names])
+    dealt = (game.deceivers or 0) / len(game.names)
+    prior = float(logit(dealt)) if 0 < dealt < 1 else 0.0
+    killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
+    logits = np.array(
+        [logit(_EDGE) if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names]
+    )
     return dict(zip(game.names, posterior(logits, game.deceivers).tolist(), strict=True))

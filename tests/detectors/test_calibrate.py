@@ -22,7 +22,8 @@ from liescope.detectors.calibrate import (
     log_loss,
     tempered,
 )
-from liescope.detectors.view.posterior import log_likelihood, logits_of, posterior
+from liescope.detectors.view.odds import log_likelihood, logits_of
+from liescope.detectors.view.posterior import posterior
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,145 @@
+"""Players of whole games: whether all who deceive are among the suspects, and who answers only where it is sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from liescope.detectors.conformal import PlayerSets
+from liescope.detectors.evaluation.bootstrap import Estimate, estimate, game_weights, share
+from liescope.detectors.evaluation.metrics import Bools, Floats
+from liescope.detectors.evaluation.populations import populations
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
+from liescope.detectors.evaluation.verdicts import CHOSEN_ON, COVERAGES, PROMISED
+from liescope.detectors.protocol import ROLE, Progress
+from liescope.detectors.saved import LoadedDetector
+from liescope.detectors.view.transcript import KILLED, Moment, Transcript
+
+PLAYERS, ANSWERED = "players:", "answered="
+SHARES = (1.0, 0.75, 0.5, 0.25)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A whole game. score: (players,), their probabilities; lies: (players,), who deceives; known: how many the table
+    knows to deceive; chance: how often a player drawn from those who were not killed deceives.
+    """
+
+    score: Floats
+    lies: Bools
+    known: int | None
+    chance: float
+
+    @classmethod
+    def of(cls, game: Transcript, players: Mapping[str, float], deceivers: frozenset[str]) -> Case:
+        lies = np.array([name in deceivers for name in game.names])
+        killed = {turn.player for turn in game.turns if turn.kind == KILLED} - deceivers
+        score = np.array([players[name] for name in game.names])
+        return cls(score, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)))
+
+    @property
+    def sure(self) -> float:
+        """The probability of the player that is suspected most."""
+        return float(self.score.max())
+
+    @property
+    def top1(self) -> float:
+        """The chance that this player deceives, equals drawn by lot."""
+        return float(self.lies[self.score == self.score.max()].mean())
+
+
+def on_suspects(
+    models: Mapping[str, LoadedDetector],
+    games: Mapping[str, Transcript],
+    truth: Mapping[str, frozenset[str]],
+    evaluated: pl.DataFrame,
+    plan: ScoringPlan,
+    progress: Progress,
+) -> tuple[list[MetricRow], list[str]]:
+    """Rows by population, of detectors of the role, and notes. truth: who deceives, by game; games where nobody or
+    everybody does are left out.
+    """
+    judges = {name: model for name, model in models.items() if model.file.target == ROLE}
+    unseen = {name: model for name, model in judges.items() if plan.split != "train" or name in plan.frozen}
+    notes = [f"{name}: players of train are not judged, since the finished detector knows them" for name in judges]
+    told = _told(evaluated, games, truth)
+    if not unseen or told.is_empty():
+        return [], notes if not unseen else []
+    rows: list[MetricRow] = []
+    for name, model in unseen.items():
+        asked = [games[key] for key in told["game_id"]]
+        found = model.player_posteriors([Moment(game) for game in asked], progress)
+        cases = [Case.of(game, players, truth[game.game_id]) for game, players in zip(asked, found, strict=True)]
+        sets = model.file.confidence.suspects if plan.split != CHOSEN_ON or name in plan.frozen else None
+        for where, part in populations(told.with_row_index("case"), plan.split, plan.hold_out):
+            rows += _rows(name, where, [cases[i] for i in part["case"]], sets, plan)
+    return rows, []
+
+
+def _told(
+    evaluated: pl.DataFrame, games: Mapping[str, Transcript], truth: Mapping[str, frozenset[str]]
+) -> pl.DataFrame:
+    """The evaluated games in which somebody deceives and somebody does not: game_id, models, and as speaker_model that
+    of a deceiver who spoke, if any did.
+    """
+    some = {key: who for key, who in truth.items() if key in games and 0 < len(who) < len(games[key].names)}
+    pairs = [(key, name) for key, who in some.items() for name in sorted(who)]
+    lies = pl.DataFrame(pairs, schema={"game_id": pl.String, "speaker": pl.String}, orient="row")
+    said = evaluated.join(lies, on=["game_id", "speaker"]).unique("game_id", keep="first", maintain_order=True)
+    every = evaluated.filter(pl.col("game_id").is_in(list(some))).unique("game_id", keep="first", maintain_order=True)
+    return every.select("game_id", "models").join(
+        said.select("game_id", "speaker_model"), on="game_id", how="left", maintain_order="left"
+    )
+
+
+def _rows(
+    name: str, where: str, cases: Sequence[Case], sets: PlayerSets | None, plan: ScoringPlan
+) -> Iterator[MetricRow]:
+    weights = game_weights(len(cases), plan.draws, plan.seed)
+    shared = (len(cases), len(cases), float(np.mean([case.chance for case in cases])))
+    sure, top1 = (np.array(numbers) for numbers in zip(*((case.sure, case.top1) for case in cases), strict=True))
+    for answered in SHARES:
+        found = [("top1", estimate(at_share(sure, top1, answered, weights)))]
+        yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{ANSWERED}{answered:.0%}", found, shared)
+    for coverage in COVERAGES if sets else ():
+        held = [sets.suspects(case.score, case.known, coverage) for case in cases] if sets else []
+        found = list(_kept(cases, held, weights))
+        yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{PROMISED}{coverage:.0%}", found, shared)
+
+
+def at_share(sure: Floats, right: Floats, answered: float, weights: NDArray[np.float32]) -> Floats:
+    """(draws,): the mean of `right` over this share of the games, most sure first; equally sure ones count in part."""
+    order = np.argsort(-sure, kind="stable")
+    ahead = weights[:, order].cumsum(axis=1, dtype=np.float64)
+    _, tied = np.unique(-sure[order], return_inverse=True)
+    last = np.searchsorted(tied, tied, side="right") - 1
+    first = np.searchsorted(tied, tied, side="left")
+    before = np.where(first > 0, ahead[:, first - 1], 0.0)
+    group = ahead[:, last] - before
+    wanted = answered * ahead[:, -1:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.clip(np.where(group > 0, (wanted - before) / group, 0.0), 0.0, 1.0)
+        counted = part * weights[:, order]
+        return np.asarray((counted @ right[order]) / counted.sum(axis=1), dtype=np.float64)
+
+
+def _kept(cases: Sequence[Case], held: Sequence[Bools], weights: NDArray[np.float32]) -> Iterator[tuple[str, Estimate]]:
+    """players_covered: how often all who deceive are suspects; suspects: how many there are; abstained: how often more
+    than deceive; answered_accuracy: how often those named, where it does not abstain, are those who deceive.
+    """
+    covered = np.array([found[case.lies].all() for case, found in zip(cases, held, strict=True)])
+    count = np.array([found.sum() for found in held])
+    answered = count <= np.array([case.lies.sum() for case in cases])
+    columns = {"players_covered": covered, "suspects": count, "abstained": ~answered}
+    for name, column in columns.items():
+        yield name, estimate(_mean(column, np.ones(len(cases)), weights))
+    yield "answered_accuracy", estimate(_mean(covered & answered, answered, weights))
+
+
+def _mean(part: NDArray[Any], whole: NDArray[Any], weights: NDArray[np.float32]) -> Floats:
+    return share(part.astype(float), whole.astype(float), np.arange(len(part)), weights)

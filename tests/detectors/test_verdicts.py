@@ -1,0 +1,138 @@
+"""An evaluation of verdicts and suspects: what was promised, what was kept, and who answers only where it is sure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from liescope.detectors import evaluate, train
+from liescope.detectors.display import show_evaluation
+from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.detectors.evaluation.metrics import Scored
+from liescope.detectors.evaluation.result import EvaluationResult
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
+from liescope.detectors.evaluation.suspects import at_share
+from liescope.detectors.evaluation.verdicts import estimates
+
+Found = dict[tuple[str, str], MetricRow]
+
+
+@pytest.fixture(scope="module")
+def corpus(make_corpus: Callable[..., Path]) -> Path:
+    return make_corpus(games=300, tell=0.6)
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train("tfidf", corpus, out=tmp_path_factory.mktemp("m") / "tfidf", folds=2).model
+
+
+@pytest.fixture(scope="module")
+def evaluation(model: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> EvaluationResult:
+    return evaluate([model], corpus, draws=100, out=tmp_path_factory.mktemp("r") / "report")
+
+
+def by_place(rows: Sequence[MetricRow]) -> Found:
+    return {(row.split, row.metric): row for row in rows if row.detector == "tfidf"}
+
+
+def value(found: Found, split: str, metric: str) -> float:
+    number = found[split, metric].value
+    assert number is not None
+    return number
+
+
+def test_each_class_is_covered_about_as_often_as_promised(evaluation: EvaluationResult) -> None:
+    found = by_place(evaluation.rows)
+    for promised in (0.8, 0.9, 0.95):
+        for metric in ("deceptive_covered", "honest_covered"):
+            row = found[f"test:promised={promised:.0%}", metric]
+            assert row.hi is not None
+            assert row.hi >= promised
+    abstained = [value(found, f"test:promised={promised}%", "abstained") for promised in (80, 90, 95)]
+    assert abstained == sorted(abstained)
+    assert 0 < abstained[-1] < 1
+
+
+def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation: EvaluationResult) -> None:
+    found = by_place(evaluation.rows)
+    top1 = [value(found, f"test:players:answered={share}%", "top1") for share in (100, 50)]
+    chance = found["test:players:answered=100%", "top1"].prevalence
+    assert chance == pytest.approx(1 / 4)
+    assert chance < top1[0] < top1[1]
+    suspects = [value(found, f"test:players:promised={promised}%", "suspects") for promised in (80, 90, 95)]
+    assert suspects == sorted(suspects)
+    assert suspects[0] >= 1
+
+
+def test_reports_have_a_section_for_each(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]) -> None:
+    report = next(path for path in evaluation.files if path.name == "report.md").read_text(encoding="utf-8")
+    page = next(path for path in evaluation.files if path.name == "report.html").read_text(encoding="utf-8")
+    for title in ("Verdicts, and abstaining", "Suspects of whole games", "Answering only where it is sure"):
+        assert f"### {title}" in report
+        assert title in page
+    assert "In the villager's seat" not in report
+    data = json.loads(next(path for path in evaluation.files if path.name == "report.json").read_text(encoding="utf-8"))
+    assert any(row["metric"] == "players_covered" for row in data["rows"])
+    show_evaluation(evaluation)
+    shown = capsys.readouterr().out
+    assert "verdicts: how often a class is covered" in shown
+    assert "the player suspected most deceives" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_what_was_chosen_on_a_split_is_not_evaluated_on_it(model: Path, corpus: Path) -> None:
+    rows = evaluate([model], corpus, split="validation", draws=10)
+    assert not [row for row in rows.rows if "promised=" in row.split]
+    assert any("verdicts were chosen on validation" in note for note in rows.notes)
+    out_of_fold = evaluate([model], corpus, split="train", draws=10)
+    assert not [row for row in out_of_fold.rows if "players:" in row.split]
+    assert any("players of train are not judged" in note for note in out_of_fold.notes)
+
+
+def test_models_that_were_not_heard_have_rows_of_their_own(
+    model: Path, make_corpus: Callable[..., Path], corpus: Path
+) -> None:
+    other = make_corpus(games=40, tell=0.6, models=("model-a", "model-new"), change=_elsewhere)
+    found = by_place(evaluate([model], other, draws=10).rows)
+    for population in ("held-out", "others-in-their-games"):
+        assert (f"all:{population}:promised=90%", "abstained") in found
+    assert found["all:held-out:players:answered=100%", "top1"].games + found[
+        "all:others-in-their-games:players:answered=100%", "top1"
+    ].games == len({row["game_id"] for row in evaluate([model], other, draws=10).statements.iter_rows(named=True)})
+
+
+def _elsewhere(rows: dict[str, list[dict[str, object]]]) -> None:
+    for config in rows.values():
+        for row in config:
+            row["game_id"] = f"other-{row['game_id']}"
+            if "statement_id" in row:
+                row["statement_id"] = f"other-{row['statement_id']}"
+
+
+def test_games_count_alike_however_much_is_said() -> None:
+    """One game with four lies, of which one is covered, and one with a single lie that is: 0.625, not 0.4."""
+    data = Scored(np.array([True] * 5), np.zeros(5), np.array([0, 0, 0, 0, 1]), 2)
+    allowed = np.array([[True, False]] * 3 + [[False, True]] * 2)
+    found = estimates(data, allowed, ScoringPlan("test", draws=10))
+    assert found["deceptive_covered"][0] == pytest.approx(0.625)
+    assert found["answered_accuracy"][0] == pytest.approx(0.625)
+    assert found["abstained"][0] == 0
+    assert found["honest_covered"][0] is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.sampled_from([1, 0.5, 0.25]))
+def test_a_share_of_the_games_does_not_depend_on_their_order(games: list[tuple[int, bool]], answered: float) -> None:
+    sure, right = (np.array(numbers, dtype=float) for numbers in zip(*games, strict=True))
+    weights = game_weights(len(games), 3, 0)
+    found = at_share(sure, right, answered, weights)
+    turned = at_share(sure[::-1], right[::-1], answered, weights[:, ::-1])
+    assert found == pytest.approx(turned, nan_ok=True)
+    if answered == 1:
+        assert found[0] == pytest.approx(right.mean())
