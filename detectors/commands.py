@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -143,6 +143,7 @@ def score(
         else:
             rate = done.statements / max(done.seconds, 1e-9)
             print(f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}")
+        _say_notes(done.notes)
         return
     loaded = load(model)
     with statements_of(file) if file else nullcontext((texts or lines(sys.stdin), None)) as (statements, _):
@@ -152,6 +153,12 @@ def score(
         else:
             for table in tables:
                 print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
+    _say_notes(loaded.detector.notes)
+
+
+def _say_notes(notes: Iterable[str]) -> None:
+    for words in notes:
+        typer.echo(f"note: {words}", err=True)
 
 
 @app.command()

@@ -62,6 +62,7 @@ def model_card(
             "said": _SAID,
             "plain_use": chosen.plain_use.format(repo=_code(place), text=_code(read)) if repo else "",
             "library": chosen.library if repo else "liescope",
+            "verbatim": chosen.verbatim(options),
             "base_model": chosen.base_model(options) or "",
             "liescope": file.versions["liescope"],
             "results": [

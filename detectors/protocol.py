@@ -57,7 +57,7 @@ class Detector(ABC):
     text: TextConfig
     options: DetectorOptions
     notes: tuple[str, ...] = ()
-    """What the user should know of the last `fit`."""
+    """What the user should know of the last `fit`, and of the scores since."""
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         """text: how a statement becomes text; options: an instance of `options_type`."""
@@ -73,6 +73,17 @@ class Detector(ABC):
     def published_beside(cls, options: DetectorOptions) -> Mapping[str, Path]:  # noqa: ARG003
         """Files that are published beside its own, so that its library opens the repository: path there to file."""
         return {}
+
+    @classmethod
+    def verbatim(cls, options: DetectorOptions) -> bool:  # noqa: ARG003
+        """Whether the files of a detector with these options hold statements of its corpus word for word."""
+        return False
+
+    def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
+        """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to
+        score others.
+        """
+        return 0
 
     @abstractmethod
     def fit(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hashlib import file_digest
 from pathlib import Path
 
-from liescope.common.errors import BadData
+from liescope.common.errors import BadData, UsageError
 from liescope.detectors.card_reports import read_reports
 from liescope.detectors.model_card import eval_results, model_card
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, read_model_file
@@ -47,6 +47,8 @@ def publish(
     _check_whole(folder, file)
     chosen = detector_class(file.kind)
     options = chosen.options_type.of(file.kind, file.options)
+    verbatim = chosen.verbatim(options)
+    _check_permitted(folder, file, verbatim)
     own = {path_on_hub(name): folder / name for name in (MODEL_FILE, *file.files)}
     name = folder.resolve().name
     results = eval_results(file, evaluated)
@@ -58,7 +60,7 @@ def publish(
         advice=f"remove it from the games and {_ADVICE}",
         texts={".eval_results/liescope.yaml": results} if results else {},
         stale=_STALE,
-        notices=_notices(file, public),
+        notices=_notices(file, verbatim, public),
     )
     return push(parcel, repo, public=public, gated=gated, dry_run=dry_run, progress=progress)
 
@@ -76,12 +78,23 @@ def _check_whole(folder: Path, file: ModelFile) -> None:
             raise BadData(f"{folder / name} was changed after training: its SHA-256 is another; {_ADVICE}")
 
 
-def _notices(file: ModelFile, public: bool) -> tuple[str, ...]:
+def _check_permitted(folder: Path, file: ModelFile, verbatim: bool) -> None:
+    """Raises UsageError for statements, word for word, that their publisher does not let anyone pass on."""
+    bound = [words.origin for words in file.corpus.words if not words.redistributable]
+    if verbatim and bound:
+        raise UsageError(
+            f"{folder} holds statements word for word as examples, and those of {', '.join(bound)} may not be passed "
+            "on; train it without --shots to publish it"
+        )
+
+
+def _notices(file: ModelFile, verbatim: bool, public: bool) -> tuple[str, ...]:
     """Warnings for publishing a model that learned from words of these sources."""
     sources = set(file.training.sources)
     found = []
     if sources & {"imported", "human"} or not all(words.redistributable for words in file.corpus.words):
         kept = "a TF-IDF vocabulary holds" if file.kind == "tfidf" else "its weights may repeat"
+        kept = "its examples are" if verbatim else kept
         found.append(
             f"this model learned from words that others wrote, and {kept} some of them: check their licence"
             + (" before you keep it public" if public else " before you make it public")

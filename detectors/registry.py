@@ -18,6 +18,7 @@ DETECTORS = {
     "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
     "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
     "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
+    "judge": "liescope.detectors.kinds.judge:JudgeDetector",
     "observers": "liescope.detectors.kinds.observers:ObserversDetector",
     "probe": "liescope.detectors.kinds.probe:ProbeDetector",
 }

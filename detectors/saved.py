@@ -178,8 +178,9 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     file = read_model_file(folder)
     with Reading(folder, _ADVICE):
         detector = load_parts(file.kind, folder, file.text, file.options)
-        probe = detector.predict_proba([_PROBE])
-    if probe.shape != (1, 2) or not np.isfinite(probe).all():
+        asks = detector.requests((), [_PROBE]) > 0
+        probe = None if asks else detector.predict_proba([_PROBE])
+    if probe is not None and (probe.shape != (1, 2) or not np.isfinite(probe).all()):
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
     return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder))

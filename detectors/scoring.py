@@ -20,7 +20,7 @@ from liescope.detectors.score_files import Share, score_writer, statements_of
 @dataclass(frozen=True, slots=True)
 class ScoredFile:
     """A file of scores. model: as named by the caller; statements, scored: its rows, and those with a score; seconds:
-    wall-clock time, without loading the model.
+    wall-clock time, without loading the model; notes: what the user should know of the scores.
     """
 
     model: str
@@ -28,6 +28,7 @@ class ScoredFile:
     statements: int
     scored: int
     seconds: float
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """What `liescope score --out … --json` prints."""
@@ -124,4 +125,4 @@ def _score_into(
             scored += table["score"].count()
         if not rows:
             write(model.score_batch([]))
-    return ScoredFile(name, out, rows, scored, time.perf_counter() - began)
+    return ScoredFile(name, out, rows, scored, time.perf_counter() - began, model.detector.notes)

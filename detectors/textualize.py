@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -58,7 +59,12 @@ def textualize(example: Example, config: TextConfig) -> str:
     text = "\n".join(f"{who}: {clean(said)}" if tagged else clean(said) for who, said in turns)
     if config.mask_names:
         text = _mask_names(text, example.speaker, example.names)
-    return _ROLES.sub(ROLE_TOKEN, text) if config.mask_role_words else text
+    return hide_roles(text) if config.mask_role_words else text
+
+
+def hide_roles(text: str) -> str:
+    """A text with one token for all words for roles and teams."""
+    return _ROLES.sub(ROLE_TOKEN, text)
 
 
 def clean(text: str) -> str:
@@ -74,19 +80,22 @@ def clean(text: str) -> str:
 
 
 def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
-    known = tuple(sorted({*names, speaker} - {""}))
+    tokens = {speaker.casefold(): SPEAKER_TOKEN}
+    return replace_names(text, (*names, speaker), lambda name: tokens.setdefault(name, f"{PLAYER_TOKEN}{len(tokens)}"))
+
+
+def replace_names(text: str, names: Iterable[str], token: Callable[[str], str]) -> str:
+    """A text with each player's name replaced. token: from a name, case-folded, to what stands for it."""
+    known = tuple(sorted({*names} - {""}))
     if not known:
         return text
-    tokens = {speaker.casefold(): SPEAKER_TOKEN}
 
-    def token(match: re.Match[str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
         found = match.group()
         name = found.casefold()
-        if found.islower() and name in _ALSO_WORDS:
-            return found
-        return tokens.setdefault(name, f"{PLAYER_TOKEN}{len(tokens)}")
+        return found if found.islower() and name in _ALSO_WORDS else token(name)
 
-    return _names_pattern(known).sub(token, text)
+    return _names_pattern(known).sub(replaced, text)
 
 
 @lru_cache(maxsize=4096)

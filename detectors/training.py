@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -186,6 +187,8 @@ def _train(
     games = read_transcripts(corpus, _SPLITS)
     data = labelled(by_split["train"], recipe.target, recipe.text.context, games)
     check_trainable(data, recipe.target, recipe.folds)
+    others = labelled(by_split["validation"], recipe.target, recipe.text.context, games)
+    _say_requests(detector, data, others, recipe.folds, progress)
 
     name, tables, confidence, truth = out.name, [], Confidence(), read_deceivers(corpus, _SPLITS)
     if recipe.folds:
@@ -193,7 +196,6 @@ def _train(
         confidence, score = Confidence.fitted(recipe.calibrate, score, data.y, fold, judged, truth)
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
     detector.fit(data.examples, data.y, data.groups, progress)
-    others = labelled(by_split["validation"], recipe.target, recipe.text.context, games)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
         confidence = confidence.with_sets(others, score, judge_games(detector, others.examples, progress), truth)
@@ -244,6 +246,15 @@ def cross_validate(
         return score
 
     return fold, out_of_fold(fold, fit_predict), judged
+
+
+def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: int, progress: Progress) -> None:
+    """Tell the user on standard error what will be asked, before anything is, if progress is shown."""
+    asked = detector.requests(data.examples, others.examples)
+    if folds:
+        asked += folds * detector.requests(data.examples, ()) + detector.requests((), data.examples)
+    if asked and progress is not silent:
+        sys.stderr.write(f"up to {asked:,} requests to a chat model, without replies that are kept already\n")
 
 
 def _words_of(corpus: Path) -> list[WordsOf]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from liescope.detectors.evaluation.judge.facts import JudgeFacts
 from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures
+from liescope.detectors.judge.facts import JudgeFacts
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -20,7 +20,7 @@ from liescope.detectors.evaluation.evaluated import (
     unheard,
     without_label,
 )
-from liescope.detectors.evaluation.judge.judging import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
+from liescope.detectors.evaluation.judging import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
 from liescope.detectors.evaluation.rated import on_statements
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_split
@@ -84,7 +84,7 @@ def evaluate(
 
     judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
     statements for each target, drawn by whole games; judge_prompt: a file to be used in place of
-    `detectors/evaluation/judge/prompt.toml`; judge_cache: the file that keeps every reply, so that none is paid for
+    `detectors/judge/prompt.toml`; judge_cache: the file that keeps every reply, so that none is paid for
     twice, by default in the user's cache folder; price, max_cost, currency, allow_key: as for `play`.
 
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
@@ -156,6 +156,7 @@ def _evaluate(
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
     judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say)
     plan = replace(plan, frozen={**frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
+    notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
     notes += [words for judge in facts for words in judge.sentences()]
     controls, more = _controls(statements, plan, targets, progress)
     kept = statements.filter(pl.col("split").is_in({*plan.splits, plan.threshold_split} - {None}))

@@ -24,7 +24,8 @@ from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.transcript import Moment, Transcript
+from liescope.detectors.view.roles import roles_by_game
+from liescope.detectors.view.transcript import Moment
 from liescope.detectors.view.votes import Habits, habit_of, posterior_of, table_of
 
 _FILE = "observers.json"
@@ -60,14 +61,12 @@ class ObserversDetector(Detector):
             raise UsageError(f"votes say who deceives, and nothing of statements; train observers with --target {ROLE}")
         progress("counting votes", 0, 1)
         games = {example.game_id: example.seen.transcript for example in examples if example.seen}
-        speakers: dict[str, dict[str, bool]] = {game: {} for game in games}
-        for example, lies in zip(examples, y.tolist(), strict=True):
-            if example.seen:
-                speakers[example.game_id][example.speaker] = lies
+        known = roles_by_game(examples, y)
         votes: dict[bool, Counter[tuple[int, int, bool]]] = {True: Counter(), False: Counter()}
         sides, dead = list[bool](), list[bool]()
         for key, game in games.items():
-            role, table = _roles(game, speakers[key]), table_of(Moment(game))
+            table = table_of(Moment(game))
+            role = [known[key].get(name) for name in game.names]
             sides += [lies for lies in role if lies is not None]
             dead += [lies for at in table.killed if (lies := role[at]) is not None]
             for vote in table.votes:
@@ -115,11 +114,3 @@ class ObserversDetector(Detector):
             if not 0 < detector._habits.prevalence < 1:
                 raise BadData(f"{path} has a share of players that is none; train the detector again")
         return detector
-
-
-def _roles(game: Transcript, speakers: Mapping[str, bool]) -> list[bool | None]:
-    """By place at the table, whether the player deceives; None where nothing tells. Who never spoke does not, if all
-    who deceive did.
-    """
-    rest = False if sum(speakers.values()) == game.deceivers else None
-    return [speakers.get(name, rest) for name in game.names]

@@ -25,6 +25,8 @@ from liescope.detectors.registry import DETECTORS, declared_options, detector_cl
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.reading import read_transcripts
 from liescope.detectors.view.transcript import Moment
+from tests.detectors.judge_stub import with_logprobs
+from tests.generate.players.openai.stub import Stub
 
 OWN = "counting"
 KINDS = [*DETECTORS, OWN]
@@ -116,12 +118,23 @@ def held_out(corpus: Path) -> Labelled:
 
 
 @pytest.fixture(scope="module")
-def options(tiny_encoder: Path, tiny_lm: Path) -> Mapping[str, dict[str, Any]]:
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A chat model on loopback; its replies are kept where nothing else is."""
+    stub = Stub(with_logprobs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield f"openai:wise@{stub.url}"
+    stub.close()
+
+
+@pytest.fixture(scope="module")
+def options(tiny_encoder: Path, tiny_lm: Path, judge: str) -> Mapping[str, dict[str, Any]]:
     small = {"encoder": str(tiny_encoder), "batch_size": 16}
     return {
         "tfidf": {"chars": 3},
         "embedding": {"batch_size": 16},
         "encoder": {**small, "epochs": 8.0, "lr": 0.01, "max_length": 32},
+        "judge": {"model": judge, "shots": 2, "fit_limit": 20},
         "probe": {"lm": str(tiny_lm), "layers": 2},
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.data_cards.tables.schemas import arrow_schema
 from liescope.generate.corpus import split_of
 from liescope.generate.corpus.files import FORMAT, data_file
+from liescope.generate.players.openai import retry
+from tests.generate.players.openai.stub import Script, Stub
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 ROLES = ("mafioso", "detective", "villager", "villager")
@@ -189,3 +191,18 @@ def tiny_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = LlamaConfig(vocab_size=len(words), max_position_embeddings=64, initializer_range=0.2, **shape)
     LlamaForCausalLM(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], Stub]]:
+    """serve(script): an endpoint on loopback, which is asked again at once when it fails."""
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+    running: list[Stub] = []
+
+    def start(script: Script) -> Stub:
+        running.append(Stub(script))
+        return running[-1]
+
+    yield start
+    for stub in running:
+        stub.close()

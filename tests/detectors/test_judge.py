@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +11,12 @@ import pytest
 
 from liescope.cli import main
 from liescope.common.errors import BadData, EndpointRefused, UsageError
-from liescope.detectors.evaluation.judge import judging
+from liescope.detectors.evaluation import judging
 from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
-from liescope.generate.players.openai import retry
-from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
-
-TELLS = ("calm", "rush", "random", "trust")
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
-    running: list[Stub] = []
-
-    def start(script: Script) -> Stub:
-        running.append(Stub(script))
-        return running[-1]
-
-    yield start
-    for stub in running:
-        stub.close()
+from tests.detectors.judge_stub import stating, with_logprobs
+from tests.generate.players.openai.stub import Answer, Request, fails, says
 
 
 @pytest.fixture(scope="module")
@@ -42,27 +24,6 @@ def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("judged") / "tfidf"
     train_recipe(corpus, out, Recipe("tfidf", "role", TextConfig(context=1), {}, 0))
     return out
-
-
-def chance(request: Request) -> float:
-    """What the server takes for the probability of a lie: high if the judged line holds a word of the mafioso."""
-    said = request.body["messages"][0]["content"].partition("<<<")[2].partition(">>>")[0].strip().splitlines()[-1]
-    return 0.9 if any(tell in said for tell in TELLS) else 0.2 + len(said) % 7 / 100
-
-
-def with_logprobs(request: Request, _number: int) -> Answer:
-    yes = chance(request)
-    top = [{"token": token, "logprob": log(share)} for token, share in ((" Yes", yes), (" No", 1 - yes))]
-    top.sort(key=lambda token: -token["logprob"])
-    found = says(top[0]["token"].strip())
-    found.body["choices"][0]["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
-    return found
-
-
-def stating(request: Request, _number: int) -> Answer:
-    """A server that takes `logprobs` and ignores it."""
-    word = "Yes" if chance(request) > 0.5 else "No"
-    return says(word if "logprobs" in request.body else f"Probability: {chance(request):.2f}")
 
 
 def auroc(evaluation: Any, judge: str) -> Any:

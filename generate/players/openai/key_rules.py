@@ -111,7 +111,7 @@ def check_binding(variable: str, host: str, own: bool = False, allowed: Iterable
             f"{variable} does not look like an API key (…_API_KEY, …_TOKEN), and a spec wants to send it to {host}: "
             f"{permit}"
         )
-    elif not own and bare not in _LOOPBACK:
+    elif not own and not is_this_machine(host):
         raise UsageError(f"a spec wants to send the key in {variable} to {host}: {permit}")
 
 
@@ -121,6 +121,11 @@ def check_allowed(allowed: Iterable[str]) -> None:
         variable, at, host = words.partition("@")
         if not (variable and at and host) or "/" in host or any(sign.isspace() for sign in words):
             raise UsageError(f"--allow-key takes VARIABLE@HOST, as in CORP_API_KEY@llm.example.com; got {words!r}")
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host, with or without its port, is a loopback address."""
+    return _without_port(host) in _LOOPBACK
 
 
 def _without_port(host: str) -> str:

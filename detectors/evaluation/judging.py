@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,24 +10,22 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from liescope.common.errors import Interrupted, RunPaused, UsageError
+from liescope.common.errors import UsageError
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds
-from liescope.detectors.evaluation.judge.asking import Asking, Item, Spent
-from liescope.detectors.evaluation.judge.facts import JudgeFacts
-from liescope.detectors.evaluation.judge.prompt import JudgePrompt, read_prompt
-from liescope.detectors.evaluation.judge.replies import default_file, opened_replies
 from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.scores import score_table
 from liescope.detectors.examples import make_examples, target_column
+from liescope.detectors.judge.asking import Spent
+from liescope.detectors.judge.facts import JudgeFacts
+from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
+from liescope.detectors.judge.questions import AboutStatement
+from liescope.detectors.judge.replies import default_file, opened_replies
+from liescope.detectors.judge.session import ask_judge, check_spec
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig, textualize
-from liescope.generate.players.openai.player import open_model
-from liescope.generate.players.shared import Halt
-from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.limits import Limits
 
 JUDGE = "judge:"
-_KIND = "openai:"
 JUDGES_THRESHOLDS: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 """A judge was trained on nothing and chooses no thresholds: it takes a statement for deceptive above a half."""
 
@@ -46,6 +43,12 @@ class Judges:
     limits: Limits
 
 
+@dataclass(frozen=True, slots=True)
+class _Item:
+    statement_id: str
+    question: AboutStatement
+
+
 def judges_of(
     specs: Sequence[str],
     most: int | None,
@@ -55,8 +58,7 @@ def judges_of(
 ) -> Judges:
     """The judges that the options name. Raises UsageError, BadData for a prompt that cannot be used."""
     for spec in specs:
-        if not spec.startswith(_KIND):
-            raise UsageError(f"a judge is a chat model such as openai:gpt-4.1-mini; {spec!r} is none")
+        check_spec(spec)
     if most is not None and most < 1:
         raise UsageError(f"--judge-limit is a number of statements, 1 or more, not {most}")
     used = read_prompt(None if prompt is None else Path(prompt))
@@ -76,35 +78,19 @@ def judge_statements(
     """
     if not judges.specs:
         return [], []
-    items = [item for target, text in targets.items() for item in _items(evaluated, target, text, judges.most, seed)]
+    items = [item for target, text in targets.items() for item in _items(evaluated, target, text, judges, seed)]
+    questions = [item.question for item in items]
     tables: list[pl.DataFrame] = []
     facts: list[JudgeFacts] = []
     with opened_replies(judges.cache) as replies:
         for spec in judges.specs:
             spent = Spent()
-
-            async def work(halt: Halt, spec: str = spec, spent: Spent = spent) -> Asking:
-                context = judges.limits.context(log=spent.add, game="", halt=halt)
-                asking = Asking(open_model(spec.removeprefix(_KIND), context), judges.prompt, replies, context)
-                try:
-                    await asking.ask(items, progress)
-                finally:
-                    await asking.model.endpoint.close()
-                return asking
-
-            try:
-                asking = finish(work, say)
-            except Interrupted:
-                if say:
-                    sys.stderr.write(f"\nstopped; run the same command again: replies are kept in {judges.cache}\n")
-                raise KeyboardInterrupt from None
-            except RunPaused as error:
-                raise type(error)(f"{error}; replies so far are kept in {judges.cache}") from error
+            asking = ask_judge(spec, questions, (replies, judges.cache), judges.limits, progress, spent=spent, say=say)
             how = "stated confidence" if asking.stated else "log-probability"
             name = f"{JUDGE}{asking.model.spec.label}" + (" (stated confidence)" if asking.stated else "")
             if name in {fact.name for fact in facts}:
                 raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-            tables += _tables(name, items, asking.scores)
+            tables += _tables(name, items, asking.answers)
             facts.append(
                 JudgeFacts(
                     name,
@@ -122,12 +108,12 @@ def judge_statements(
     return tables, facts
 
 
-def _items(evaluated: pl.DataFrame, target: str, text: TextConfig, most: int | None, seed: int) -> list[Item]:
+def _items(evaluated: pl.DataFrame, target: str, text: TextConfig, judges: Judges, seed: int) -> list[_Item]:
     kept = evaluated[target_column(target)].is_not_null().to_list()
-    drawn = _drawn(evaluated.filter(kept)["game_id"], most, seed)
+    drawn = _drawn(evaluated.filter(kept)["game_id"], judges.most, seed)
     examples = make_examples(evaluated, text.context)
     return [
-        Item(example.statement_id, textualize(example, text), target)
+        _Item(example.statement_id, AboutStatement(textualize(example, text), target, judges.prompt))
         for example, labelled in zip(examples, kept, strict=True)
         if labelled and example.game_id in drawn
     ]
@@ -142,9 +128,13 @@ def _drawn(games: pl.Series, most: int | None, seed: int) -> set[str]:
     return set(names[order[before < (np.inf if most is None else most)]])
 
 
-def _tables(name: str, items: Sequence[Item], scores: Mapping[int, float]) -> list[pl.DataFrame]:
+def _tables(name: str, items: Sequence[_Item], scores: Mapping[int, float]) -> list[pl.DataFrame]:
     tables = []
-    for target in dict.fromkeys(item.target for item in items):
-        mine = [(item.statement_id, scores[n]) for n, item in enumerate(items) if item.target == target and n in scores]
+    for target in dict.fromkeys(item.question.target for item in items):
+        mine = [
+            (item.statement_id, scores[n])
+            for n, item in enumerate(items)
+            if item.question.target == target and n in scores
+        ]
         tables.append(score_table([key for key, _ in mine], np.array([score for _, score in mine]), name, target))
     return tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -25,9 +26,28 @@ class _Answers(BaseModel):
     confidence: str
 
 
+class _Examples(BaseModel):
+    """before: what stands before the examples; one: an example of its own, with {shown} and {answer}."""
+
+    model_config = _STRICT
+
+    before: str = ""
+    one: str = ""
+
+
+class _Whole(BaseModel):
+    """prompt: with {game}, {players} and {number}; number: with {count}, for a table where it is known how many."""
+
+    model_config = _STRICT
+
+    prompt: str = ""
+    number: str = ""
+
+
 class JudgePrompt(BaseModel):
     """prompt: with {question}, {statement} and {answer}; question: by target; answer: how to answer, with {deceptive}
-    and {honest}; deceptive, honest: the words of either answer, the first one to be used.
+    and {honest}; deceptive, honest: the words of either answer, the first one to be used. examples and whole: for
+    detectors that show examples, or a whole game.
     """
 
     model_config = _STRICT
@@ -37,6 +57,8 @@ class JudgePrompt(BaseModel):
     answer: _Answers
     deceptive: _Words
     honest: _Words
+    examples: _Examples = _Examples()
+    whole: _Whole = _Whole()
 
     def render(self, statement: str, target: str, stated: bool) -> str:
         """The prompt for one statement. stated: whether to ask for a number instead of a word."""
@@ -45,6 +67,33 @@ class JudgePrompt(BaseModel):
         filled = {"{question}": self.question[target], "{answer}": _filled(answer, words)}
         # The statement comes last, so that nothing in it is filled in.
         return _filled(self.prompt, filled).strip().replace("{statement}", statement)
+
+    def render_game(self, game: str, players: Sequence[str], deceivers: int | None) -> str:
+        """The prompt for a game. deceivers: how many of the players deceive, None if not known."""
+        number = "" if deceivers is None else self.whole.number.replace("{count}", str(deceivers))
+        filled = {"{players}": ", ".join(players), "{number}": number}
+        return _filled(self.whole.prompt, filled).strip().replace("{game}", game)
+
+    def after_examples(self, prompt: str, examples: Sequence[tuple[str, str]]) -> str:
+        """The prompt with examples before it, each what is shown and the right answer."""
+        if not examples:
+            return prompt
+        given = [
+            self.examples.one.strip().replace("{answer}", answer).replace("{shown}", shown)
+            for shown, answer in examples
+        ]
+        return "\n\n".join((self.examples.before.strip(), *given, prompt))
+
+    def check_has(self, examples: bool, whole: bool) -> None:
+        """Raises BadData if the prompt lacks what these need."""
+        wanted: dict[str, tuple[str, tuple[str, ...]]] = {}
+        if examples:
+            wanted |= {"examples.one": (self.examples.one, ("{shown}", "{answer}"))}
+        if whole:
+            wanted |= {"whole.prompt": (self.whole.prompt, ("{game}", "{players}"))}
+        for name, (text, parts) in wanted.items():
+            if lacking := [part for part in parts if part not in text]:
+                raise BadData(f"the judge's prompt lacks {', '.join(lacking)} in {name}; write it like {DEFAULT}")
 
     @cached_property
     def sides(self) -> dict[str, bool]:

@@ -19,6 +19,8 @@ _VERDICT = ("deceptive", "answer", "verdict", "label", "lie")
 _MARKS = re.compile(r"[^\w]+|[▁ĠĊ]")
 _NUMBER = r"(\d{1,3}(?:[.,]\d{1,6})?|[.,]\d{1,6})\s{0,3}(%|percent|/\s{0,2}100?\b|out of 100?\b)?"
 _VALUE = re.compile(_NUMBER + r"(?![\w/])", re.IGNORECASE)
+_CUT = re.compile(r"(?<![\d.,])0[.,]$")
+"""The beginning of a number at the end of a text: nobody knows how it went on."""
 _NAMED = re.compile(
     rf"({'|'.join((*_OWN[:-1], *_OF_VERDICT))})[\"'*_]{{0,3}}\s{{0,3}}(?:of|is|=|:)?[\s*_\"']{{0,4}}"
     rf"(?:{_NUMBER}(?![\w/])|({'|'.join(_DEGREES)})\b)",
@@ -58,8 +60,9 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
     (high: 0.8, medium: 0.5, low: 0.2). A confidence beside an answer of honest is the confidence in that answer.
     """
     answer = clean(text).text
-    notes: list[str] = []
-    data = find_object(answer, notes, _fields)
+    if _CUT.search(answer):
+        return None
+    data = find_object(answer, [], _fields)
     if data is not None:
         return _of_fields(data, sides)
     named = _NAMED.search(answer)
@@ -69,6 +72,42 @@ def stated_probability(text: str, sides: Mapping[str, bool]) -> float | None:
         return _turned(value, verdict if named[1].casefold() in _OF_VERDICT else True)
     values = [_share(found[1], found[2]) for found in _VALUE.finditer(answer)]
     return values[0] if len(values) == 1 else None
+
+
+def player_probabilities(text: str, players: Sequence[str]) -> dict[str, float]:
+    """By player, the probability that a text states: in a JSON object, or after the player's name on lines such as
+    `Alice: 0.8`. Players without one, or with several, are left out.
+    """
+    known = {player.casefold(): player for player in players}
+
+    def named(value: Any) -> dict[str, Any] | None:
+        if not isinstance(value, Mapping):
+            return None
+        found = {known[name]: item for key, item in value.items() if (name := str(key).strip().casefold()) in known}
+        for inside in value.values() if not found else ():
+            if one := named(inside):
+                return one
+        return found or None
+
+    answer = clean(text).text
+    given = find_object(answer, [], named)
+    if given is None and ("{" in answer or _CUT.search(answer)):
+        return {}
+    if given is None:
+        return {player: value for player in players if (value := _after(player, answer)) is not None}
+    read = {player: _stated(item) for player, item in given.items()}
+    return {player: value for player, value in read.items() if value is not None}
+
+
+def _stated(item: Any) -> float | None:
+    fields = _fields(item)
+    return _read(item if fields is None else next(fields[name] for name in (*_OWN, *_OF_VERDICT) if name in fields))
+
+
+def _after(player: str, text: str) -> float | None:
+    pattern = rf"(?<!\w){re.escape(player)}[\"'*_`]{{0,4}}\s{{0,3}}[:=|–—-]\s{{0,4}}[\"'*_`]{{0,4}}{_NUMBER}(?![\w/])"
+    values = {_share(found[1], found[2]) for found in re.finditer(pattern, text, re.IGNORECASE)}
+    return values.pop() if len(values) == 1 else None
 
 
 def _bare(token: str) -> str:

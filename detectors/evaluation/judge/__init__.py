@@ -1,1 +1,0 @@
-"""Chat models as judges of the same statements: asked zero-shot, paid for once."""

@@ -1,0 +1,82 @@
+"""What a judge learned, as JSON: its prompt, the examples in it, and the calibration of its answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+from scipy.special import expit, log_expit, logit
+
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading
+from liescope.detectors.judge.prompt import JudgePrompt
+
+_STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+_LARGEST = 2**23  # bytes
+_EDGE = 0.0025  # of the probabilities that a model states, 0 and 1 among them
+_ADVICE = "train the detector again"
+Floats = NDArray[np.float64]
+
+
+class Calibration(BaseModel):
+    """Platt's: the log-odds of an answer, times slope, plus intercept (Platt 1999). A slope below 0 is not learned."""
+
+    model_config = _STRICT
+
+    slope: Annotated[float, Field(ge=0, le=100)] = 1.0
+    intercept: Annotated[float, Field(ge=-100, le=100)] = 0.0
+
+    @classmethod
+    def fitted(cls, probability: Floats, y: NDArray[np.bool_]) -> Self:
+        """Of probabilities and labels, each (n,). With few answers it stays near slope 1 and intercept 0: either is a
+        normal prior's mean, of variance 1.
+        """
+        from scipy.optimize import minimize
+
+        odds, sign = _log_odds(probability), np.where(y, 1.0, -1.0)
+
+        def loss(at: Floats) -> float:
+            return float(((at - (1, 0)) ** 2).sum() / 2 - log_expit(sign * (at[0] * odds + at[1])).sum())
+
+        slope, intercept = minimize(loss, (1.0, 0.0), bounds=((0, 100), (-100, 100)), method="L-BFGS-B").x
+        return cls(slope=float(slope), intercept=float(intercept))
+
+    def log_odds(self, probability: Floats) -> Floats:
+        return self.slope * _log_odds(probability) + self.intercept
+
+    def __call__(self, probability: Floats) -> Floats:
+        return np.asarray(expit(self.log_odds(probability)))
+
+
+def _log_odds(probability: Floats) -> Floats:
+    return np.asarray(logit(np.clip(probability, _EDGE, 1 - _EDGE)))
+
+
+class Learned(BaseModel):
+    """prompt: the one asked with; statements or games: the examples in it, word for word; prevalence: the share of the
+    statements of training that are deceptive, or with whole games of the players; stated: whether the model states
+    numbers, None if it was not asked.
+    """
+
+    model_config = _STRICT
+
+    prompt: JudgePrompt
+    statements: tuple[tuple[str, bool], ...] = ()
+    games: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()
+    prevalence: Annotated[float, Field(gt=0, lt=1)]
+    calibration: Calibration = Calibration()
+    stated: bool | None = None
+
+    def write(self, path: Path) -> None:
+        path.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Raises BadData for what `write` never writes."""
+        with Reading(path, _ADVICE):
+            if path.stat().st_size > _LARGEST:
+                raise BadData(f"{path} is larger than any judge; it is not opened")
+            return cls.model_validate_json(path.read_bytes())

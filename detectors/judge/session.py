@@ -1,0 +1,81 @@
+"""A judge asked in one go: opened, asked, closed; what came is kept whatever happens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from liescope.common.errors import Interrupted, RunPaused, UsageError
+from liescope.detectors.judge.asking import Asking, Question, Spent
+from liescope.detectors.judge.replies import Replies
+from liescope.detectors.protocol import Progress
+from liescope.generate.players.openai.key_rules import BASE_URL, default_url, host_of, is_this_machine
+from liescope.generate.players.openai.player import open_model, read_spec
+from liescope.generate.players.shared import Halt
+from liescope.generate.runs.interrupt import finish
+from liescope.generate.runs.limits import Limits
+
+_KIND = "openai:"
+T = TypeVar("T")
+
+
+def check_spec(spec: str) -> None:
+    """Raises UsageError for what is no chat model."""
+    if not spec.startswith(_KIND):
+        raise UsageError(f"a judge is a chat model such as openai:gpt-4.1-mini; {spec!r} is none")
+
+
+def check_address(spec: str) -> None:
+    """Raises UsageError if a model that somebody else saved would send what it is given to an address that is neither
+    on this machine nor the one in OPENAI_BASE_URL, or OpenAI's.
+    """
+    url = read_spec(spec.removeprefix(_KIND)).base_url
+    if url and not is_this_machine(host_of(url)) and host_of(url) != host_of(default_url()):
+        raise UsageError(
+            f"this saved judge sends the statements that it is given to {host_of(url)}; if you mean it, set "
+            f"{BASE_URL} to {url}"
+        )
+
+
+def ask_judge(
+    spec: str,
+    questions: Sequence[Question[T]],
+    replies: tuple[Replies, Path],
+    limits: Limits,
+    progress: Progress,
+    *,
+    stated: bool | None = None,
+    spent: Spent | None = None,
+    say: bool = False,
+) -> Asking[T]:
+    """Ask a model every question. replies: those kept, and the file they are in; stated: whether the model states
+    numbers, None if that is to be found out; spent: what has been spent of the limits before, and is added to; say:
+    whether to write about an interrupt to standard error.
+
+    Raises UsageError for a model that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt;
+    every reply that came is kept.
+    """
+    kept, path = replies
+    spent = spent or Spent()
+
+    async def work(halt: Halt) -> Asking[T]:
+        context = limits.context(
+            log=spent.add, game="", halt=halt, spent_tokens=spent.tokens, spent_cost=spent.cost or 0.0
+        )
+        asking: Asking[T] = Asking(open_model(spec.removeprefix(_KIND), context), kept, context, stated)
+        try:
+            await asking.ask(questions, progress)
+        finally:
+            await asking.model.endpoint.close()
+        return asking
+
+    try:
+        return finish(work, say)
+    except Interrupted:
+        if say:
+            sys.stderr.write(f"\nstopped; run the same command again: replies are kept in {path}\n")
+        raise KeyboardInterrupt from None
+    except RunPaused as error:
+        raise type(error)(f"{error}; replies so far are kept in {path}") from error

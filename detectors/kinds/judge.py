@@ -1,0 +1,251 @@
+"""A chat model as a detector: asked about every statement, or about all players of a game at once.
+
+Nothing of the model changes. With `shots`, statements or games of training stand in the prompt as examples; a few more
+are asked about to calibrate what it answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.special import logit
+
+from liescope.common.errors import UsageError
+from liescope.detectors.examples import Example
+from liescope.detectors.judge.asking import Question, Spent
+from liescope.detectors.judge.game_text import game_text
+from liescope.detectors.judge.learned import Calibration, Learned
+from liescope.detectors.judge.prompt import read_prompt
+from liescope.detectors.judge.questions import AboutGame, AboutStatement
+from liescope.detectors.judge.replies import default_file, opened_replies
+from liescope.detectors.judge.session import ask_judge, check_address, check_spec
+from liescope.detectors.judge.shots import draw_statements, last_moments, moment_of, shown_games, shown_statements
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import ROLE, Detector, Progress, silent
+from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.view.posterior import posterior
+from liescope.detectors.view.roles import roles_by_game
+from liescope.detectors.view.transcript import Moment
+from liescope.generate.runs.limits import Limits, limits_of
+
+_FILE = "judge.json"
+_SPENT: defaultdict[str, Spent] = defaultdict(Spent)
+"""What this process has spent, by model: a budget holds for all folds of a training together."""
+T = TypeVar("T")
+
+
+class JudgeOptions(DetectorOptions):
+    """prompt and cache name files of this machine, so they are not saved: the prompt is, word for word."""
+
+    model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
+    shots: int = Field(
+        default=0, ge=0, le=64, description="examples in the prompt, of training games; half of them deceptive"
+    )
+    whole: bool = Field(default=False, description="ask about all players of a game at once, not about a statement")
+    prompt: str = Field(default="", exclude=True, description="a TOML file with another prompt")
+    cache: str = Field(default="", exclude=True, description="the file that keeps every reply")
+    fit_limit: int = Field(
+        default=100, ge=0, le=100_000, description="requests that its calibration is learned from, 0 for none"
+    )
+    price: list[str] | None = Field(default=None, description="MODEL=PROMPT,COMPLETION per million tokens")
+    max_cost: float | None = Field(default=None, ge=0, description="stop asking once this much money is spent")
+
+    def limits(self) -> Limits:
+        """Raises UsageError for a price that cannot be read, or a budget without one."""
+        usual = Limits()
+        return limits_of(
+            concurrency=usual.concurrency,
+            timeout=usual.timeout,
+            give_up_after=usual.give_up_after,
+            max_tokens=None,
+            max_cost=self.max_cost,
+            price=self.price or (),
+            currency=usual.currency,
+            allow_key=(),
+            prompts=usual.prompts,
+        )
+
+
+class JudgeDetector(Detector):
+    """A chat model, its prompt and a calibration. For an answer that cannot be used stands the share of training, and a
+    note says so; never is it taken for honest.
+    """
+
+    kind = "judge"
+    options_type = JudgeOptions
+    folds = 0
+    packages = ("scipy",)
+
+    options: JudgeOptions
+    _learned: Learned
+    _failed: Counter[str]
+    _loaded = False
+
+    @classmethod
+    def verbatim(cls, options: DetectorOptions) -> bool:
+        return isinstance(options, JudgeOptions) and options.shots > 0
+
+    def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
+        fit = min(self.options.fit_limit, len(learn))
+        if self.options.whole:
+            moments = [moment_of(example) for example in score]
+            fit = min(fit, len({example.game_id for example in learn}))
+            games = {id(moment.transcript) for moment in moments}
+            return fit + len({(id(m.transcript), m.upto) for m in moments}) + len(games)
+        # One more each time finds out whether there are log-probabilities.
+        return fit + len({textualize(example, self.text) for example in score}) + bool(learn and fit)
+
+    def fit(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        progress: Progress = silent,
+    ) -> Self:
+        """Raises UsageError without a model, or if it cannot be opened; RunPaused if it cannot be asked for now."""
+        check_spec(self.options.model)
+        prompt = read_prompt(Path(self.options.prompt) if self.options.prompt else None)
+        prompt.check_has(examples=self.options.shots > 0, whole=self.options.whole)
+        self._failed = Counter()
+        if self.options.whole:
+            self._fit_games(examples, y, groups, Learned(prompt=prompt, prevalence=0.5), progress)
+        else:
+            self._fit_statements(examples, y, groups, Learned(prompt=prompt, prevalence=float(y.mean())), progress)
+        return self
+
+    def _fit_statements(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        learned: Learned,
+        progress: Progress,
+    ) -> None:
+        drawn = draw_statements(examples, y, groups, self.options.shots, self.options.seed)
+        shown = shown_statements(examples, y, drawn.examples, self.text)
+        self._learned = learned.model_copy(update={"statements": shown})
+        rows = drawn.rest[: self.options.fit_limit]
+        answers = self._ask(self._about([examples[row] for row in rows]), progress)
+        self._calibrate([(p, bool(y[row])) for row, p in zip(rows, answers, strict=True) if p is not None])
+
+    def _fit_games(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        learned: Learned,
+        progress: Progress,
+    ) -> None:
+        if any(example.target != ROLE for example in examples):
+            raise UsageError(f"a judge of whole games says who deceives; train it with --target {ROLE}")
+        roles, moments = roles_by_game(examples, y), last_moments(examples)
+        order = np.random.default_rng(self.options.seed).permutation(np.unique(groups)).tolist()
+        examples_of, rest = order[: self.options.shots], order[self.options.shots :][: self.options.fit_limit]
+        sides = [lies for known in roles.values() for lies in known.values()]
+        shown = shown_games({key: moments[key] for key in examples_of}, roles, self.text)
+        self._learned = learned.model_copy(update={"games": shown, "prevalence": float(np.mean(sides))})
+        asked = [self._about_game(moments[key]) for key in rest]
+        answers = self._ask([question for question, _ in asked], progress)
+        self._calibrate(
+            [
+                (answer[called[name]], lies)
+                for key, answer, (_, called) in zip(rest, answers, asked, strict=True)
+                if answer is not None
+                for name, lies in roles[key].items()
+            ]
+        )
+
+    def _calibrate(self, pairs: Sequence[tuple[float, bool]]) -> None:
+        """From what it answered, and the truth."""
+        if pairs:
+            probability, y = np.array([p for p, _ in pairs]), np.array([lies for _, lies in pairs])
+            self._learned = self._learned.model_copy(update={"calibration": Calibration.fitted(probability, y)})
+
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+        learned = self._learned
+        if self.options.whole:
+            found = self.player_posteriors([moment_of(example) for example in examples], progress)
+            scores = [one.get(e.speaker, learned.prevalence) for one, e in zip(found, examples, strict=True)]
+        else:
+            answers = self._ask(self._about(examples), progress)
+            scores = [learned.prevalence if p is None else float(learned.calibration(np.array(p))) for p in answers]
+        score = np.array(scores, dtype=np.float64)
+        return np.column_stack([1 - score, score])
+
+    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+        """For whole games: what it answers about each player, normalised in the game."""
+        if not self.options.whole:
+            return super().player_posteriors(moments, progress)
+        asked = [self._about_game(moment) for moment in moments]
+        found = list[Mapping[str, float]]()
+        answers = self._ask([question for question, _ in asked], progress)
+        for moment, answer, (_, called) in zip(moments, answers, asked, strict=True):
+            names = moment.transcript.names
+            if answer is None:
+                odds = np.full(len(names), logit(self._learned.prevalence))
+            else:
+                odds = self._learned.calibration.log_odds(np.array([answer[called[name]] for name in names]))
+            found.append(dict(zip(names, posterior(odds, moment.transcript.deceivers).tolist(), strict=True)))
+        return found
+
+    def _about(self, examples: Sequence[Example]) -> list[AboutStatement]:
+        learned = self._learned
+        return [
+            AboutStatement(textualize(example, self.text), example.target, learned.prompt, learned.statements)
+            for example in examples
+        ]
+
+    def _about_game(self, moment: Moment) -> tuple[AboutGame, Mapping[str, str]]:
+        """The question about a game, and by the name of each player what stands for it there."""
+        game, learned = game_text(moment, self.text), self._learned
+        players = tuple(sorted(game.called.values()))
+        return AboutGame(game.text, players, moment.transcript.deceivers, learned.prompt, learned.games), game.called
+
+    def _ask(self, questions: Sequence[Question[T]], progress: Progress) -> list[T | None]:
+        """The answer to each question, each asked once however often it occurs; None for what could not be used."""
+        stated = self.options.whole or self._learned.stated
+        once = {question.words(bool(stated)): question for question in questions}
+        if not once:
+            return []
+        check_spec(self.options.model)
+        if self._loaded:
+            check_address(self.options.model)
+        path = Path(self.options.cache) if self.options.cache else default_file()
+        with opened_replies(path) as replies:
+            found = ask_judge(
+                self.options.model,
+                list(once.values()),
+                (replies, path),
+                self.options.limits(),
+                progress,
+                stated=stated,
+                spent=_SPENT[self.options.model],
+                say=progress is not silent,
+            )
+        self._learned = self._learned.model_copy(update={"stated": found.stated})
+        self._failed += found.failed
+        self.notes = tuple(
+            f"{count:,} answers of the judge could not be used ({why}); the share of training, "
+            f"{self._learned.prevalence:.2f}, stands for them"
+            for why, count in self._failed.most_common()
+        )
+        answers = {words: found.answers.get(at) for at, words in enumerate(once)}
+        return [answers[question.words(bool(stated))] for question in questions]
+
+    def save(self, folder: Path) -> None:
+        self._learned.write(folder / _FILE)
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        """Paths in a stranger's options are not used, and `check_address` holds where it is asked."""
+        detector = cls(text, options.model_copy(update={"prompt": "", "cache": ""}))
+        detector._learned = Learned.read(folder / _FILE)
+        detector._failed = Counter()
+        detector._loaded = True
+        return detector

@@ -1,0 +1,427 @@
+"""A chat model as a kind of detector, over a real server on loopback: trained, saved, opened again, published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import liescope
+from liescope.cli import main
+from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
+from liescope.detectors.examples import Example, Labelled, labelled, read_statements
+from liescope.detectors.judge.answers import player_probabilities, stated_probability
+from liescope.detectors.judge.game_text import game_text
+from liescope.detectors.judge.learned import Calibration
+from liescope.detectors.judge.prompt import DEFAULT, read_prompt
+from liescope.detectors.kinds.judge import JudgeDetector
+from liescope.detectors.registry import make
+from liescope.detectors.saved import load
+from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn
+from tests.detectors.judge_stub import judging_games, material, prompt_of, stating, with_logprobs
+from tests.generate.players.openai.stub import Answer, Request, Script, Stub, says
+
+Serve = Callable[[Script], Stub]
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def data(corpus: Path) -> Mapping[str, Labelled]:
+    games = read_transcripts(corpus)
+    return {name: labelled(read_statements(corpus, [name]), "role", 0, games) for name in ("train", "test")}
+
+
+def fitted(stub: Stub, data: Mapping[str, Labelled], **options: Any) -> JudgeDetector:
+    train = data["train"]
+    found = make("judge", TextConfig(), {"model": f"openai:wise@{stub.url}", "fit_limit": 30, **options})
+    assert isinstance(found, JudgeDetector)
+    return found.fit(train.examples, train.y, train.groups)
+
+
+def test_a_judge_is_trained_by_the_command_that_says_before_what_it_will_ask(
+    serve: Serve, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked_before: list[str] = []
+
+    def script(request: Request, number: int) -> Answer:
+        if number == 0:
+            asked_before.append(capsys.readouterr().err)
+        return with_logprobs(request, number)
+
+    stub, out = serve(script), str(tmp_path / "m")
+    command = ["train", "judge", "--corpus", str(corpus), "--model", f"openai:wise@{stub.url}", "--fit-limit", "12"]
+    assert main([*command, "--out", out]) == 0
+    (said,) = asked_before
+    most = int(said.partition("up to ")[2].partition(" requests")[0].replace(",", ""))
+    assert 12 < len(stub.requests) <= most <= len(stub.requests) + 15
+    made = len(stub.requests)
+    # Everything is kept: training again asks nothing, and opening it does not either.
+    assert main([*command, "--overwrite", "--out", out]) == 0
+    assert load(out).file.options["fit_limit"] == 12
+    assert len(stub.requests) == made
+    assert main(["score", out, "trust me, this is random"]) == 0
+    assert len(stub.requests) == made + 1
+    assert float(capsys.readouterr().out.split("\n")[-2].split("\t")[0]) > 0.5
+
+
+@pytest.mark.parametrize("script", [with_logprobs, stating])
+def test_answers_are_calibrated_on_a_few_statements_and_rank_those_of_other_games(
+    script: Script, serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+) -> None:
+    stub = serve(script)
+    judge = fitted(stub, data, fit_limit=60)
+    assert len(stub.requests) <= 61
+    test = data["test"]
+    score = judge.predict_proba(test.examples)[:, 1]
+    assert roc_auc_score(test.y, score) > 0.75
+    judge.save(tmp_path)
+    again = JudgeDetector.load(tmp_path, judge.text, judge.options)
+    made = len(stub.requests)
+    assert np.array_equal(again.predict_proba(test.examples)[:, 1], score)
+    assert len(stub.requests) == made
+
+
+def test_without_a_limit_nothing_is_asked_in_training(serve: Serve, data: Mapping[str, Labelled]) -> None:
+    stub = serve(with_logprobs)
+    judge = fitted(stub, data, fit_limit=0)
+    assert stub.requests == []
+    assert judge.predict_proba([]).shape == (0, 2)
+    assert stub.requests == []
+
+
+def test_examples_are_balanced_from_games_that_calibrate_nothing_and_are_saved(
+    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+) -> None:
+    stub = serve(with_logprobs)
+    judge = fitted(stub, data, shots=6, fit_limit=200)
+    assert all(prompt_of(request).count("<<<") == 7 for request in stub.requests)
+    assert {line for line in prompt_of(stub.requests[0]).splitlines() if line in ("Yes", "No")} == {"Yes", "No"}
+    judge.save(tmp_path)
+    saved = json.loads((tmp_path / "judge.json").read_text(encoding="utf-8"))
+    assert sorted(lies for _, lies in saved["statements"]) == [False] * 3 + [True] * 3
+    texts = [textualize(example, TextConfig()) for example in data["train"].examples]
+    shown = {text for text, _ in saved["statements"]}
+    games = {game for game, text in zip(data["train"].groups, texts, strict=True) if text in shown}
+    of_them = {text for game, text in zip(data["train"].groups, texts, strict=True) if game in games}
+    assert len(games) == 3
+    assert not of_them & {material(request) for request in stub.requests}
+
+
+def test_other_seeds_show_other_examples(serve: Serve, data: Mapping[str, Labelled]) -> None:
+    stub = serve(with_logprobs)
+    shown = [fitted(stub, data, shots=2, fit_limit=0, seed=seed)._learned.statements for seed in (0, 0, 1)]
+    assert shown[0] == shown[1] != shown[2]
+
+
+REPLIES = {
+    "refused": "I'm sorry, but I can't help with judging people.",
+    "prose without a number": "The speaker sounds evasive, but it is hard to tell.",
+    "several numbers": "Somewhere between 0.2 and 0.4, I think.",
+    "cut off": "Probability: 0.",
+    "cut off in JSON": '{"probability": 0.',
+    "thinking that never ends": "<think>Let me see, 0.1 perhaps",
+    "out of range": '{"probability": 7}',
+}
+
+
+@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES.keys())
+def test_an_answer_that_cannot_be_used_is_never_taken_for_honest(
+    reply: str, serve: Serve, data: Mapping[str, Labelled]
+) -> None:
+    spoiled = data["test"].examples[0]
+
+    def script(request: Request, number: int) -> Answer:
+        return says(reply) if "cannot be judged" in material(request) else stating(request, number)
+
+    judge = fitted(serve(script), data)
+    odd = replace(spoiled, text="This cannot be judged.")
+    score = judge.predict_proba([odd, *data["test"].examples[:5]])[:, 1]
+    assert score[0] == pytest.approx(data["train"].y.mean())
+    (note,) = judge.notes
+    assert note.startswith("1 answers of the judge could not be used")
+
+
+def test_a_reply_that_hit_the_token_limit_is_not_read(serve: Serve, data: Mapping[str, Labelled]) -> None:
+    def script(request: Request, number: int) -> Answer:
+        cut = "cannot be judged" in material(request)
+        return says("Probability: 0.1", finish="length") if cut else stating(request, number)
+
+    judge = fitted(serve(script), data)
+    odd = replace(data["test"].examples[0], text="This cannot be judged.")
+    assert judge.predict_proba([odd])[0, 1] == pytest.approx(data["train"].y.mean())
+    assert "token limit" in judge.notes[0]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "0.9",
+        "90%",
+        'I weighed what was said on 2 days.\n\n```json\n{"probability": 0.9, "reason": "vague"}\n```',
+        "<think>At first 0.2, no, more.</think>\n**Probability:** 0.9",
+        "Probability of Yes = 9/10",
+    ],
+)
+def test_answers_as_models_write_them_are_all_read_the_same(
+    reply: str, serve: Serve, data: Mapping[str, Labelled]
+) -> None:
+    judge = fitted(serve(lambda request, number: says("Yes" if "logprobs" in request.body else reply)), data)
+    plain = fitted(serve(lambda request, number: says("Yes" if "logprobs" in request.body else "0.9")), data)
+    some = data["test"].examples[:3]
+    assert np.allclose(judge.predict_proba(some), plain.predict_proba(some))
+    assert judge.notes == ()
+
+
+def test_a_judge_that_answers_nothing_is_given_up_and_leaves_no_model(
+    serve: Serve, corpus: Path, tmp_path: Path
+) -> None:
+    stub = serve(lambda request, number: says("I cannot say."))
+    with pytest.raises(EndpointRefused, match="answered none of 20 requests"):
+        liescope.train("judge", corpus, out=tmp_path / "m", model=f"openai:wise@{stub.url}")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_whole_game_takes_one_request_and_names_who_deceives(
+    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+) -> None:
+    stub = serve(judging_games)
+    judge = fitted(stub, data, whole=True, fit_limit=20)
+    assert len(stub.requests) == 20
+    assert all("logprobs" not in request.body for request in stub.requests)
+    assert not any(name in prompt_of(request) for request in stub.requests for name in ("Alice", "Bob", "Diana"))
+    test = data["test"]
+    whole = judge.predict_whole(test.examples)
+    assert len(stub.requests) == 20 + test.games
+    assert roc_auc_score(test.y, whole) > 0.85
+    game = test.examples[0].seen
+    assert game is not None
+    (players,) = judge.player_posteriors([Moment(game.transcript)])
+    assert set(players) == set(game.transcript.names)
+    # Online, each statement is judged with what was said by then.
+    online = judge.predict_proba(test.examples)[:, 1]
+    assert roc_auc_score(test.y, online) > 0.7
+    judge.save(tmp_path)
+    assert np.array_equal(JudgeDetector.load(tmp_path, judge.text, judge.options).predict_whole(test.examples), whole)
+
+
+def test_games_are_examples_of_a_judge_of_games(serve: Serve, data: Mapping[str, Labelled], tmp_path: Path) -> None:
+    stub = serve(judging_games)
+    fitted(stub, data, whole=True, shots=2, fit_limit=5).save(tmp_path)
+    assert all(prompt_of(request).count("<<<") == 3 for request in stub.requests)
+    assert prompt_of(stub.requests[0]).count(": 1") >= 2
+    saved = json.loads((tmp_path / "judge.json").read_text(encoding="utf-8"))
+    assert [sum(lies for _, lies in truth) for _, truth in saved["games"]] == [1, 1]
+
+
+def test_a_game_that_could_not_be_judged_has_the_prior(serve: Serve, data: Mapping[str, Labelled]) -> None:
+    def script(request: Request, number: int) -> Answer:
+        answer = judging_games(request, number)
+        return says('{"player1": 0.1}') if "cannot be judged" in prompt_of(request) else answer
+
+    judge = fitted(serve(script), data, whole=True)
+    turns = (Turn(SAID, "A", "This cannot be judged."), Turn(SAID, "B", "Indeed."))
+    (found,) = judge.player_posteriors([Moment(Transcript("g", ("A", "B", "C", "D"), turns, "", 2))])
+    assert list(found.values()) == pytest.approx([0.5] * 4)
+    assert "could not be used" in judge.notes[0]
+
+
+def test_a_statement_without_its_game_is_judged_in_its_context(serve: Serve, data: Mapping[str, Labelled]) -> None:
+    stub = serve(judging_games)
+    judge = fitted(stub, data, whole=True)
+    alone = Example("", "", "speaker", "", "trust me", ("Bob",), (("Bob", "we should talk"),))
+    assert judge.predict_proba([alone])[0, 1] > 0.5
+    assert material(stub.requests[-1]).splitlines() == ["player1: we should talk", "player2: trust me"]
+
+
+def test_whole_games_are_asked_about_the_role_alone(serve: Serve, corpus: Path, tmp_path: Path) -> None:
+    model = f"openai:wise@{serve(judging_games).url}"
+    with pytest.raises(UsageError, match="--target role"):
+        liescope.train("judge", corpus, out=tmp_path / "m", target="claim", model=model, whole=True)
+
+
+def test_everything_that_happened_is_in_the_text_of_a_game() -> None:
+    turns = (
+        Turn(KILLED, "Diana"),
+        Turn(SAID, "Bob", "I trust\nAlice."),
+        Turn(SAID, "Bob", "Psst.", audience=frozenset({"Alice", "Bob"})),
+        Turn(SILENT, "Alice"),
+        Turn(VOTED, "Alice", target="Bob"),
+        Turn(VOTED, "Bob"),
+        Turn(EXILED, "Bob"),
+    )
+    game = Transcript("g", ("Alice", "Bob", "Charlie", "Diana"), turns, "", 1)
+    found = game_text(Moment(game), TextConfig())
+    assert found.text.splitlines() == [
+        "player1 is found dead.",
+        "player2: I trust player3.",
+        "player2 (to player3 alone): Psst.",
+        "player3 says nothing.",
+        "player3 votes for player2.",
+        "player2 votes for nobody.",
+        "player2 is voted out.",
+    ]
+    assert found.called == {"Diana": "player1", "Bob": "player2", "Alice": "player3", "Charlie": "player4"}
+    assert game_text(Moment(game, 2), TextConfig(mask_names=False)).text == "Diana is found dead.\nBob: I trust Alice."
+
+
+TWO = ("player1", "player2")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"player1": 0.2, "player2": "80%"}', {"player1": 0.2, "player2": 0.8}),
+        ('Sure!\n```json\n{"Player1": 0.2, "player2": 0.8}\n```\nStay safe.', {"player1": 0.2, "player2": 0.8}),
+        ('{"players": {"player1": {"probability": 0.2}, "player2": 0.8}}', {"player1": 0.2, "player2": 0.8}),
+        ("- **player1**: 0.2\n- player2 – 80%", {"player1": 0.2, "player2": 0.8}),
+        ("| player1 | 0.2 |\n| player2 | 0.8 |", {"player1": 0.2, "player2": 0.8}),
+        ('<think>{"player1": 1}</think>{"player1": 0.2, "player2": 0.8}', {"player1": 0.2, "player2": 0.8}),
+        ('{"player1": 0.2, "player2": 0.', {}),
+        ("player1: 0.2\nplayer2: 0.", {}),
+        ('{"player1": 3, "player2": 0.8}', {"player2": 0.8}),
+        ("player1: 0.2, later player1: 0.6", {}),
+        ("I would rather not.", {}),
+        ("", {}),
+    ],
+)
+def test_what_is_said_of_players_is_read_as_models_write_it(text: str, found: dict[str, float]) -> None:
+    assert player_probabilities(text, TWO) == found
+
+
+def test_a_number_that_is_cut_off_is_none() -> None:
+    sides = read_prompt().sides
+    assert stated_probability("Probability: 0.", sides) is None
+    assert stated_probability("The probability is 10.", sides) is None
+    assert stated_probability("Probability: 0.0", sides) == 0
+
+
+@pytest.mark.parametrize("slope", [0.3, 2.0])
+def test_a_calibration_undoes_what_is_wrong_with_the_answers(slope: float) -> None:
+    draw = np.random.default_rng(0)
+    odds = draw.normal(0, 1, 4000)
+    y = draw.random(4000) < 1 / (1 + np.exp(-(slope * odds - 1)))
+    found = Calibration.fitted(1 / (1 + np.exp(-odds)), y)
+    assert found.slope == pytest.approx(slope, abs=0.15)
+    assert found.intercept == pytest.approx(-1, abs=0.15)
+
+
+def test_a_calibration_never_turns_answers_around() -> None:
+    found = Calibration.fitted(np.array([0.9, 0.1] * 50), np.array([False, True] * 50))
+    assert found.slope == pytest.approx(0, abs=1e-6)
+
+
+def test_a_prompt_of_ones_own_is_used_and_saved_word_for_word(
+    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(DEFAULT.read_text(encoding="utf-8").replace("secretly work", "covertly work"), encoding="utf-8")
+    stub = serve(with_logprobs)
+    judge = fitted(stub, data, prompt=str(path))
+    assert all("covertly work" in prompt_of(request) for request in stub.requests)
+    judge.save(tmp_path)
+    path.unlink()
+    again = JudgeDetector.load(tmp_path, judge.text, judge.options)
+    again.predict_proba([replace(data["test"].examples[0], text="something new")])
+    assert "covertly work" in prompt_of(stub.requests[-1])
+
+
+def test_a_prompt_without_a_part_that_is_needed_is_refused(
+    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+) -> None:
+    path = tmp_path / "old.toml"
+    path.write_text(DEFAULT.read_text(encoding="utf-8").partition("# For `liescope train judge --shots`")[0])
+    stub = serve(with_logprobs)
+    fitted(stub, data, prompt=str(path))
+    with pytest.raises(BadData, match=r"examples\.one"):
+        fitted(stub, data, prompt=str(path), shots=2)
+    with pytest.raises(BadData, match=r"whole\.prompt"):
+        fitted(stub, data, prompt=str(path), whole=True)
+
+
+def test_a_budget_holds_for_the_whole_training_and_the_same_command_goes_on(
+    serve: Serve, corpus: Path, tmp_path: Path
+) -> None:
+    stub = serve(with_logprobs)
+    options: dict[str, Any] = {"out": tmp_path / "m", "model": f"openai:wise@{stub.url}", "price": ["wise=1000,1000"]}
+    with pytest.raises(BudgetSpent, match="replies so far are kept"):
+        liescope.train("judge", corpus, max_cost=5.0, **options)  # a request costs 0.11
+    assert 45 <= len(stub.requests) <= 45 + 16
+    made = len(stub.requests)
+    found = liescope.train("judge", corpus, max_cost=1000.0, **options)
+    assert found.file.options["price"] == ["wise=1000,1000"]
+    assert len({json.dumps(request.body) for request in stub.requests}) == len(stub.requests) > made
+
+
+@pytest.mark.parametrize("spec", ["", "scripted:bold", "gpt-4.1-mini"])
+def test_what_is_no_chat_model_is_refused(spec: str, corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a judge is a chat model such as openai:"):
+        liescope.train("judge", corpus, out=tmp_path / "m", model=spec)
+
+
+def test_a_saved_judge_sends_nothing_to_an_address_that_only_its_folder_names(
+    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = fitted(serve(with_logprobs), data)
+    judge.save(tmp_path)
+    away = judge.options.model_copy(update={"model": "openai:wise@https://elsewhere.example/v1"})
+    stranger = JudgeDetector.load(tmp_path, judge.text, away)
+    with pytest.raises(UsageError, match=r"sends the statements.*elsewhere\.example.*OPENAI_BASE_URL"):
+        stranger.predict_proba(data["test"].examples[:1])
+    with pytest.raises(UsageError, match=r"elsewhere\.example"):
+        stranger.player_posteriors([Moment(Transcript("g", ("A", "B"), (Turn(SAID, "A", "x", key="1"),)))])
+
+
+def test_files_that_a_strangers_options_name_are_neither_read_nor_written(
+    serve: Serve, data: Mapping[str, Labelled], tmp_path: Path
+) -> None:
+    judge = fitted(serve(with_logprobs), data)
+    judge.save(tmp_path)
+    named = judge.options.model_copy(update={"cache": str(tmp_path / "theirs"), "prompt": str(tmp_path / "no.toml")})
+    again = JudgeDetector.load(tmp_path, judge.text, named)
+    again.predict_proba([replace(data["test"].examples[0], text="something new")])
+    assert not (tmp_path / "theirs").exists()
+
+
+def test_no_key_and_no_path_is_in_any_file(
+    serve: Serve, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-secret-of-mine")
+    stub = serve(with_logprobs)
+    model = f"openai:wise@{stub.url}?key_env=MY_API_KEY"
+    cache = tmp_path / "kept.sqlite"
+    liescope.train("judge", corpus, out=tmp_path / "m", model=model, cache=str(cache), fit_limit=10)
+    assert stub.requests[0].headers["authorization"] == "Bearer sk-secret-of-mine"
+    assert cache.exists()
+    for path in [cache, *(tmp_path / "m").rglob("*")]:
+        found = path.read_bytes() if path.is_file() else b""
+        assert b"sk-secret-of-mine" not in found
+        assert str(cache).encode() not in found
+
+
+def test_statements_in_the_files_are_named_on_the_card_and_published_only_if_they_may_be(
+    serve: Serve, corpus: Path, tmp_path: Path
+) -> None:
+    model = f"openai:wise@{serve(with_logprobs).url}"
+    for shots, said in ((0, "No statement is"), (2, "word for word")):
+        folder = tmp_path / f"m{shots}"
+        liescope.train("judge", corpus, out=folder, model=model, shots=shots, fit_limit=10)
+        assert said in (folder / "README.md").read_text(encoding="utf-8")
+        facts = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        terms = {"name": "theirs", "games": 1, "origin": "A. Author", "licence": "none", "redistributable": False}
+        facts["corpus"]["words"] = [terms]
+        (folder / "model.json").write_text(json.dumps(facts), encoding="utf-8")
+    assert liescope.publish(tmp_path / "m0", "you/m", dry_run=True).files
+    with pytest.raises(UsageError, match=r"word for word.*A\. Author"):
+        liescope.publish(tmp_path / "m2", "you/m", dry_run=True)
