@@ -17,6 +17,7 @@ from liescope.detectors.textualize import TextConfig
 DETECTORS = {
     "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
     "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
+    "linear": "liescope.detectors.kinds.linear:LinearDetector",
     "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
     "judge": "liescope.detectors.kinds.judge:JudgeDetector",
     "observers": "liescope.detectors.kinds.observers:ObserversDetector",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, logit
+from scipy.special import logit
 
-from liescope.detectors.view.posterior import posterior
+from liescope.detectors.view.posterior import Floats, Tables, posterior
 
 Floats = NDArray[np.float64]
 _EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100
@@ -32,15 +32,7 @@ def logits_of(players: Floats, deceivers: int | None) -> Floats:
 
 
 def log_likelihood(logits: Floats, deceives: NDArray[np.bool_], deceivers: int | None) -> float:
-    """The log-probability that exactly these players deceive. deceives: (n,); deceivers: how many do, None if that is
-    not known.
-    """
-    if deceivers is None:
-        return float(log_expit(np.where(deceives, logits, -logits)).sum())
-    if deceives.sum() != deceivers:
+    """The log-probability that exactly these players deceive. deceives: (n,)."""
+    if deceivers is not None and deceives.sum() != deceivers:
         return -np.inf
-    sums = np.full(deceivers + 1, -np.inf)  # by size, the log of the summed odds of all sets of that size so far
-    sums[0] = 0.0
-    for one in logits:
-        sums[1:] = np.logaddexp(sums[1:], sums[:-1] + one)
-    return float(logits[deceives].sum() - sums[deceivers])
+    return -Tables.of([len(logits)], [deceivers]).loss(logits, deceives, ~deceives)[0]

@@ -6,43 +6,104 @@ With a known number k of deceivers, the players' labels are independent Bernoull
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Tables of players, several at once. place: (tables, most players) the row of each player, -1 beyond the table;
+    deceivers: (tables,) how many deceive, -1 where that is not known.
+    """
+
+    place: NDArray[np.int64]
+    deceivers: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], deceivers: Sequence[int | None]) -> Tables:
+        """Tables whose players are consecutive rows."""
+        place = np.full((len(sizes), max(sizes, default=0)), -1, dtype=np.int64)
+        start = 0
+        for row, size in zip(place, sizes, strict=True):
+            row[:size] = np.arange(start, start + size)
+            start += size
+        known = [-1 if k is None else min(k, size) for k, size in zip(deceivers, sizes, strict=True)]
+        return cls(place, np.array(known, dtype=np.int64))
+
+    def posterior(self, logits: Floats) -> Floats:
+        """(rows,): the probability of each player. logits: (rows,), finite."""
+        found = expit(logits)
+        known = self.deceivers >= 0
+        marginal, _ = self._marginals(logits, known, np.zeros(len(logits), bool), np.zeros(len(logits), bool))
+        inside = self.place[known]
+        found[inside[inside >= 0]] = marginal[inside >= 0]
+        return np.asarray(found, dtype=np.float64)
+
+    def loss(self, logits: Floats, true: Bools, false: Bools) -> tuple[float, Floats]:
+        """Minus the log-likelihood of what is known of the players, and its gradient (rows,). true, false: (rows,) who
+        is known to deceive, and not to; for the others the likelihood sums over what they may be.
+        """
+        known = self.deceivers >= 0
+        gradient = np.zeros(len(logits))
+        free, all_sets = self._marginals(logits, known, np.zeros_like(true), np.zeros_like(false))
+        fixed, its_sets = self._marginals(logits, known, true, false)
+        place = self.place[known]
+        gradient[place[place >= 0]] = (free - fixed)[place >= 0]
+        rows = self.place[~known]
+        rows = rows[rows >= 0]
+        told = rows[true[rows] | false[rows]]
+        gradient[told] = expit(logits[told]) - true[told]
+        apart = np.logaddexp(0, np.where(true[told], -logits[told], logits[told])).sum()
+        return float((all_sets - its_sets).sum() + apart), gradient
+
+    def _marginals(self, logits: Floats, which: Bools, true: Bools, false: Bools) -> tuple[Floats, Floats]:
+        """(tables, most players) marginals, and (tables,) log partitions, over the sets that agree with true and false;
+        tables that no set agrees with are left free.
+        """
+        place, k = self.place[which], self.deceivers[which]
+        if not len(place):
+            return np.zeros(place.shape), np.zeros(0)
+        absent = place < 0
+        score = np.where(absent, -np.inf, logits[place])
+        must, never = true[place] & ~absent, false[place] & ~absent
+        possible = (must.sum(1) <= k) & ((~absent & ~never).sum(1) >= k)
+        must, never = must & possible[:, None], never & possible[:, None]
+        ins = np.where(never, -np.inf, score)
+        outs = np.where(must, -np.inf, 0.0)
+        most = int(k.max(initial=0))
+        ahead = _forward(ins, outs, most)
+        behind = _forward(ins[:, ::-1], outs[:, ::-1], most)[:, ::-1]
+        total = ahead[np.arange(len(k)), -1, k]
+        marginal = np.zeros(place.shape)
+        taken = np.arange(most + 1)
+        rest = k[:, None] - 1 - taken
+        for i in range(place.shape[1]):
+            after = np.take_along_axis(behind[:, i + 1], np.maximum(rest, 0), axis=1)
+            both = np.where(rest >= 0, ahead[:, i] + after, -np.inf)
+            marginal[:, i] = np.exp(np.minimum(np.logaddexp.reduce(both, axis=1) + ins[:, i] - total, 0.0))
+        return marginal, total
 
 
 def posterior(logits: Floats, deceivers: int | None) -> Floats:
-    """(n,): the probability of each player. logits: (n,), finite; deceivers: how many there are, None if not known."""
-    n = len(logits)
-    if deceivers is None:
-        return np.asarray(expit(logits), dtype=np.float64)
-    if deceivers <= 0 or deceivers >= n:
-        return np.full(n, float(deceivers >= n and n > 0))
-    return np.asarray(np.exp(log_marginals(logits, deceivers)))
+    """(n,): the probability of each player of one table. logits: (n,); deceivers: how many, None if not known."""
+    return Tables.of([len(logits)], [deceivers]).posterior(logits)
 
 
-def log_partition(logits: Floats, deceivers: int) -> float:
-    """The log of the sum over all sets of k players of the product of their odds."""
-    return float(_forward(logits, deceivers)[-1, deceivers])
-
-
-def log_marginals(logits: Floats, deceivers: int) -> Floats:
-    """(n,): the log-probability that each player is among the k, by forward and backward sums."""
-    ahead, behind = _forward(logits, deceivers), _forward(logits[::-1], deceivers)[::-1]
-    rest = [
-        np.logaddexp.reduce([ahead[i, taken] + behind[i + 1, deceivers - 1 - taken] for taken in range(deceivers)])
-        for i in range(len(logits))
-    ]
-    found: Floats = np.minimum(logits + np.array(rest) - ahead[-1, deceivers], 0.0)
-    return found
-
-
-def _forward(logits: Floats, deceivers: int) -> Floats:
-    """(n + 1, k + 1): log of the elementary symmetric sums of the first i odds."""
-    sums = np.full((len(logits) + 1, deceivers + 1), -np.inf)
-    sums[:, 0] = 0.0
-    for i, logit in enumerate(logits):
-        sums[i + 1, 1:] = np.logaddexp(sums[i, 1:], sums[i, :-1] + logit)
+def _forward(ins: Floats, outs: Floats, most: int) -> Floats:
+    """(tables, n + 1, most + 1): log sums over sets of the first i players, by their size."""
+    tables, n = ins.shape
+    sums = np.full((tables, n + 1, most + 1), -np.inf)
+    sums[:, 0, 0] = 0.0
+    for i in range(n):
+        stay = sums[:, i] + outs[:, i, None]
+        join = np.full_like(stay, -np.inf)
+        join[:, 1:] = sums[:, i, :-1] + ins[:, i, None]
+        sums[:, i + 1] = np.logaddexp(stay, join)
     return sums

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 SAID, SILENT, VOTED, KILLED, EXILED = "said", "silent", "voted", "killed", "exiled"
@@ -43,6 +44,11 @@ class Transcript:
     def __post_init__(self) -> None:
         places = {turn.key: at for at, turn in enumerate(self.turns) if turn.key}
         object.__setattr__(self, "_places", MappingProxyType(places))
+
+    @cached_property
+    def victims(self) -> frozenset[str]:
+        """The names of those who were found dead, case-folded."""
+        return frozenset(turn.player.casefold() for turn in self.turns if turn.kind == KILLED)
 
     def place(self, key: str) -> int:
         """The turn that a statement is. Raises KeyError."""

@@ -1,0 +1,284 @@
+"""A whole game into a linear model: TF-IDF of what a candidate said, of what others said of it and of the rest, each a
+field of its own, and the claims and votes between the players; its scores are normalised at the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from liescope.common.errors import UsageError
+from liescope.common.reading import Reading as Opening
+from liescope.detectors.examples import Example
+from liescope.detectors.kinds.whole_game import Lesson, Question, WholeGameDetector, lesson
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import Progress
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.candidate import FIELDS, Candidate
+from liescope.detectors.view.counted import CLAIMS, Counted, Reading
+from liescope.detectors.view.posterior import Floats, Tables
+from liescope.detectors.view.transcript import Moment
+
+_FEATURES, _WEIGHTS = "features.json", "weights.npy"
+_LARGEST = 2**29
+
+
+class LinearOptions(DetectorOptions):
+    """What is read of a game, and how strongly weights are held back."""
+
+    fields: str = Field(
+        default="own,before,about,rest,claims",
+        description="what is read: the candidate's words, those before the statement in question, others' words about "
+        "it, the rest, claims",
+    )
+    words: int = Field(default=2, ge=1, le=5, description="n-grams of 1 to this many words")
+    min_count: int = Field(default=3, ge=1, description="views that a feature must occur in")
+    strength: float = Field(default=2.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
+    claim_weight: float = Field(default=0.3, gt=0, description="weight of a claim beside a field of words, which has 1")
+    votes: bool = Field(default=True, description="read votes once they are public")
+    moments: int = Field(default=2, ge=0, description="moments of each game to learn at, beside its end")
+    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
+
+    @field_validator("fields")
+    @classmethod
+    def _known_fields(cls, value: str) -> str:
+        named = value.split(",")
+        if not value or len(set(named)) < len(named) or set(named) - {*FIELDS, CLAIMS}:
+            raise ValueError(f"name fields once each, of {', '.join((*FIELDS, CLAIMS))}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What speaks for or against a candidate. field: where it stands; feature: the words or the claim; weight: what it
+    adds to the candidate's log-odds, against the mean of the table.
+    """
+
+    field: str
+    feature: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One field's features: their places among all that were counted, by feature, and the weight of each in a view."""
+
+    features: Mapping[str, int]
+    idf: Floats
+
+
+class LinearDetector(WholeGameDetector):
+    """Fields of TF-IDF with claims, and a linear model of who at a table deceives."""
+
+    kind = "linear"
+    options_type = LinearOptions
+    packages = ("scikit-learn", "scipy")
+    grid = MappingProxyType({"strength": (0.5, 2.0)})
+
+    options: LinearOptions
+    _parts: dict[str, _Part]
+    _counts: Counted
+    _fixed: bool = False  # it counts its own features only, in their order
+    _weights: Floats
+    _offset: float
+
+    @property
+    def moments(self) -> int:
+        return self.options.moments
+
+    def learn(self, lesson: Lesson, progress: Progress) -> None:
+        self._parts, features = self._choose(lesson)
+        progress("fitting linear", 0, 1)
+        self._weights, self._offset = _solve(features, lesson, self.options.strength)
+        self._count_own()
+        progress("fitting linear", 1, 1)
+
+    @classmethod
+    def try_each(
+        cls,
+        untrained: Sequence[Self],
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        others: Sequence[Example],
+    ) -> NDArray[np.float64]:
+        """Detectors that differ in strength alone share their features."""
+        first = untrained[0]
+        if len({one.options.model_copy(update={"strength": 1.0}) for one in untrained}) > 1:
+            return super().try_each(untrained, examples, y, groups, others)
+        learned = lesson(examples, y, first.moments)
+        parts, features = first._choose(learned)
+        found = []
+        for one in untrained:
+            one._parts, one._counts = parts, first._counts
+            one._weights, one._offset = _solve(features, learned, one.options.strength)
+            found.append(one.predict_proba(others)[:, 1])
+        return np.stack(found)
+
+    def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
+        return np.asarray(self._features(candidates) @ self._weights + self._offset)
+
+    def reasons(self, moment: Moment, player: str, most: int = 5) -> list[Reason]:
+        """What weighs most for or against a player at a moment of a game, of all that is in its view, strongest first.
+        Raises KeyError for a player who is not at the table.
+        """
+        features = self._features(Question(moment).candidates())
+        row = {name: at for at, name in enumerate(moment.transcript.names)}[player]
+        against = features.toarray()
+        added = np.where(against[row] > 0, against[row] - against.mean(axis=0), 0.0) * self._weights
+        named = [(name, feature) for name, part in self._parts.items() for feature in part.features]
+        strongest = [at for at in np.argsort(-np.abs(added), kind="stable")[:most] if added[at]]
+        return [Reason(named[at][0], named[at][1], float(added[at])) for at in strongest]
+
+    def save(self, folder: Path) -> None:
+        facts = {
+            name: {"features": list(part.features), "idf": part.idf.tolist()} for name, part in self._parts.items()
+        }
+        (folder / _FEATURES).write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
+        np.save(folder / _WEIGHTS, np.append(self._weights, self._offset), allow_pickle=False)
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        from liescope.detectors.logistic import TRAIN_AGAIN, numbers
+
+        detector = cls(text, options)
+        with Opening(folder / _FEATURES, TRAIN_AGAIN):
+            if max((folder / name).stat().st_size for name in (_FEATURES, _WEIGHTS)) > _LARGEST:
+                raise ValueError("it is larger than any model of this kind")
+            saved = json.loads((folder / _FEATURES).read_text(encoding="utf-8"))
+            detector._parts = {name: _restored(saved[name]) for name in detector._names()}
+        with Opening(folder / _WEIGHTS, TRAIN_AGAIN):
+            width = sum(len(part.features) for part in detector._parts.values())
+            learned = numbers(np.load(folder / _WEIGHTS, allow_pickle=False), (width + 1,))
+        detector._weights, detector._offset = learned[:-1], float(learned[-1])
+        detector._count_own()
+        return detector
+
+    def _count_own(self) -> None:
+        """From here on only its own features are counted, so that it can score without end."""
+        known = {name: part.features for name, part in self._parts.items()}
+        self._counts, self._fixed = Counted(self._reading(), known), True
+
+    def _names(self) -> list[str]:
+        return self.options.fields.split(",")
+
+    def _reading(self) -> Reading:
+        return Reading(self.options.words, self.options.window, self.options.votes, self.text.mask_role_words)
+
+    def _choose(self, learned: Lesson) -> tuple[dict[str, _Part], Any]:
+        """The features of those who learn, and their values. Raises UsageError where there are none."""
+        from scipy.sparse import hstack
+
+        self._counts = _shared(self._reading())
+        fields = self._counts.fields(learned.candidates)
+        parts, values = {}, []
+        for name in self._names():
+            counts = fields[name]
+            seen = np.bincount(counts.indices, minlength=counts.shape[1])
+            kept = np.flatnonzero(seen >= self.options.min_count)
+            known = list(self._counts.features[name])
+            idf = np.log((1 + counts.shape[0]) / (1 + seen[kept])) + 1
+            parts[name] = _Part({known[at]: i for i, at in enumerate(kept)}, idf)
+            values.append(self._weighed(name, counts[:, kept], idf))
+        found = hstack(values, format="csr")
+        if not found.nnz:
+            raise UsageError(f"nothing occurs in {self.options.min_count} views of these games; lower --min-count")
+        return parts, found
+
+    def _features(self, candidates: Sequence[Candidate]) -> Any:
+        """(n, features) of candidates, those that were learned."""
+        from scipy.sparse import hstack
+
+        fields = self._counts.fields(candidates)
+        values = []
+        for name, part in self._parts.items():
+            counts = fields[name] if self._fixed else _columns(fields[name], self._counts.features[name], part.features)
+            values.append(self._weighed(name, counts, part.idf))
+        return hstack(values, format="csr")
+
+    def _weighed(self, name: str, counts: Any, idf: Floats) -> Any:
+        """Words: 1 + log count, times idf, each view of length 1, as in scikit-learn's TfidfTransformer. Claims: their
+        weight, times 1 + log count.
+        """
+        found = counts.astype(np.float64)
+        found.data = 1 + np.log(found.data)
+        if name == CLAIMS:
+            return found * self.options.claim_weight
+        found.data *= idf[found.indices]
+        length = np.sqrt(np.bincount(_row_of(found), found.data**2, found.shape[0]))
+        found.data /= length[_row_of(found)]
+        return found
+
+
+def _row_of(values: Any) -> NDArray[np.int64]:
+    """The row of each stored value."""
+    return np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+
+
+def _columns(counts: Any, met: Mapping[str, int], wanted: Mapping[str, int]) -> Any:
+    """The columns of the wanted features, in their order; those that were never met are empty."""
+    from scipy.sparse import csr_array
+
+    inside = np.array([wanted.get(feature, -1) for feature in met], dtype=np.int64)
+    column = inside[counts.indices]
+    kept = column >= 0
+    ends = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
+    return csr_array((counts.data[kept], column[kept], ends), shape=(counts.shape[0], len(wanted)))
+
+
+def _solve(features: Any, learned: Lesson, strength: float) -> tuple[Floats, float]:
+    """Weights and offset with the largest likelihood less the L2 penalty. The offset matters only where it is not known
+    how many deceive; if no such table is learned from, it is the one that gives the candidates their prevalence.
+    """
+    from scipy.optimize import minimize
+
+    rows, across = features, features.T.tocsr()
+    loose = bool((learned.tables.deceivers < 0).any())
+
+    def loss(at: Floats) -> tuple[float, Floats]:
+        weights, offset = at[:-1], at[-1]
+        value, gradient = learned.tables.loss(rows @ weights + offset, learned.true, learned.false)
+        back = np.append(across @ gradient + weights / strength, gradient.sum() if loose else 0.0)
+        return value + float(weights @ weights) / (2 * strength), back
+
+    found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    if not found.success:
+        raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
+    weights, offset = found.x[:-1], float(found.x[-1])
+    return weights, offset if loose else _prevalent(rows @ weights, learned.tables)
+
+
+def _prevalent(scores: Floats, tables: Tables) -> float:
+    """The offset at which the mean probability is the share of those who deceive."""
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    share = float(tables.deceivers.sum() / len(scores))
+    edge = float(np.abs(scores).max()) + 50
+    if not 0 < share < 1:
+        raise UsageError("all or none of the players deceive in these games; a detector needs both")
+    return float(brentq(lambda offset: float(expit(scores + offset).mean()) - share, -edge, edge))
+
+
+def _restored(saved: Any) -> _Part:
+    from liescope.detectors.logistic import numbers
+
+    features, idf = saved["features"], np.array(saved["idf"], dtype=np.float64)
+    if not all(isinstance(feature, str) for feature in features) or len(set(features)) < len(features):
+        raise ValueError("its features are not words, each once")
+    return _Part({feature: at for at, feature in enumerate(features)}, numbers(idf, (len(features),)))
+
+
+@lru_cache(maxsize=4)
+def _shared(reading: Reading) -> Counted:
+    """The counts that detectors with the same reading share while they learn."""
+    return Counted(reading)

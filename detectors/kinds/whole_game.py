@@ -1,0 +1,159 @@
+"""The base of the kinds that read a whole game: candidates of one table are judged against each other.
+
+Such a detector gives every candidate a score. Where the question is who deceives, the scores of one table become
+probabilities together (`liescope.detectors.view.posterior`); where it is a single statement, each stands alone.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.common.errors import UsageError
+from liescope.detectors.examples import Example
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import ROLE, Detector, Progress, silent
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.candidate import Candidate
+from liescope.detectors.view.posterior import Bools, Floats, Tables
+from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked at a moment: who of the table deceives, or whether one statement, `focus`, does."""
+
+    moment: Moment
+    focus: int | None = None
+
+    def candidates(self) -> list[Candidate]:
+        game = self.moment.transcript
+        names = game.names if self.focus is None else (game.turns[self.focus].player,)
+        return [Candidate(self.moment, name, self.focus) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Questions with their answers. candidates: of all questions, in order; tables: how they sit together; true, false:
+    (candidates,) who is known to deceive, and who not to.
+    """
+
+    candidates: Sequence[Candidate]
+    tables: Tables
+    true: Bools
+    false: Bools
+
+
+class WholeGameDetector(Detector):
+    """Candidates in, scores out; what they mean at a table is settled here.
+
+    `moments`, an option of every such kind: at how many moments of each game it learns, evenly spread, beside its end.
+    """
+
+    def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
+        super().__init__(text, options)
+        if not text.mask_names:
+            raise UsageError(f"{self.kind} tells players apart by what they are to each other; leave names masked")
+
+    @property
+    @abstractmethod
+    def moments(self) -> int:
+        """At how many moments of a game it learns, beside its end."""
+
+    @abstractmethod
+    def learn(self, lesson: Lesson, progress: Progress, /) -> None:
+        """Learn to score candidates. Raises UsageError."""
+
+    @abstractmethod
+    def scores(self, candidates: Sequence[Candidate], progress: Progress, /) -> Floats:
+        """(n,): log-odds of each candidate, up to what is common to a table."""
+
+    def fit(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        _groups: NDArray[np.str_],
+        progress: Progress = silent,
+    ) -> Self:
+        self.learn(lesson(examples, y, self.moments), progress)
+        return self
+
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+        if not examples:
+            return np.empty((0, 2))
+        asked = [question(example) for example in examples]
+        distinct = list(dict.fromkeys((id(q.moment.transcript), q.moment.upto, q.focus) for q in asked))
+        place = {key: at for at, key in enumerate(distinct)}
+        keys = [(id(q.moment.transcript), q.moment.upto, q.focus) for q in asked]
+        first = dict(zip(reversed(keys), reversed(asked), strict=True))
+        found = self._answers([first[key] for key in distinct], progress)
+        score = np.array([found[place[key]][example.speaker] for key, example in zip(keys, examples, strict=True)])
+        return np.column_stack([1 - score, score])
+
+    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+        return self._answers([Question(moment) for moment in moments], progress)
+
+    def _answers(self, questions: Sequence[Question], progress: Progress) -> list[Mapping[str, float]]:
+        """By question, the probability of each of its candidates."""
+        seated = [question.candidates() for question in questions]
+        known = [None if q.focus is not None else q.moment.transcript.deceivers for q in questions]
+        tables = Tables.of([len(table) for table in seated], known)
+        scores = self.scores([candidate for table in seated for candidate in table], progress)
+        found = iter(tables.posterior(scores).tolist())
+        return [{candidate.player: next(found) for candidate in table} for table in seated]
+
+
+def question(example: Example) -> Question:
+    """What an example asks. One that comes without its game is a game of its context and itself."""
+    seen = example.seen or Moment(_small_game(example))
+    at = (len(seen.transcript.turns) if seen.upto is None else seen.upto) - 1
+    return Question(seen, None if example.target == ROLE else at)
+
+
+def lesson(examples: Sequence[Example], y: NDArray[np.bool_], moments: int) -> Lesson:
+    """What there is to learn of labelled statements. Players who said nothing have no label of their own; at a table
+    that knows how many deceive, the others' labels speak of them. moments: of each game, besides its end.
+    """
+    games: dict[str, list[tuple[Question, str, bool]]] = defaultdict(list)
+    for example, lies in zip(examples, y.tolist(), strict=True):
+        games[example.game_id].append((question(example), example.speaker, lies))
+    asked: list[tuple[Question, Mapping[str, bool]]] = []
+    for rows in games.values():
+        roles = [row for row in rows if row[0].focus is None]
+        asked += [(one, {speaker: lies}) for one, speaker, lies in rows if one.focus is not None]
+        if roles:
+            known = {speaker: lies for _, speaker, lies in roles}
+            whole = Question(Moment(roles[-1][0].moment.transcript))
+            asked += [(one, known) for one in [*_spread([one for one, _, _ in roles], moments), whole]]
+    seated = [one.candidates() for one, _ in asked]
+    sizes = [len(table) for table in seated]
+    deceivers = [None if one.focus is not None else one.moment.transcript.deceivers for one, _ in asked]
+    answers = [known.get(c.player) for table, (_, known) in zip(seated, asked, strict=True) for c in table]
+    return Lesson(
+        [candidate for table in seated for candidate in table],
+        Tables.of(sizes, deceivers),
+        np.array([answer is True for answer in answers], dtype=bool),
+        np.array([answer is False for answer in answers], dtype=bool),
+    )
+
+
+def _spread(questions: Sequence[Question], most: int) -> list[Question]:
+    """At most so many of them, evenly spread, the last among them."""
+    if most <= 0:
+        return []
+    step = max(len(questions) / most, 1.0)
+    last = len(questions) - 1
+    return [questions[at] for at in sorted({last - int(i * step) for i in range(min(most, len(questions)))})]
+
+
+def _small_game(example: Example) -> Transcript:
+    said = [*example.context, (example.speaker, example.text)]
+    names = tuple(dict.fromkeys([*example.names, *(who for who, _ in said)]))
+    turns = tuple(Turn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said))
+    return Transcript(example.game_id, names, turns)

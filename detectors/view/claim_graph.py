@@ -1,0 +1,168 @@
+"""What was claimed, by whom, about whom and in which order, as relations to one player.
+
+The claims are those that the rules of `liescope.labeling` find in the words alone: no verdict, no role and no other
+hidden fact is read. A relation is a short word, such as `about:guilt=evil`; `relations` lists those of a player, and
+what changes with time (counts, who was first, who contradicts whom) is read off the turns seen so far.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
+from liescope.games.registry import GAMES
+from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.labeling.ledger import PROMISED
+from liescope.labeling.vocabularies import VOCABULARIES
+from liescope.labeling.vocabulary import NOT, Vocabulary
+
+EVIL, GOOD, SEER = "evil", "good", "seer"
+_LIKE = "mafia"  # whose words are looked for in games that Liescope cannot play
+_SEERS = ("detective", "seer", "cop")
+_MANY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One thing said or done that ties a player to another. place: its turn; kind: that of the claim, or `vote`; value:
+    evil, good, seer, another role, or "".
+    """
+
+    place: int
+    kind: str
+    source: str
+    target: str
+    value: str
+
+    @property
+    def sort(self) -> str:
+        return f"{self.kind}={self.value}" if self.value else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimGraph:
+    """The links of a whole game, in order."""
+
+    transcript: Transcript
+    links: tuple[Link, ...]
+
+    def relations(
+        self, player: str, upto: int | None = None, votes: bool = True, focus: int | None = None
+    ) -> list[str]:
+        """What ties a player to the others after the first `upto` turns. votes: read those that are cast by then;
+        focus: the statement in question, whose claims are told apart.
+        """
+        turns = self.transcript.turns[:upto]
+        links = [link for link in self.links if link.place < len(turns) and (votes or link.kind != VOTED)]
+        now = [f"now:{link.sort}" for link in links if link.place == focus]
+        return [*now, *_of_player(player, links), *_of_table(player, links), *_of_turns(player, turns, votes)]
+
+
+def claim_graph(transcript: Transcript) -> ClaimGraph:
+    """The claims and votes of a game, as links between players."""
+    rules = transcript.rules if transcript.rules in GAMES else _LIKE
+    words = VOCABULARIES[rules]
+    links: list[Link] = []
+    for place, turn in enumerate(transcript.turns):
+        if turn.kind == VOTED:
+            links.append(Link(place, VOTED, turn.player, turn.target, ""))
+        elif turn.kind == SAID and turn.text:
+            for claim in find_claims(turn.text, turn.player, transcript.names, rules):
+                links += _links(place, turn.player, claim, words)
+    return ClaimGraph(transcript, tuple(links))
+
+
+def _links(place: int, speaker: str, claim: FoundClaim, words: Vocabulary) -> Iterator[Link]:
+    if claim.kind in PROMISED:
+        if not claim.denied and claim.object:
+            yield Link(place, claim.kind, speaker, claim.object, "")
+    else:
+        yield Link(place, claim.kind, speaker, claim.subject, _value(claim, words))
+
+
+def _value(claim: FoundClaim, words: Vocabulary) -> str:
+    """evil, good, seer, another role, each with "not " where it is denied and its opposite is not meant."""
+    plain = claim.object
+    if plain in words.guilt or plain == words.own.get(words.evil) or plain in words.own.values():
+        value = EVIL
+    elif plain in words.innocence:
+        value = GOOD
+    else:
+        value = SEER if plain in _SEERS else plain
+    if not claim.denied:
+        return value
+    return {EVIL: GOOD, GOOD: EVIL}.get(value, f"{NOT}{value}")
+
+
+def _of_player(player: str, links: Sequence[Link]) -> Iterator[str]:
+    """What the player says of itself and of whom else, what others say of it, and what stood between them by then."""
+    seers, accusers, accused = set[str](), set[str](), set[str]()
+    for link in links:
+        if link.source == player == link.target:
+            yield f"self:{link.sort}"
+        elif link.source == player:
+            yield f"says:{link.sort}"
+            if link.target in seers:
+                yield f"says:{link.sort}>seer"
+            if link.target in accusers:
+                yield f"says:{link.sort}>accuser"
+        elif link.target == player:
+            yield f"about:{link.sort}"
+            if link.source in seers:
+                yield f"about:{link.sort}<seer"
+            if link.source in accused:
+                yield f"about:{link.sort}<accused"
+        if _is_seer(link):
+            seers.add(link.source)
+        if _against(link) and player in (link.source, link.target):
+            (accused if link.source == player else accusers).add(link.target if link.source == player else link.source)
+
+
+def _of_table(player: str, links: Sequence[Link]) -> Iterator[str]:
+    """Counts and order: how many accuse the player, who claimed to be the seer, who was first."""
+    by = Counter(link.sort for link in {(one.source, one.sort): one for one in links if one.target == player}.values())
+    for sort, count in by.items():
+        if count > 1:
+            yield f"about:{sort}*{min(count, _MANY)}"
+    seers = list(dict.fromkeys(link.source for link in links if _is_seer(link)))
+    if player in seers:
+        yield f"seer:{'alone' if len(seers) == 1 else 'first' if seers[0] == player else 'later'}"
+    elif seers:
+        yield f"seers:{min(len(seers), _MANY)}"
+    else:
+        yield "no seer"
+    against = [link for link in links if _against(link) and link.source != link.target]
+    for who, whom in {(link.source, link.target): None for link in against}:
+        if who == player:
+            met = any(link.source == whom and link.target == who for link in against)
+            yield f"accuses:{'mutual' if met else 'alone'}"
+        elif whom != player:
+            yield "others accuse each other"
+    if against:
+        first = against[0]
+        yield f"first accusation:{'by' if first.source == player else 'of' if first.target == player else 'other'}"
+        yield f"accused by:{min(len({link.source for link in against if link.target == player}), _MANY)}"
+        yield f"accuses:{min(len({link.target for link in against if link.source == player}), _MANY)}"
+    else:
+        yield "no accusation"
+
+
+def _of_turns(player: str, turns: Sequence[Turn], votes: bool) -> Iterator[str]:
+    said = [turn for turn in turns if turn.kind == SAID]
+    own = [turn for turn in said if turn.player == player]
+    yield f"spoke:{min(len(own), _MANY)}"
+    for turn in turns:
+        if turn.player == player and (turn.kind in (SILENT, KILLED) or (votes and turn.kind == EXILED)):
+            yield turn.kind
+    if said and said[0].player == player:
+        yield "spoke first"
+
+
+def _is_seer(link: Link) -> bool:
+    return link.source == link.target and link.value == SEER
+
+
+def _against(link: Link) -> bool:
+    return link.value == EVIL or link.kind in (VOTED, "vote")

@@ -1,0 +1,137 @@
+"""Detectors of a whole game: what only the view of a candidate shows, what was said so far, how many deceive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from liescope.common.errors import UsageError
+from liescope.detectors.examples import Labelled, examples_of
+from liescope.detectors.kinds.linear import LinearDetector
+from liescope.detectors.protocol import Detector
+from liescope.detectors.registry import make
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+
+NAMES = ("Ada", "Bo", "Cy", "Di", "Eve")
+
+
+def habit(number: int, rng: Random, deceivers: int, dealt: bool = False) -> tuple[Transcript, set[str]]:
+    """Everybody accuses somebody in the same words; those who deceive accuse whoever accused them last. dealt: roles
+    are dealt at random afterwards.
+    """
+    lying = set(rng.sample(NAMES, deceivers))
+    accuser: dict[str, str] = {}
+    turns = []
+    for speaker in rng.sample(NAMES, 5) + rng.sample(NAMES, 5):
+        others = [name for name in NAMES if name != speaker and name != accuser.get(speaker)]
+        named = accuser.get(speaker) if speaker in lying and speaker in accuser else rng.choice(others)
+        accuser[named or ""] = speaker
+        turns.append(Turn(SAID, speaker, f"{named} is the mafioso.", key=f"{number}:{len(turns)}"))
+    game = Transcript(f"{number}", NAMES, tuple(turns), "mini-mafia", deceivers)
+    return game, set(rng.sample(NAMES, deceivers)) if dealt else lying
+
+
+def labelled(games: Sequence[tuple[Transcript, set[str]]]) -> Labelled:
+    rows = [(one, one.speaker in lying) for game, lying in games for one in examples_of(Moment(game), 0).values()]
+    groups = np.array([one.game_id for one, _ in rows])
+    return Labelled(tuple(one for one, _ in rows), np.array([lies for _, lies in rows]), groups, 0)
+
+
+def planted(deceivers: int, dealt: bool = False) -> tuple[Labelled, Labelled]:
+    rng = Random(deceivers)
+    games = [habit(number, rng, deceivers, dealt) for number in range(240)]
+    return labelled(games[:160]), labelled(games[160:])
+
+
+def fitted(kind: str, data: Labelled, **options: object) -> Detector:
+    return make(kind, TextConfig(), options).fit(data.examples, data.y, data.groups)
+
+
+@pytest.mark.parametrize("deceivers", [1, 2])
+def test_a_habit_towards_others_is_seen_in_the_view_of_a_candidate_and_in_no_single_statement(deceivers: int) -> None:
+    train, test = planted(deceivers)
+    single, whole = fitted("tfidf", train), fitted("linear", train)
+    assert abs(roc_auc_score(test.y, single.predict_proba(test.examples)[:, 1]) - 0.5) < 0.1
+    assert roc_auc_score(test.y, whole.predict_whole(test.examples)) > 0.9
+    without = fitted("linear", train, fields="own,about,rest")
+    assert roc_auc_score(test.y, without.predict_whole(test.examples)) < 0.75
+
+
+def test_roles_that_were_dealt_at_random_are_not_found() -> None:
+    train, test = planted(1, dealt=True)
+    score = fitted("linear", train).predict_whole(test.examples)
+    assert abs(roc_auc_score(test.y, score) - 0.5) < 0.1
+
+
+@pytest.fixture(scope="module")
+def linear() -> LinearDetector:
+    detector = fitted("linear", planted(2)[0])
+    assert isinstance(detector, LinearDetector)
+    return detector
+
+
+def test_what_is_said_later_changes_nothing_before_it(linear: LinearDetector) -> None:
+    game, _ = habit(999, Random(9), 2)
+    other = Transcript("cut", game.names, game.turns[:4], game.rules, game.deceivers)
+    assert linear.predict_game(game, upto=4).players == pytest.approx(linear.predict_game(other).players)
+    early = [one for at, one in examples_of(Moment(game), 0).items() if at < 4]
+    cut = list(examples_of(Moment(other), 0).values())
+    assert linear.predict_proba(early) == pytest.approx(linear.predict_proba(cut))
+    assert linear.predict_whole(early) != pytest.approx(linear.predict_whole(cut))
+
+
+def test_a_prediction_is_of_the_living_and_adds_up_to_the_number_of_deceivers(linear: LinearDetector) -> None:
+    game, _ = habit(998, Random(8), 2)
+    found = linear.predict_game(game)
+    assert set(found.players) == set(NAMES)
+    assert sum(found.players.values()) == pytest.approx(2)
+    assert {at: found.players[game.turns[at].player] for at in found.statements} == found.statements
+    out = Transcript("out", NAMES, (*game.turns, Turn("exiled", "Bo")), game.rules, 2)
+    assert set(linear.predict_game(out).players) == set(NAMES) - {"Bo"}
+
+
+def test_one_who_said_nothing_is_learned_from_where_the_table_knows_how_many_deceive() -> None:
+    """In every game the one who deceives stays silent, so that no statement has a positive label but one."""
+    rng = Random(5)
+    games = []
+    for number in range(80):
+        lying = rng.choice(NAMES)
+        turns = [Turn(SAID, name, "Good morning.", key=f"{number}:{name}") for name in NAMES if name != lying]
+        games.append((Transcript(f"{number}", NAMES, tuple(turns), "mini-mafia", 1), {lying}))
+    data = labelled(games)
+    assert not data.y.any()
+    found = fitted("linear", data, min_count=1).predict_game(games[0][0])
+    assert found.ranked()[0][0] in games[0][1]
+    assert found.ranked()[0][1] > 0.9
+
+
+def test_reasons_name_the_habit_and_add_up_in_the_right_direction(linear: LinearDetector) -> None:
+    game, lying = habit(997, Random(7), 2)
+    suspect = linear.predict_game(game).ranked()[0][0]
+    reasons = linear.reasons(Moment(game), suspect)
+    assert suspect in lying
+    assert any("accuser" in reason.feature or "mutual" in reason.feature for reason in reasons)
+    assert [abs(reason.weight) for reason in reasons] == sorted((abs(r.weight) for r in reasons), reverse=True)
+    assert sum(reason.weight for reason in reasons) > 0
+
+
+def test_names_must_stay_masked() -> None:
+    with pytest.raises(UsageError, match="leave names masked"):
+        make("linear", TextConfig(mask_names=False), {})
+
+
+def test_a_saved_detector_counts_only_what_it_has_learned(linear: LinearDetector, tmp_path: Path) -> None:
+    linear.save(tmp_path)
+    loaded = LinearDetector.load(tmp_path, linear.text, linear.options)
+    game, _ = habit(996, Random(6), 2)
+    assert loaded.predict_game(game).players == pytest.approx(linear.predict_game(game).players)
+    before = sum(map(len, loaded._counts.features.values()))
+    strange = tuple(Turn(SAID, "Ada", f"word{i} unheard{i}") for i in range(50))
+    loaded.predict_game(Transcript("s", NAMES, strange, "mini-mafia", 2))
+    assert sum(map(len, loaded._counts.features.values())) == before

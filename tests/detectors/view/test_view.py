@@ -1,0 +1,95 @@
+"""What a detector sees of a game: turns in order, a candidate's fields, the claims and votes that tie players."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from liescope.detectors.view.candidate import ABOUT, BEFORE, OWN, REST, Candidate, view
+from liescope.detectors.view.claim_graph import claim_graph
+from liescope.detectors.view.reading import read_transcripts
+from liescope.detectors.view.transcript import KILLED, SAID, SILENT, VOTED, Moment, Transcript, Turn
+
+NAMES = ("Ada", "Bo", "Cy", "Di")
+
+
+def game(*turns: Turn, names: tuple[str, ...] = NAMES) -> Transcript:
+    return Transcript("g", names, turns, "mini-mafia", 1)
+
+
+def said(player: str, text: str, *audience: str) -> Turn:
+    return Turn(SAID, player, text, audience=frozenset(audience))
+
+
+DISPUTE = game(
+    Turn(KILLED, "Di"),
+    said("Ada", "I'm the detective. I investigated Bo and he is the mafioso. Poor Di."),
+    said("Bo", "Ada lies. I am the detective!"),
+    Turn(SILENT, "Cy"),
+    Turn(VOTED, "Cy", target="Bo"),
+)
+
+
+def fields(transcript: Transcript, player: str, focus: int | None = None, window: int = 10) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for piece in view(Candidate(Moment(transcript), player, focus), window):
+        found.setdefault(piece.field, []).append(piece.text)
+    return found
+
+
+def test_a_view_parts_own_words_from_what_others_say_of_the_candidate_and_the_rest() -> None:
+    assert fields(DISPUTE, "Bo") == {
+        OWN: ["other lies. I am the detective!"],
+        ABOUT: ["I investigated candidate and he is the mafioso."],
+        REST: ["I'm the detective. Poor victim."],
+    }
+    assert fields(DISPUTE, "Cy").keys() == {REST}
+
+
+def test_no_view_holds_a_name_and_seats_do_not_matter() -> None:
+    renamed = {"Ada": "Cy", "Bo": "Di", "Cy": "Ada", "Di": "Bo"}
+
+    def swap(text: str) -> str:
+        return "".join(
+            renamed.get(word, word) for word in text.replace("Ada", "|Ada|").replace("Bo", "|Bo|").split("|")
+        )
+
+    turns = (Turn(t.kind, renamed[t.player], swap(t.text.replace("Di", "|Di|")), renamed.get(t.target, ""))
+             for t in DISPUTE.turns)  # fmt: skip
+    other = game(*turns)
+    for old, new in renamed.items():
+        assert fields(DISPUTE, old) == fields(other, new)
+        assert sorted(claim_graph(DISPUTE).relations(old)) == sorted(claim_graph(other).relations(new))
+        assert not any(name in text for texts in fields(DISPUTE, old).values() for text in texts for name in NAMES)
+
+
+def test_a_question_about_a_statement_keeps_it_apart_from_what_was_said_before_and_from_what_its_hearers_missed() -> (
+    None
+):
+    talk = game(said("Ada", "One."), said("Bo", "A secret.", "Bo", "Cy"), said("Ada", "Two."), said("Cy", "Later."))
+    assert fields(talk, "Ada", focus=2) == {BEFORE: ["One."], OWN: ["Two."]}
+    assert fields(talk, "Ada", focus=2, window=0) == {OWN: ["Two."]}
+
+
+def test_claims_tie_a_player_to_those_it_names_and_votes_count_once_they_are_cast() -> None:
+    graph = claim_graph(DISPUTE)
+    assert {"self:role=seer", "says:investigation=evil", "seer:first", "accused by:0"} <= set(graph.relations("Ada"))
+    bo = graph.relations("Bo")
+    assert {"about:investigation=evil", "about:investigation=evil<seer", "seer:later", "about:voted"} <= set(bo)
+    assert {"spoke:0", "silent", "seers:2"} <= set(graph.relations("Cy"))
+    assert not any("vote" in word for word in graph.relations("Bo", upto=4))
+    assert not any("vote" in word for word in graph.relations("Bo", votes=False))
+    assert "seer:alone" in graph.relations("Ada", upto=2)
+
+
+def test_a_transcript_of_a_corpus_has_every_statement_in_order_and_nothing_hidden(corpus: Path) -> None:
+    games = read_transcripts(corpus)
+    assert games
+    for transcript in games.values():
+        assert transcript.deceivers == 1
+        assert [turn.kind for turn in transcript.turns].count(SAID) == 6
+        spoken = [at for at, _ in transcript.said()]
+        assert all(at < spoken[0] for at, turn in enumerate(transcript.turns) if turn.kind == KILLED)
+        assert all(at > spoken[-1] for at, turn in enumerate(transcript.turns) if turn.kind == VOTED)
+        shown = repr([turn for turn in transcript.turns if turn.kind != SAID])
+        assert "mafioso" not in shown
+        assert "detective" not in shown
