@@ -8,7 +8,6 @@ from scipy.special import logit
 
 from liescope.detectors.view.posterior import Floats, Tables, posterior
 
-Floats = NDArray[np.float64]
 _EDGE, _NEAR, _ROUNDS = 1e-6, 1e-6, 100
 
 
