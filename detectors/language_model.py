@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -80,15 +80,49 @@ class LanguageModel:
             np.add.at(counts, at, own.sum(1).cpu().numpy())
         return np.clip(sums / counts[:, None, None], -_LARGEST, _LARGEST).astype(np.float16)
 
+    def chances(self, text: str, ends: Sequence[str], sides: Mapping[str, bool]) -> NDArray[np.float64]:
+        """(ends,): the probability that the model goes on with a word that means True and not with one that means
+        False, after the text and each end of it. The text is read once, and cut from its beginning where it is too
+        long. sides: words, whether they mean True. Raises UsageError if its vocabulary lacks either side.
+        """
+        import torch
+
+        words = {side: [word for word, means in sides.items() if means == side] for side in (True, False)}
+        yes, no = self._openings(words[True]), self._openings(words[False])
+        if not (yes - no and no - yes):
+            raise UsageError(f"the vocabulary of {self.folder} does not tell {', '.join(sides)} apart; use other words")
+        rows = [self._ids(end) or [0] for end in ends]
+        room = max(self._most_tokens - max(map(len, rows)) - 1, 1)
+        begin = [*self._first, *(self._ids(text)[-room:] or [self._tokenizer.eos_token_id or 0])]
+        ids, mask = self._padded(rows)
+        seen = torch.ones((len(rows), len(begin)), dtype=mask.dtype, device=mask.device)
+        with torch.inference_mode():
+            read = self.model(self._padded([begin])[0], use_cache=True, logits_to_keep=1).past_key_values
+            read.batch_repeat_interleave(len(rows))
+            logits = self.model(ids, attention_mask=torch.cat([seen, mask], 1), past_key_values=read).logits
+            last = logits[torch.arange(len(rows)), mask.sum(1).cpu() - 1].double().cpu()
+        odds = last[:, sorted(yes - no)].logsumexp(1) - last[:, sorted(no - yes)].logsumexp(1)
+        found: NDArray[np.float64] = odds.sigmoid().numpy()
+        return found
+
     def copy_to(self, folder: Path) -> None:
         """Copy its files."""
         folder.mkdir(parents=True, exist_ok=True)
         for path in _files(self.folder):
             shutil.copyfile(path, folder / path.name)
 
+    def _openings(self, words: Iterable[str]) -> set[int]:
+        """The tokens that a word may begin with."""
+        written = {f"{space}{form}" for word in words for form in (word, word.title()) for space in ("", " ")}
+        return {ids[0] for form in written if (ids := self._ids(form))} - {self._tokenizer.unk_token_id}
+
+    @property
+    def _first(self) -> list[int]:
+        return [] if self._tokenizer.bos_token_id is None else [self._tokenizer.bos_token_id]
+
     def _windows(self, passage: Passage, longest: int) -> Iterator[tuple[list[int], int]]:
         """Token ids of each pass, and where the own words begin in it."""
-        first = [] if self._tokenizer.bos_token_id is None else [self._tokenizer.bos_token_id]
+        first = self._first
         own = self._ids(passage.own) or [self._tokenizer.eos_token_id or 0]
         room = min(longest, self._most_tokens) - len(first)
         left = max(room - len(own), 0)
@@ -118,13 +152,13 @@ class LanguageModel:
 
 
 def language_model(name: str) -> LanguageModel:
-    """The model of a Hub id or folder, loaded again only if its weights change: safetensors alone, no code of its own;
-    bf16 and spread over the GPUs where there are any.
+    """The causal model of a Hub id or folder, loaded again only if its weights change: safetensors alone, none of its
+    code; bf16 and spread over the GPUs where there are any.
 
     Raises UsageError if there is no such model, BadData if it is more than data or cannot be read, MissingExtra.
     """
     if not name:
-        raise UsageError(f"this kind of detector reads a language model; {_CHOICES} (--lm)")
+        raise UsageError(f"no language model is named; {_CHOICES}, with --model")
     folder = transformer_folder(name, "language model", _CHOICES)
     return _loaded(folder, tuple(path.stat().st_mtime_ns for path in _files(folder)))
 

@@ -22,6 +22,7 @@ DETECTORS = {
     "judge": "liescope.detectors.kinds.judge:JudgeDetector",
     "observers": "liescope.detectors.kinds.observers:ObserversDetector",
     "probe": "liescope.detectors.kinds.probe:ProbeDetector",
+    "follow-up": "liescope.detectors.kinds.follow_up:FollowUpDetector",
 }
 
 

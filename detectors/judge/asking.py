@@ -31,8 +31,8 @@ UNREADABLE = "no probability could be read in the reply"
 class Question(Protocol[T_co]):
     """Something to ask a judge."""
 
-    def words(self, stated: bool) -> str:
-        """The prompt. stated: whether to ask for numbers instead of a word."""
+    def words(self, stated: bool) -> str | list[dict[str, str]]:
+        """The prompt, or a conversation as chat messages. stated: whether to ask for numbers instead of a word."""
         ...
 
     def read(self, reply: Kept, stated: bool) -> T_co | None:

@@ -17,13 +17,13 @@ from liescope.generate.players.shared import Halt
 from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.limits import Limits
 
-_KIND = "openai:"
+KIND = "openai:"
 T = TypeVar("T")
 
 
 def check_spec(spec: str) -> None:
     """Raises UsageError for what is no chat model."""
-    if not spec.startswith(_KIND):
+    if not spec.startswith(KIND):
         raise UsageError(f"a judge is a chat model such as openai:gpt-4.1-mini; {spec!r} is none")
 
 
@@ -31,10 +31,10 @@ def check_address(spec: str) -> None:
     """Raises UsageError if a model that somebody else saved would send what it is given to an address that is neither
     on this machine nor the one in OPENAI_BASE_URL, or OpenAI's.
     """
-    url = read_spec(spec.removeprefix(_KIND)).base_url
+    url = read_spec(spec.removeprefix(KIND)).base_url
     if url and not is_this_machine(host_of(url)) and host_of(url) != host_of(default_url()):
         raise UsageError(
-            f"this saved judge sends the statements that it is given to {host_of(url)}; if you mean it, set "
+            f"this saved detector sends the statements that it is given to {host_of(url)}; if you mean it, set "
             f"{BASE_URL} to {url}"
         )
 
@@ -64,7 +64,7 @@ def ask_judge(
         context = limits.context(
             log=spent.add, game="", halt=halt, spent_tokens=spent.tokens, spent_cost=spent.cost or 0.0
         )
-        asking: Asking[T] = Asking(open_model(spec.removeprefix(_KIND), context), kept, context, stated)
+        asking: Asking[T] = Asking(open_model(spec.removeprefix(KIND), context), kept, context, stated)
         try:
             await asking.ask(questions, progress)
         finally:

@@ -6,7 +6,7 @@ are asked about to calibrate what it answers.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self, TypeVar
@@ -18,13 +18,13 @@ from scipy.special import logit
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
-from liescope.detectors.judge.asking import Question, Spent
+from liescope.detectors.judge.asking import Question
 from liescope.detectors.judge.game_text import game_text
 from liescope.detectors.judge.learned import Calibration, Learned
+from liescope.detectors.judge.options import AskingOptions, ask
 from liescope.detectors.judge.prompt import read_prompt
 from liescope.detectors.judge.questions import AboutGame, AboutStatement
-from liescope.detectors.judge.replies import default_file, opened_replies
-from liescope.detectors.judge.session import ask_judge, check_address, check_spec
+from liescope.detectors.judge.session import check_spec
 from liescope.detectors.judge.shots import draw_statements, last_moments, moment_of, shown_games, shown_statements
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
@@ -32,44 +32,22 @@ from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.posterior import posterior
 from liescope.detectors.view.roles import roles_by_game
 from liescope.detectors.view.transcript import Moment
-from liescope.generate.runs.limits import Limits, limits_of
 
 _FILE = "judge.json"
-_SPENT: defaultdict[str, Spent] = defaultdict(Spent)
-"""What this process has spent, by model: a budget holds for all folds of a training together."""
 T = TypeVar("T")
 
 
-class JudgeOptions(DetectorOptions):
-    """prompt and cache name files of this machine, so they are not saved: the prompt is, word for word."""
+class JudgeOptions(AskingOptions):
+    """prompt names a file of this machine, so it is not saved: the prompt is, word for word."""
 
-    model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
     shots: int = Field(
         default=0, ge=0, le=64, description="examples in the prompt, of training games; half of them deceptive"
     )
     whole: bool = Field(default=False, description="ask about all players of a game at once, not about a statement")
     prompt: str = Field(default="", exclude=True, description="a TOML file with another prompt")
-    cache: str = Field(default="", exclude=True, description="the file that keeps every reply")
     fit_limit: int = Field(
         default=100, ge=0, le=100_000, description="requests that its calibration is learned from, 0 for none"
     )
-    price: list[str] | None = Field(default=None, description="MODEL=PROMPT,COMPLETION per million tokens")
-    max_cost: float | None = Field(default=None, ge=0, description="stop asking once this much money is spent")
-
-    def limits(self) -> Limits:
-        """Raises UsageError for a price that cannot be read, or a budget without one."""
-        usual = Limits()
-        return limits_of(
-            concurrency=usual.concurrency,
-            timeout=usual.timeout,
-            give_up_after=usual.give_up_after,
-            max_tokens=None,
-            max_cost=self.max_cost,
-            price=self.price or (),
-            currency=usual.currency,
-            allow_key=(),
-            prompts=usual.prompts,
-        )
 
 
 class JudgeDetector(Detector):
@@ -210,24 +188,9 @@ class JudgeDetector(Detector):
     def _ask(self, questions: Sequence[Question[T]], progress: Progress) -> list[T | None]:
         """The answer to each question, each asked once however often it occurs; None for what could not be used."""
         stated = self.options.whole or self._learned.stated
-        once = {question.words(bool(stated)): question for question in questions}
-        if not once:
+        if not questions:
             return []
-        check_spec(self.options.model)
-        if self._loaded:
-            check_address(self.options.model)
-        path = Path(self.options.cache) if self.options.cache else default_file()
-        with opened_replies(path) as replies:
-            found = ask_judge(
-                self.options.model,
-                list(once.values()),
-                (replies, path),
-                self.options.limits(),
-                progress,
-                stated=stated,
-                spent=_SPENT[self.options.model],
-                say=progress is not silent,
-            )
+        found, answers = ask(self.options, questions, progress, stated, saved=self._loaded)
         self._learned = self._learned.model_copy(update={"stated": found.stated})
         self._failed += found.failed
         self.notes = tuple(
@@ -235,8 +198,7 @@ class JudgeDetector(Detector):
             f"{self._learned.prevalence:.2f}, stands for them"
             for why, count in self._failed.most_common()
         )
-        answers = {words: found.answers.get(at) for at, words in enumerate(once)}
-        return [answers[question.words(bool(stated))] for question in questions]
+        return answers
 
     def save(self, folder: Path) -> None:
         self._learned.write(folder / _FILE)

@@ -43,14 +43,16 @@ _APART = 0.1  # standard deviations; rounding to bf16 moves most of a state by l
 
 
 class ProbeOptions(DetectorOptions):
-    """layer: after training, the one that was chosen."""
+    """layer: after training, the one that was chosen; cache: a folder of this machine, so it is not saved."""
 
-    lm: str = Field(default="", description="the language model that is read, a Hub id or a folder")
+    model: str = Field(default="", description="the language model that is read, a Hub id or a folder")
     layers: int = Field(default=8, ge=1, description="layers to choose among, evenly spaced")
     layer: int = Field(default=0, ge=0, description="the layer to use, 0 to choose on models that are held out")
     strength: float = Field(default=0.01, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
     max_length: int = Field(default=512, ge=8, description="tokens of a pass: the statement, and what fits before it")
-    cache: str = Field(default="", description="a folder that keeps hidden states, so that none is computed twice")
+    cache: str = Field(
+        default="", exclude=True, description="a folder that keeps hidden states, so that none is computed twice"
+    )
 
 
 class ProbeDetector(Detector):
@@ -77,7 +79,7 @@ class ProbeDetector(Detector):
         from liescope.detectors.logistic import fit_quietly, scaled_logistic
 
         o = self.options
-        model = language_model(o.lm)
+        model = language_model(o.model)
         layers = candidates(model, o)
         self._states = Activations(model, layers, o.max_length, Path(o.cache) if o.cache else None)
         states = self._states.of([passage(example, self.text) for example in examples], progress, remember=True)
@@ -87,9 +89,8 @@ class ProbeDetector(Detector):
             best = int(scored.argmax())
         self._head = scaled_logistic(o.strength, o.seed)
         fit_quietly(self._head, _of_layer(states, best), y)
-        # The cache is this user's folder, and no part of what is saved.
-        chosen = {"layer": layers[best], "cache": ""} | ({"lm": LOCAL} if Path(o.lm).is_dir() else {})
-        self.options = o.model_copy(update=chosen)
+        local = {"model": LOCAL} if Path(o.model).is_dir() else {}
+        self.options = o.model_copy(update={"layer": layers[best], "cache": "", **local})
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
@@ -106,13 +107,13 @@ class ProbeDetector(Detector):
         model = self._fitted().model
         dump(self._head, folder / _FILE)
         np.save(folder / _PROBE_FILE, _probe(model, self.options), allow_pickle=False)
-        if self.options.lm == LOCAL:
+        if self.options.model == LOCAL:
             model.copy_to(folder / PART)
 
     @classmethod
     def base_model(cls, options: DetectorOptions) -> str | None:
         assert isinstance(options, ProbeOptions)
-        return options.lm if options.lm != LOCAL and is_hub_id(options.lm) else None
+        return options.model if options.model != LOCAL and is_hub_id(options.model) else None
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
@@ -120,9 +121,9 @@ class ProbeDetector(Detector):
 
         detector = cls(text, options)
         o = detector.options
-        model = saved_language_model(folder, o.lm)
-        if not 1 <= o.layer <= model.layers or o.cache:
-            raise BadData(f"{folder} names a layer or a cache that no saved probe has; train the detector again")
+        model = saved_language_model(folder, o.model)
+        if not 1 <= o.layer <= model.layers:
+            raise BadData(f"{folder} names the layer {o.layer} of {model.layers}; train the detector again")
         now = _probe(model, o)
         head = scaled_logistic(o.strength, o.seed)
         with opened(folder / _FILE) as saved:
@@ -131,7 +132,7 @@ class ProbeDetector(Detector):
             then = numbers(np.load(folder / _PROBE_FILE, allow_pickle=False), now.shape)
         if np.median(np.abs(now - then) / head["scale"].scale_) > _APART:
             raise BadData(
-                f"the language model {o.lm!r} is not the one that {folder} was trained with (its states for a fixed "
+                f"the language model {o.model!r} is not the one that {folder} was trained with (its states for a fixed "
                 "sentence differ); get that version, or train again"
             )
         detector._states, detector._head = Activations(model, (o.layer,), o.max_length), head
@@ -180,7 +181,7 @@ def passage(example: Example, config: TextConfig) -> Passage:
 def candidates(model: LanguageModel, o: ProbeOptions) -> tuple[int, ...]:
     """The layers to choose among, from the first to the last. Raises UsageError for a layer that there is not."""
     if o.layer > model.layers:
-        raise UsageError(f"{o.lm} has {model.layers} layers; --layer {o.layer} is none of them")
+        raise UsageError(f"{o.model} has {model.layers} layers; --layer {o.layer} is none of them")
     if o.layer:
         return (o.layer,)
     return tuple(np.unique(np.linspace(1, model.layers, min(o.layers, model.layers)).round().astype(int)).tolist())

@@ -128,14 +128,15 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def options(tiny_encoder: Path, tiny_lm: Path, judge: str) -> Mapping[str, dict[str, Any]]:
+def options(tiny_encoder: Path, tiny_lm: Path, tiny_suspect: Path, judge: str) -> Mapping[str, dict[str, Any]]:
     small = {"encoder": str(tiny_encoder), "batch_size": 16}
     return {
         "tfidf": {"chars": 3},
         "embedding": {"batch_size": 16},
         "encoder": {**small, "epochs": 8.0, "lr": 0.01, "max_length": 32},
         "judge": {"model": judge, "shots": 2, "fit_limit": 20},
-        "probe": {"lm": str(tiny_lm), "layers": 2},
+        "probe": {"model": str(tiny_lm), "layers": 2},
+        "follow-up": {"model": str(tiny_suspect), "most_questions": 4},
     }
 
 

@@ -170,7 +170,7 @@ def test_the_layer_is_chosen_on_models_that_the_regression_has_not_learned_from(
     def chosen(models: list[str]) -> int:
         examples = [Example(str(i), str(i // 4), "speaker", models[i], str(i), ()) for i in range(n)]
         games = np.array([example.game_id for example in examples])
-        options = ProbeOptions(lm=str(tiny_lm), layers=2, strength=1.0)
+        options = ProbeOptions(model=str(tiny_lm), layers=2, strength=1.0)
         return ProbeDetector(TextConfig(), options).fit(examples, lie, games).options.layer
 
     weak, habits = 1, 4  # the first layer and the last
@@ -182,11 +182,12 @@ def test_a_planted_difference_in_words_is_found_in_unseen_games_by_the_saved_mod
     make_corpus: Any, tiny_lm: Path, tmp_path: Path
 ) -> None:
     corpus = make_corpus(games=120, tell=1.0, models=tuple("abcdef"))
-    command = ["train", "probe", "--corpus", str(corpus), "--lm", str(tiny_lm)]
+    command = ["train", "probe", "--corpus", str(corpus), "--model", str(tiny_lm)]
     command += ["--strength", "1", "--folds", "0", "--cache", str(tmp_path / "cache")]
     assert main([*command, "--out", str(tmp_path / "probe")]) == 0
     loaded = load(tmp_path / "probe")
-    assert (loaded.file.options["lm"], loaded.file.options["cache"]) == ("local", "")
+    assert loaded.file.options["model"] == "local"
+    assert "cache" not in loaded.file.options  # a folder of the one who trained it
     assert loaded.file.options["layer"] == 1  # random layers can only lose what the words are
     others = labelled(read_statements(corpus, ["test", "validation"]), "role", 0)
     found = loaded.detector.predict_proba(others.examples)[:, 1]
@@ -195,7 +196,7 @@ def test_a_planted_difference_in_words_is_found_in_unseen_games_by_the_saved_mod
 
 def test_another_model_of_the_same_name_is_refused(corpus: Path, tiny_lm: Path, tmp_path: Path) -> None:
     data = labelled(read_statements(corpus, ["validation"]), "role", 0)
-    detector = ProbeDetector(TextConfig(), ProbeOptions(lm=str(tiny_lm), layer=2))
+    detector = ProbeDetector(TextConfig(), ProbeOptions(model=str(tiny_lm), layer=2))
     detector.fit(data.examples, data.y, data.groups).save(tmp_path)
     assert detector.options.layer == 2
     ProbeDetector.load(tmp_path, TextConfig(), detector.options)
@@ -210,15 +211,15 @@ def test_what_cannot_be_a_probe_is_refused(tiny_lm: Path, corpus: Path, tmp_path
     def fit(**options: Any) -> ProbeDetector:
         return ProbeDetector(TextConfig(), ProbeOptions(**options)).fit(data.examples, data.y, data.groups)
 
-    with pytest.raises(UsageError, match="--lm"):
+    with pytest.raises(UsageError, match="--model"):
         fit()
     with pytest.raises(UsageError, match="no such folder, and no Hub id"):
-        fit(lm="no/such/folder")
+        fit(model="no/such/folder")
     with pytest.raises(UsageError, match="has 4 layers"):
-        fit(lm=str(tiny_lm), layer=5)
-    fitted = fit(lm=str(tiny_lm), layer=1)
+        fit(model=str(tiny_lm), layer=5)
+    fitted = fit(model=str(tiny_lm), layer=1)
     fitted.save(tmp_path)
-    for odd in ({"cache": str(tmp_path / "elsewhere")}, {"layer": 0}, {"layer": 9}, {"lm": str(tiny_lm)}, {"lm": ""}):
+    for odd in ({"layer": 0}, {"layer": 9}, {"model": str(tiny_lm)}, {"model": ""}):
         with pytest.raises(BadData, match=str(tmp_path)):
             ProbeDetector.load(tmp_path, TextConfig(), fitted.options.model_copy(update=odd))
     (tmp_path / "encoder" / "tokenizer_config.json").write_text('{"auto_map": {"AutoTokenizer": "x.Y"}}')

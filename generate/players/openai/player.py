@@ -61,9 +61,10 @@ class OpenedModel:
     endpoint: Endpoint
     price: Price | None
 
-    def body(self, prompt: str) -> dict[str, Any]:
-        """The request for an answer to a prompt."""
-        body: dict[str, Any] = {"model": self.spec.name, "messages": [{"role": "user", "content": prompt}]}
+    def body(self, prompt: str | Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        """The request for an answer to a prompt, or to chat messages."""
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(map(dict, prompt))
+        body: dict[str, Any] = {"model": self.spec.name, "messages": messages}
         body.update(self.spec.sampling)
         if self.spec.max_tokens is not None:
             # OpenAI's newer models accept only the second name, most other servers only the first.

@@ -1,0 +1,76 @@
+"""The options of detectors that ask a chat model, and how they ask it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import Field
+
+from liescope.detectors.judge.asking import Asking, Question, Spent
+from liescope.detectors.judge.replies import default_file, opened_replies
+from liescope.detectors.judge.session import ask_judge, check_address, check_spec
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import Progress, silent
+from liescope.generate.runs.limits import Limits, limits_of
+
+_SPENT: defaultdict[str, Spent] = defaultdict(Spent)
+"""What this process has spent, by model: a budget holds for all folds of a training together."""
+T = TypeVar("T")
+
+
+class AskingOptions(DetectorOptions):
+    """cache is a file of this machine, so it is not saved."""
+
+    model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
+    cache: str = Field(default="", exclude=True, description="the file that keeps every reply")
+    price: list[str] | None = Field(default=None, description="MODEL=PROMPT,COMPLETION per million tokens")
+    max_cost: float | None = Field(default=None, ge=0, description="stop asking once this much money is spent")
+
+    def limits(self) -> Limits:
+        """Raises UsageError for a price that cannot be read, or a budget without one."""
+        usual = Limits()
+        return limits_of(
+            concurrency=usual.concurrency,
+            timeout=usual.timeout,
+            give_up_after=usual.give_up_after,
+            max_tokens=None,
+            max_cost=self.max_cost,
+            price=self.price or (),
+            currency=usual.currency,
+            allow_key=(),
+            prompts=usual.prompts,
+        )
+
+
+def ask(
+    o: AskingOptions, questions: Sequence[Question[T]], progress: Progress, stated: bool | None, saved: bool
+) -> tuple[Asking[T], list[T | None]]:
+    """How the asking went, and the answer to each question, asked once however often it occurs; None for what could not
+    be used. stated: whether the model states its answers, None while unknown; saved: somebody else may have chosen the
+    options.
+
+    Raises UsageError for a model that cannot be opened or may not be asked, RunPaused if it cannot be asked for now.
+    """
+    check_spec(o.model)
+    if saved:
+        check_address(o.model)
+    keys = [json.dumps(question.words(bool(stated))) for question in questions]
+    once = dict(zip(keys, questions, strict=True))
+    path = Path(o.cache) if o.cache else default_file()
+    with opened_replies(path) as replies:
+        found = ask_judge(
+            o.model,
+            list(once.values()),
+            (replies, path),
+            o.limits(),
+            progress,
+            stated=stated,
+            spent=_SPENT[o.model],
+            say=progress is not silent,
+        )
+    answers = {key: found.answers.get(at) for at, key in enumerate(once)}
+    return found, [answers[key] for key in keys]

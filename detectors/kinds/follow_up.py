@@ -1,0 +1,198 @@
+"""Unrelated questions to a suspect: after its statement it is asked what has nothing to do with the game, and a
+logistic regression reads its answers.
+
+Pacchiardi et al. (2023), "How to catch an AI liar", found that models that have just lied answer such questions in
+another way, whatever they are about. The suspect is whoever made the statement, as it was when it had made it: a model
+that is given its game as a conversation, in which the suspect's words are its own.
+
+A feature is the probability of yes: from the log-probabilities of an endpoint, from the next word of a local language
+model, or, from an endpoint that gives none, 1 or 0. An answer that is neither counts as a half.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from liescope.common.encoder_folder import is_hub_id
+from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import Reading
+from liescope.detectors.examples import Example
+from liescope.detectors.follow_up.questions import Conversation, Questions, conversation, read_questions
+from liescope.detectors.follow_up.suspects import ToTheSuspect, local_answers
+from liescope.detectors.judge.options import AskingOptions, ask
+from liescope.detectors.judge.session import KIND
+from liescope.detectors.kinds.embedding import LOCAL, PART
+from liescope.detectors.kinds.probe import saved_language_model
+from liescope.detectors.language_model import LanguageModel, language_model
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.textualize import TextConfig
+
+_FILE, _ASKED_FILE = "head.skops", "questions.json"
+_CHECK = Conversation("speaker", ((False, "player1: I trust speaker."), (True, "I checked player1 last night.")))
+_APART = 0.1  # between two probabilities; rounding to bf16 makes less of a difference
+_LARGEST = 2**17  # bytes
+_UNANSWERED = 0.5
+
+
+class FollowUpOptions(AskingOptions):
+    """questions: a path on this machine, so it is not saved: the questions are."""
+
+    model: str = Field(
+        default="", description="openai:NAME or openai:NAME@URL, or the Hub id or folder of a local causal model"
+    )
+    questions: str = Field(default="", exclude=True, description="a TOML file with other questions")
+    most_questions: int = Field(default=0, ge=0, description="how many of the questions are asked, 0 for all")
+    strength: float = Field(default=0.1, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
+
+
+class _Asked(BaseModel):
+    """What is saved beside the head. stated: whether the endpoint gives no log-probabilities; check: the answers of a
+    local model to a fixed conversation.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    questions: Questions
+    stated: bool | None = None
+    check: list[float] = []
+
+
+class FollowUpDetector(Detector):
+    """A logistic regression over a suspect's answers."""
+
+    kind = "follow-up"
+    options_type = FollowUpOptions
+    folds = 3
+    packages = ("scikit-learn", "skops")
+    grid = MappingProxyType({"strength": (0.01, 0.1, 1.0)})
+
+    options: FollowUpOptions
+    _asked: _Asked
+    _local: LanguageModel | None = None
+    _head: Any = None
+    _failed: Counter[str]
+    _loaded = False
+
+    def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
+        if not self._remote:
+            return 0
+        found = {conversation(example, self.text) for example in (*learn, *score)}
+        # One more finds out whether there are log-probabilities.
+        return len(found) * len(self._questions().questions) + bool(found)
+
+    def fit(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        _groups: NDArray[np.str_],
+        progress: Progress = silent,
+    ) -> Self:
+        """Raises UsageError without a model, or if it cannot be opened; RunPaused if it cannot be asked for now."""
+        from liescope.detectors.logistic import fit_quietly, scaled_logistic
+
+        o = self.options
+        if not o.model:
+            raise UsageError("follow-up questions need somebody to answer them: --model openai:NAME, or a local model")
+        self._asked, self._failed = _Asked(questions=self._questions()), Counter()
+        if not self._remote:
+            self._local = language_model(o.model)
+        self._head = scaled_logistic(o.strength, o.seed)
+        fit_quietly(self._head, self._answers(examples, progress), y)
+        if self._local:
+            self._asked = self._asked.model_copy(update={"check": _answers_now(self._local, self._asked.questions)})
+        # What names a file of this machine is no part of what is saved.
+        local = {"model": LOCAL} if Path(o.model).is_dir() else {}
+        self.options = o.model_copy(update={"questions": "", **local})
+        return self
+
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+        if not examples:
+            return np.empty((0, 2))
+        return np.asarray(self._head.predict_proba(self._answers(examples, progress)), dtype=np.float64)
+
+    def save(self, folder: Path) -> None:
+        from liescope.detectors.logistic import dump
+
+        dump(self._head, folder / _FILE)
+        (folder / _ASKED_FILE).write_text(self._asked.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        if self._local and self.options.model == LOCAL:
+            self._local.copy_to(folder / PART)
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:
+        assert isinstance(options, FollowUpOptions)
+        return options.model if options.model != LOCAL and is_hub_id(options.model) else None
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        """Paths in a stranger's options are not used, and `check_address` holds where its suspect is asked."""
+        from liescope.detectors.logistic import opened, restore_scaled, scaled_logistic
+
+        detector = cls(text, options.model_copy(update={"questions": "", "cache": ""}))
+        o, path = detector.options, folder / _ASKED_FILE
+        with Reading(path, "train the detector again"):
+            if path.stat().st_size > _LARGEST:
+                raise BadData(f"{path} is larger than any list of questions; it is not opened")
+            asked = detector._asked = _Asked.model_validate_json(path.read_bytes())
+        detector._head = scaled_logistic(o.strength, o.seed)
+        with opened(folder / _FILE) as saved:
+            restore_scaled(detector._head, saved, len(asked.questions.questions))
+        detector._failed, detector._loaded = Counter(), True
+        if not detector._remote:
+            detector._local = saved_language_model(folder, o.model)
+            now = _answers_now(detector._local, asked.questions)
+            if len(asked.check) != len(now) or not np.allclose(now, asked.check, atol=_APART):
+                raise BadData(
+                    f"the language model {o.model!r} is not the one that {folder} was trained with (it answers in "
+                    "another way); get that version, or train again"
+                )
+        return detector
+
+    @property
+    def _remote(self) -> bool:
+        return self.options.model.startswith(KIND)
+
+    def _questions(self) -> Questions:
+        """Those of a trained detector, or those to train one with. Raises BadData."""
+        if hasattr(self, "_asked"):
+            return self._asked.questions
+        o = self.options
+        return read_questions(Path(o.questions) if o.questions else None).first(o.most_questions)
+
+    def _answers(self, examples: Sequence[Example], progress: Progress) -> NDArray[np.float64]:
+        """(examples, questions): the probability of yes."""
+        every = [conversation(example, self.text) for example in examples]
+        once = list(dict.fromkeys(every))
+        place = {one: at for at, one in enumerate(once)}
+        if self._local:
+            found = local_answers(self._local, once, self._asked.questions, progress)
+        else:
+            found = self._asked_for(once, progress)
+        return found[[place[one] for one in every]]
+
+    def _asked_for(self, conversations: Sequence[Conversation], progress: Progress) -> NDArray[np.float64]:
+        questions = self._asked.questions
+        put = [ToTheSuspect(one, questions, words) for one in conversations for words in questions.asked()]
+        asking, answers = ask(self.options, put, progress, self._asked.stated, saved=self._loaded)
+        self._asked = self._asked.model_copy(update={"stated": asking.stated})
+        self._failed += asking.failed
+        self.notes = tuple(
+            f"{count:,} answers of the suspect could not be used ({why}); a half stands for them"
+            for why, count in self._failed.most_common()
+        )
+        found = [_UNANSWERED if one is None else one for one in answers]
+        return np.array(found, dtype=np.float64).reshape(len(conversations), len(questions.questions))
+
+
+def _answers_now(model: LanguageModel, questions: Questions) -> list[float]:
+    found: list[float] = local_answers(model, [_CHECK], questions, silent)[0].tolist()
+    return found
