@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -24,23 +25,33 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A whole game and the probability that each of its players deceives."""
+    """A game as far as it was seen, and the probability that each of its players deceives."""
 
-    game: Transcript
+    moment: Moment
     players: Players
 
+    @property
+    def game(self) -> Transcript:
+        return self.moment.transcript
 
-def judge_games(detector: Detector, examples: Sequence[Example], progress: Progress = silent) -> list[Judged]:
-    """The games of some examples, as the detector judges their players; none for targets of single statements."""
-    games = {e.game_id: e.seen.transcript for e in examples if e.seen and e.target == ROLE}
-    found = detector.player_posteriors([Moment(game) for game in games.values()], progress)
-    return [Judged(game, players) for game, players in zip(games.values(), found, strict=True)]
+
+def judge_games(
+    detector: Detector, examples: Sequence[Example], progress: Progress = silent, sooner: bool = False
+) -> list[Judged]:
+    """The whole games of some examples, as the detector judges their players; none for targets of single statements.
+    sooner: each game at the moment of each example, too.
+    """
+    seen = [e.seen for e in examples if e.seen and e.target == ROLE]
+    wholes = [Moment(game) for game in {moment.transcript.game_id: moment.transcript for moment in seen}.values()]
+    moments = [*wholes, *(seen if sooner else ())]
+    found = detector.player_posteriors(moments, progress)
+    return [Judged(moment, players) for moment, players in zip(moments, found, strict=True)]
 
 
 class Confidence(BaseModel):
     """statements: the map of statements' scores; players: what players' log-odds are divided by, in a whole game;
-    labels: what a score allows; suspects: who cannot be ruled out in a whole game. None for what the training could not
-    tell, or was not asked for.
+    labels: what a score allows; suspects: who cannot be ruled out in a whole game; online: who cannot be at any moment
+    of a game. None for what the training could not tell, or was not asked for.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,6 +60,7 @@ class Confidence(BaseModel):
     players: Temperature | None = None
     labels: LabelSets | None = None
     suspects: PlayerSets | None = None
+    online: PlayerSets | None = None
 
     @classmethod
     def fitted(
@@ -70,24 +82,38 @@ class Confidence(BaseModel):
         )
         return cls(statements=statements, players=None if found == 1 else found), calibrated
 
-    def with_sets(self, data: Labelled, score: Floats, games: Sequence[Judged], truth: Truth) -> Self:
-        """With the sets that validation games give. score: (n,), calibrated; games: not calibrated."""
-        calibrated = self.of_players([one.players for one in games], [one.game.deceivers for one in games])
-        known = [(truth.get(one.game.game_id), players) for one, players in zip(games, calibrated, strict=True)]
-        least = [min(players[name] for name in who) for who, players in known if who]
-        return self.model_copy(
-            update={
-                "labels": LabelSets.of(data.y, score, data.groups),
-                "suspects": PlayerSets.of(np.array(least)) if least else None,
-            }
-        )
+    def with_sets(self, data: Labelled, score: Floats, judged: Sequence[Judged], truth: Truth) -> Self:
+        """With the sets that validation games give. score: (n,), calibrated; judged: whole and sooner, not yet so."""
+        calibrated = self.of_players([one.players for one in judged], [one.moment for one in judged])
+        least: dict[str, list[float]] = defaultdict(list)  # by game, of those who deceive; of the whole game first
+        for one, players in zip(judged, calibrated, strict=True):
+            if who := truth.get(one.game.game_id):
+                least[one.game.game_id].append(min(players[name] for name in who))
+        sets = {
+            "suspects": PlayerSets.of(np.array([found[0] for found in least.values()])),
+            "online": PlayerSets.of(np.array([min(found) for found in least.values()])),
+        }
+        return self.model_copy(update={"labels": LabelSets.of(data.y, score, data.groups), **(sets if least else {})})
 
     def of_scores(self, score: Floats) -> Floats:
         """(n,): calibrated probabilities of statements."""
         return self.statements(score) if self.statements else score
 
-    def of_players(self, games: Sequence[Players], deceivers: Sequence[int | None]) -> list[Players]:
-        """Calibrated probabilities of players. deceivers: how many are known to, by game."""
+    def of_players(self, found: Sequence[Players], moments: Sequence[Moment]) -> list[Players]:
+        """Calibrated probabilities of players, by moment."""
         if self.players is None:
-            return list(games)
-        return [tempered(players, count, self.players) for players, count in zip(games, deceivers, strict=True)]
+            return list(found)
+        return [
+            tempered(players, moment.transcript.deceivers, self.players)
+            for players, moment in zip(found, moments, strict=True)
+        ]
+
+    def suspects_at(self, moment: Moment, players: Players, coverage: float) -> tuple[str, ...] | None:
+        """Who cannot be ruled out, most suspect first. players: calibrated. Raises UsageError for an odd coverage."""
+        over = moment.upto is None or moment.upto >= len(moment.transcript.turns)
+        sets = self.suspects if over else self.online
+        if sets is None:
+            return None
+        among = sets.suspects(np.array(list(players.values())), moment.transcript.deceivers, coverage)
+        left = [name for name, kept in zip(players, among, strict=True) if kept]
+        return tuple(sorted(left, key=lambda name: (-players[name], name)))

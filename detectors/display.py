@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from liescope.common.text import plain
+from liescope.detectors.confidence import Confidence
 from liescope.detectors.evaluation.metrics import DIFFERENCE
 from liescope.detectors.evaluation.populations import SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
@@ -26,7 +27,12 @@ _BESIDE = {
     "auroc": "minus players: AUROC less that of the villagers' suspicion, same statements",
 }
 _SHOWN_PROMISE = f"{PROMISED}90%"
-_KEPT = {"deceptive_covered": "deceptive", "honest_covered": "honest", "abstained": "abstained"}
+_KEPT = {
+    "deceptive_covered": "deceptive",
+    "honest_covered": "honest",
+    "abstained": "abstained",
+    "answered_accuracy": "right",
+}
 _FLAGS = {"flag_at_1pct_fpr": "flagged at 1% FPR", "flag_at_5pct_fpr": "flagged at 5% FPR"}
 
 
@@ -49,6 +55,7 @@ def show_training(result: TrainResult) -> None:
             console, f"note: {facts.lost:,} statements of {splits} are left out: their text was lost before publication"
         )
     _show_rows(console, result.rows)
+    _show_confidence(console, result.file.confidence)
     _show_notes(console, result.notes, facts.sources)
     _say(console, f"model: {result.model}")
 
@@ -84,6 +91,14 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
         else:
             line = f"{score:5}  {flag:17}  {verdict:9}  {text}"
             yield line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _show_confidence(console: Console, confidence: Confidence) -> None:
+    """How scores were calibrated, and by how many games verdicts are given."""
+    _say(console, f"calibration: {confidence.statements.words() if confidence.statements else 'none'}")
+    if confidence.labels:
+        honest, lies = confidence.labels.games
+        _say(console, f"verdicts by {honest:,} games with honest and {lies:,} with deceptive statements")
 
 
 def _console() -> Console:
@@ -172,19 +187,18 @@ def _show_offsets(console: Console, rows: Sequence[MetricRow]) -> None:
 
 
 def _show_verdicts(console: Console, rows: Sequence[MetricRow]) -> None:
-    """How often each class was covered where 90% was promised, and the share of statements abstained on."""
+    """Where 90% was promised: how often each class was covered, the share abstained on, and right verdicts."""
     kept = [row for row in rows if row.split.endswith(f":{_SHOWN_PROMISE}") and f":{PLAYERS}" not in row.split]
     if not kept:
         return
     console.print(Text("\nverdicts: how often a class is covered, of 90% promised", style="bold"))
-    table = _table("detector, target, where")
+    table = _table("detector, where")
     for words in _KEPT.values():
-        table.add_column(words, no_wrap=words != "abstained")
-    for place in dict.fromkeys((row.detector, row.target, row.split) for row in kept):
-        mine = [row for row in kept if (row.detector, row.target, row.split) == place]
-        cells = [_interval(_find(mine, place[0], metric), whole=metric != "abstained") for metric in _KEPT]
-        where = place[2].removesuffix(f":{_SHOWN_PROMISE}")
-        table.add_row(Text(plain(", ".join((*place[:2], where)))), *cells)
+        table.add_column(words, no_wrap=True)
+    for name, split in dict.fromkeys((row.detector, row.split) for row in kept):
+        mine = [row for row in kept if row.split == split]
+        cells = (_interval(_find(mine, name, metric), whole=False) for metric in _KEPT)
+        table.add_row(Text(plain(f"{name}, {split.removesuffix(f':{_SHOWN_PROMISE}')}")), *cells)
     console.print(table)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
@@ -136,27 +136,26 @@ class LoadedDetector:
     def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
         """By moment, the calibrated probability that each player of the game deceives."""
         found = self.detector.player_posteriors(moments, progress)
-        return self.file.confidence.of_players(found, [moment.transcript.deceivers for moment in moments])
+        return self.file.confidence.of_players(found, moments)
 
     def predict_game(
         self, transcript: Transcript, upto: int | None = None, *, coverage: float = COVERAGE
     ) -> GamePrediction:
-        """What the detector makes of a game after its first `upto` turns (None: all), calibrated; with the suspects,
-        for a whole game: in as many games as `coverage` says, nobody who deceives is missing among them.
+        """What the detector makes of a game after its first `upto` turns (None: all), calibrated; with the suspects:
+        in as many games as `coverage` says, nobody who deceives is missing among those of the whole game; and in as
+        many, nobody ever is among those of its moments.
         """
         if self.file.target != ROLE:
             found = self.detector.predict_game(transcript, upto, self.file.target)
             score = self.file.confidence.of_scores(np.array(list(found.statements.values()), dtype=np.float64))
             return GamePrediction({}, dict(zip(found.statements, score.tolist(), strict=True)))
-        (players,) = self.player_posteriors([Moment(transcript, upto)])
-        said = {at: players[turn.player] for at, turn in transcript.said(upto) if turn.text.strip()}
-        known = GamePrediction({name: players[name] for name in transcript.alive(upto)}, said)
-        sets = self.file.confidence.suspects if upto is None or upto >= len(transcript.turns) else None
-        if sets is None:
-            return known
-        among = sets.suspects(np.array(list(players.values())), transcript.deceivers, coverage)
-        suspects = {name for name, kept in zip(players, among, strict=True) if kept}
-        return replace(known, suspects=tuple(name for name, _ in known.ranked() if name in suspects))
+        moment = Moment(transcript, upto)
+        (players,) = self.player_posteriors([moment])
+        return GamePrediction(
+            {name: players[name] for name in transcript.alive(upto)},
+            {at: players[turn.player] for at, turn in transcript.said(upto) if turn.text.strip()},
+            self.file.confidence.suspects_at(moment, players, coverage),
+        )
 
 
 def _after(before: int, rows: int, progress: Progress) -> Progress:

@@ -198,7 +198,9 @@ def _train(
     detector.fit(data.examples, data.y, data.groups, progress)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
-        confidence = confidence.with_sets(others, score, judge_games(detector, others.examples, progress), truth)
+        confidence = confidence.with_sets(
+            others, score, judge_games(detector, others.examples, progress, sooner=True), truth
+        )
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
     scores = pl.concat(tables) if tables else score_table([], np.empty(0), name, recipe.target)
 

@@ -39,9 +39,10 @@ BESIDE = {
         "it is broken, these are not.",
     ),
     "suspects": (
-        "Suspects of whole games",
-        "Players who cannot be ruled out at the promised coverage, once the whole game is known. It answers where no "
-        "more of them are left than deceive.",
+        "Suspects",
+        "Players who cannot be ruled out at the promised coverage, once the whole game is known; it answers where no "
+        "more of them are left than deceive. Rows with online are about every moment of a game after a statement: that "
+        "at none of them a deceiver was ruled out, and how many suspects there were on average.",
     ),
     "sure": (
         "Answering only where it is sure",

@@ -1,4 +1,4 @@
-"""Players of whole games: whether all who deceive are among the suspects, and who answers only where it is sure."""
+"""Players of games: whether all who deceive are among the suspects, and who answers only where it is sure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from liescope.detectors.confidence import Confidence
 from liescope.detectors.conformal import PlayerSets
 from liescope.detectors.evaluation.bootstrap import Estimate, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import Bools, Floats
@@ -20,27 +21,32 @@ from liescope.detectors.protocol import ROLE, Progress
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.transcript import KILLED, Moment, Transcript
 
-PLAYERS, ANSWERED = "players:", "answered="
+PLAYERS, ANSWERED, ONLINE = "players:", "answered=", "online:"
 SHARES = (1.0, 0.75, 0.5, 0.25)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """A whole game. score: (players,), their probabilities; lies: (players,), who deceives; known: how many the table
-    knows to deceive; chance: how often a player drawn from those who were not killed deceives.
+    """A game. scores: by moment, (players,), their probabilities, of the whole game first; lies: (players,), who
+    deceives; known: how many the table knows to deceive; chance: how often a player drawn from those who were not
+    killed deceives.
     """
 
-    score: Floats
+    scores: Sequence[Floats]
     lies: Bools
     known: int | None
     chance: float
 
     @classmethod
-    def of(cls, game: Transcript, players: Mapping[str, float], deceivers: frozenset[str]) -> Case:
+    def of(cls, game: Transcript, found: Sequence[Mapping[str, float]], deceivers: frozenset[str]) -> Case:
         lies = np.array([name in deceivers for name in game.names])
         killed = {turn.player for turn in game.turns if turn.kind == KILLED} - deceivers
-        score = np.array([players[name] for name in game.names])
-        return cls(score, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)))
+        scores = [np.array([players[name] for name in game.names]) for players in found]
+        return cls(scores, lies, game.deceivers, len(deceivers) / (len(game.names) - len(killed)))
+
+    @property
+    def score(self) -> Floats:
+        return self.scores[0]
 
     @property
     def sure(self) -> float:
@@ -66,19 +72,32 @@ def on_suspects(
     """
     judges = {name: model for name, model in models.items() if model.file.target == ROLE}
     unseen = {name: model for name, model in judges.items() if plan.split != "train" or name in plan.frozen}
-    notes = [f"{name}: players of train are not judged, since the finished detector knows them" for name in judges]
+    notes = [
+        f"{name}: players of train are not judged, since the finished detector knows them"
+        for name in judges
+        if name not in unseen
+    ]
     told = _told(evaluated, games, truth)
-    if not unseen or told.is_empty():
-        return [], notes if not unseen else []
     rows: list[MetricRow] = []
     for name, model in unseen.items():
-        asked = [games[key] for key in told["game_id"]]
-        found = model.player_posteriors([Moment(game) for game in asked], progress)
-        cases = [Case.of(game, players, truth[game.game_id]) for game, players in zip(asked, found, strict=True)]
-        sets = model.file.confidence.suspects if plan.split != CHOSEN_ON or name in plan.frozen else None
+        cases = _cases(model, [games[key] for key in told["game_id"]], truth, progress)
+        confidence = model.file.confidence if plan.split != CHOSEN_ON or name in plan.frozen else Confidence()
         for where, part in populations(told.with_row_index("case"), plan.split, plan.hold_out):
-            rows += _rows(name, where, [cases[i] for i in part["case"]], sets, plan)
-    return rows, []
+            if part.height:
+                rows += _rows(name, where, [cases[i] for i in part["case"]], confidence, plan)
+    return rows, notes
+
+
+def _cases(
+    model: LoadedDetector, games: Sequence[Transcript], truth: Mapping[str, frozenset[str]], progress: Progress
+) -> list[Case]:
+    """The games, whole and after each statement."""
+    moments = [[Moment(game), *(Moment(game, at + 1) for at, _ in game.said())] for game in games]
+    found = iter(model.player_posteriors([one for some in moments for one in some], progress))
+    return [
+        Case.of(game, [next(found) for _ in some], truth[game.game_id])
+        for game, some in zip(games, moments, strict=True)
+    ]
 
 
 def _told(
@@ -98,7 +117,7 @@ def _told(
 
 
 def _rows(
-    name: str, where: str, cases: Sequence[Case], sets: PlayerSets | None, plan: ScoringPlan
+    name: str, where: str, cases: Sequence[Case], confidence: Confidence, plan: ScoringPlan
 ) -> Iterator[MetricRow]:
     weights = game_weights(len(cases), plan.draws, plan.seed)
     shared = (len(cases), len(cases), float(np.mean([case.chance for case in cases])))
@@ -106,10 +125,11 @@ def _rows(
     for answered in SHARES:
         found = [("top1", estimate(at_share(sure, top1, answered, weights)))]
         yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{ANSWERED}{answered:.0%}", found, shared)
-    for coverage in COVERAGES if sets else ():
-        held = [sets.suspects(case.score, case.known, coverage) for case in cases] if sets else []
-        found = list(_kept(cases, held, weights))
-        yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{PROMISED}{coverage:.0%}", found, shared)
+    for coverage in COVERAGES:
+        for sets, when in ((confidence.suspects, ""), (confidence.online, ONLINE)):
+            if sets:
+                found = list(_kept(cases, sets, coverage, weights, whole=not when))
+                yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{when}{PROMISED}{coverage:.0%}", found, shared)
 
 
 def at_share(sure: Floats, right: Floats, answered: float, weights: NDArray[np.float32]) -> Floats:
@@ -128,17 +148,26 @@ def at_share(sure: Floats, right: Floats, answered: float, weights: NDArray[np.f
         return np.asarray((counted @ right[order]) / counted.sum(axis=1), dtype=np.float64)
 
 
-def _kept(cases: Sequence[Case], held: Sequence[Bools], weights: NDArray[np.float32]) -> Iterator[tuple[str, Estimate]]:
-    """players_covered: how often all who deceive are suspects; suspects: how many there are; abstained: how often more
-    than deceive; answered_accuracy: how often those named, where it does not abstain, are those who deceive.
+def _kept(
+    cases: Sequence[Case], sets: PlayerSets, coverage: float, weights: NDArray[np.float32], whole: bool
+) -> Iterator[tuple[str, Estimate]]:
+    """players_covered: how often all who deceive are suspects, at every moment or once the game is whole; suspects: how
+    many there are; for whole games, abstained: how often more than deceive; answered_accuracy: how often those named,
+    where it does not abstain, are those who deceive.
     """
-    covered = np.array([found[case.lies].all() for case, found in zip(cases, held, strict=True)])
-    count = np.array([found.sum() for found in held])
-    answered = count <= np.array([case.lies.sum() for case in cases])
-    columns = {"players_covered": covered, "suspects": count, "abstained": ~answered}
-    for name, column in columns.items():
-        yield name, estimate(_mean(column, np.ones(len(cases)), weights))
-    yield "answered_accuracy", estimate(_mean(covered & answered, answered, weights))
+    held = [
+        np.array([sets.suspects(one, case.known, coverage) for one in (case.scores[:1] if whole else case.scores)])
+        for case in cases
+    ]
+    covered = np.array([found[:, case.lies].all() for case, found in zip(cases, held, strict=True)])
+    count = np.array([found.sum(axis=1).mean() for found in held])
+    everyone = np.ones(len(cases))
+    yield "players_covered", estimate(_mean(covered, everyone, weights))
+    yield "suspects", estimate(_mean(count, everyone, weights))
+    if whole:
+        answered = count <= np.array([case.lies.sum() for case in cases])
+        yield "abstained", estimate(_mean(~answered, everyone, weights))
+        yield "answered_accuracy", estimate(_mean(covered & answered, answered, weights))
 
 
 def _mean(part: NDArray[Any], whole: NDArray[Any], weights: NDArray[np.float32]) -> Floats:

@@ -82,8 +82,8 @@ class GamePrediction:
     """What a detector makes of a game at one moment.
 
     players: by living player, the probability that the player deceives; statements: by place among the turns, the
-    probability that the statement is deceptive; suspects: the living players whom a saved detector cannot rule out at
-    the coverage it was asked for, most suspect first; None where it has nothing to decide by.
+    probability that the statement is deceptive; suspects: the players, living or not, whom a saved detector cannot rule
+    out at the coverage it was asked for, most suspect first; None where it has nothing to decide by.
     """
 
     players: Mapping[str, float]

@@ -69,12 +69,16 @@ def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation
     suspects = [value(found, f"test:players:promised={promised}%", "suspects") for promised in (80, 90, 95)]
     assert suspects == sorted(suspects)
     assert suspects[0] >= 1
+    for promised in (80, 90, 95):
+        row = found[f"test:players:online:promised={promised}%", "players_covered"]
+        assert row.hi is not None
+        assert row.hi >= promised / 100
 
 
 def test_reports_have_a_section_for_each(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]) -> None:
     report = next(path for path in evaluation.files if path.name == "report.md").read_text(encoding="utf-8")
     page = next(path for path in evaluation.files if path.name == "report.html").read_text(encoding="utf-8")
-    for title in ("Verdicts, and abstaining", "Suspects of whole games", "Answering only where it is sure"):
+    for title in ("Verdicts, and abstaining", "Suspects", "Answering only where it is sure"):
         assert f"### {title}" in report
         assert title in page
     assert "In the villager's seat" not in report
