@@ -16,6 +16,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.detectors.commands import app
 from liescope.detectors.evaluation.rows import MetricRow
+from liescope.detectors.registry import DETECTORS
 from liescope.detectors.saved import load
 
 Corpus = Callable[..., Path]
@@ -76,7 +77,7 @@ def test_an_option_of_another_kind_is_refused_with_those_that_fit(corpus: Path, 
 
 
 def test_an_unknown_kind_names_the_choices(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="embedding, encoder, tfidf"):
+    with pytest.raises(UnknownName, match=", ".join(sorted(DETECTORS))):
         run("train", "svm", "--corpus", str(corpus), "--out", str(tmp_path / "m"))
 
 
