@@ -1,15 +1,16 @@
-"""The players' own judgement in public: who deceives, by the votes alone.
+"""The players' own judgement in public: who deceives, by the votes and by who left the game.
 
 A vote is a choice among the other living players, in which one who deceives weighs e^b against 1 for one who does not
 (a conditional logit; McFadden 1974). Voters who deceive have a b of their own: they know each other, and do not vote
-at random. The posterior sums over every set of players who may deceive, in which each voter is on either side.
+at random. The posterior sums over every set of players who may deceive, in which each voter is on either side. Voters
+who heard the same talk follow each other: how much their votes are worth together is learned too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -26,7 +27,7 @@ from liescope.detectors.protocol import ROLE, Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.roles import roles_by_game
 from liescope.detectors.view.transcript import Moment
-from liescope.detectors.view.votes import Habits, habit_of, posterior_of, table_of
+from liescope.detectors.view.votes import Habits, Table, habit_of, posterior_of, table_of, trust_of
 
 _FILE = "observers.json"
 _LARGEST = 2**12  # bytes
@@ -63,37 +64,39 @@ class ObserversDetector(Detector):
         games = {example.game_id: example.seen.transcript for example in examples if example.seen}
         known = roles_by_game(examples, y)
         votes: dict[bool, Counter[tuple[int, int, bool]]] = {True: Counter(), False: Counter()}
-        sides, dead = list[bool](), list[bool]()
+        sides, dead, out, whole = list[bool](), list[bool](), list[bool](), Counter[tuple[Table, tuple[bool, ...]]]()
         for key, game in games.items():
             table = table_of(Moment(game))
             role = [known[key].get(name) for name in game.names]
             sides += [lies for lies in role if lies is not None]
             dead += [lies for at in table.killed if (lies := role[at]) is not None]
+            out += [lies for at in table.exiled if (lies := role[at]) is not None]
+            if all(lies is not None for lies in role):
+                whole[table, tuple(lies is True for lies in role)] += 1
             for vote in table.votes:
                 side, others = role[vote.voter], [role[at] for at in vote.candidates]
                 lying, honest = others.count(True), others.count(False)
                 if side is not None and lying and honest and None not in others:
                     votes[side][lying, honest, role[vote.target] is True] += 1
         prior = self.options.prior_votes
-        share = (sum(sides) + prior * y.mean()) / (len(sides) + prior)
-        found = (sum(dead) + prior * share) / (len(dead) + prior)
-        self._habits = Habits(
-            habit_of(votes[True], prior),
-            habit_of(votes[False], prior),
-            float(logit(found) - logit(share)),
-            float(share),
-        )
+        share = float((sum(sides) + prior * y.mean()) / (len(sides) + prior))
+
+        def moved(players: Sequence[bool]) -> float:
+            return float(logit((sum(players) + prior * share) / (len(players) + prior)) - logit(share))
+
+        habits = Habits(habit_of(votes[True], prior), habit_of(votes[False], prior), moved(dead), moved(out), share)
+        self._habits = replace(habits, trust=trust_of(whole, habits, prior))
         progress("counting votes", 1, 1)
         return self
 
     def player_posteriors(self, moments: Sequence[Moment], _progress: Progress = silent) -> list[Mapping[str, float]]:
-        """Before the first vote, the share of players who deceive."""
+        """Before anybody votes or leaves, the share of players who deceive."""
         tables = [table_of(moment) for moment in moments]
         found = {table: posterior_of(table, self._habits).tolist() for table in dict.fromkeys(tables)}
         return [dict(zip(m.transcript.names, found[t], strict=True)) for m, t in zip(moments, tables, strict=True)]
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
-        """By the votes before each statement; without its game, the share of players who deceive."""
+        """By what happened before each statement; without its game, the share of players who deceive."""
         seen = [example.seen for example in examples if example.seen]
         found = iter(self.player_posteriors(seen, progress))
         share = self._habits.prevalence

@@ -1,9 +1,9 @@
-"""Who deceives, by what everybody saw of the votes: a posterior over the sets of players who may."""
+"""Who deceives, by what everybody saw of votes and departures: a posterior over the sets of players who may."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -30,25 +30,31 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What is counted of a game. deceivers: how many there are, None if not known; killed: players found dead."""
+    """What is counted of a game. deceivers: how many there are, None if not known; killed: players found dead; exiled:
+    those voted out, after whom the game went on.
+    """
 
     seats: int
     deceivers: int | None
     killed: tuple[int, ...]
+    exiled: tuple[int, ...]
     votes: tuple[Vote, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
     """What was learned of players. deceptive, honest: the log-odds with which a voter of that side prefers one who
-    deceives to one who does not; killed: by how much being found dead moves the log-odds of deceiving; prevalence: the
-    share of players who deceive, for tables where their number is not known.
+    deceives to one who does not; killed, exiled: by how much having left the game so moves the log-odds of deceiving;
+    prevalence: the share of players who deceive, for tables where their number is not known; trust: the power to which
+    the probability of all votes of a game is taken, below 1 where voters follow each other.
     """
 
     deceptive: float = 0.0
     honest: float = 0.0
     killed: float = 0.0
+    exiled: float = 0.0
     prevalence: float = 0.5
+    trust: float = 1.0
 
 
 def table_of(moment: Moment) -> Table:
@@ -57,55 +63,71 @@ def table_of(moment: Moment) -> Table:
     """
     game = moment.transcript
     place = {name: at for at, name in enumerate(game.names)}
-    alive, killed, votes = dict.fromkeys(place.values()), list[int](), dict[tuple[int, int], Vote]()
-    for turn in game.turns[: moment.upto]:
-        who = place.get(turn.player)
-        if who is None:
-            continue
-        if turn.kind in (KILLED, EXILED):
+    alive, votes = dict.fromkeys(place.values()), dict[tuple[int, int], Vote]()
+    left: dict[str, list[int]] = {KILLED: [], EXILED: []}
+    turns = [turn for turn in game.turns[: moment.upto] if turn.player in place]
+    for turn in turns:
+        who = place[turn.player]
+        if turn.kind in left:
             alive.pop(who, None)
-            if turn.kind == KILLED:
-                killed.append(who)
+            left[turn.kind].append(who)
         elif turn.kind == VOTED:
             candidates = tuple(other for other in alive if other != who)
             if place.get(turn.target) in candidates:
                 votes[turn.day, who] = Vote(who, place[turn.target], candidates)
-    return Table(len(place), game.deceivers, tuple(killed), tuple(votes.values()))
+    if turns and turns[-1].kind == EXILED:
+        left[EXILED].pop()
+    return Table(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
 
 
 def posterior_of(table: Table, habits: Habits) -> Floats:
     """(seats,): the probability that each player deceives. Exact up to `MOST_SETS` sets, else sampled."""
-    n, k = table.seats, table.deceivers
-    odds = np.zeros(n) if k is not None else np.full(n, logit(habits.prevalence))
-    odds[list(table.killed)] += habits.killed
-    if not table.votes or (k is not None and not 0 < k < n):
-        return posterior(odds, k)
-    if (2**n if k is None else math.comb(n, k)) > MOST_SETS:
+    odds = _prior(table, habits)
+    if not _tells(table):
+        return posterior(odds, table.deceivers)
+    if _size(table) > MOST_SETS:
         return _sampled(table, habits, odds)
-    sets = np.array(list(_sets(n, k)), dtype=bool)
+    sets = _sets(table)
     logs = sets @ odds + _log_chances(table, sets, habits)
     weights = np.exp(logs - logs.max())
     found: Floats = weights @ sets / weights.sum()
     return found
 
 
-def _sets(n: int, k: int | None) -> Iterator[tuple[bool, ...]]:
-    if k is None:
-        yield from product((False, True), repeat=n)
-    else:
-        for chosen in combinations(range(n), k):
-            yield tuple(at in chosen for at in range(n))
+def _prior(table: Table, habits: Habits) -> Floats:
+    """(seats,): log-odds without the votes."""
+    odds = np.zeros(table.seats) if table.deceivers is not None else np.full(table.seats, logit(habits.prevalence))
+    odds[list(table.killed)] += habits.killed
+    odds[list(table.exiled)] += habits.exiled
+    return odds
+
+
+def _tells(table: Table) -> bool:
+    """Whether there is something to learn from votes."""
+    return bool(table.votes) and (table.deceivers is None or 0 < table.deceivers < table.seats)
+
+
+def _size(table: Table) -> int:
+    return 2**table.seats if table.deceivers is None else math.comb(table.seats, table.deceivers)
+
+
+def _sets(table: Table) -> NDArray[np.bool_]:
+    """(sets, seats): everyone who may deceive together."""
+    if table.deceivers is None:
+        return np.array(list(product((False, True), repeat=table.seats)), dtype=bool)
+    chosen = combinations(range(table.seats), table.deceivers)
+    return np.array([[at in one for at in range(table.seats)] for one in chosen], dtype=bool)
 
 
 def _log_chances(table: Table, sets: NDArray[np.bool_], habits: Habits) -> Floats:
-    """(sets,): the log of the probability of all votes if those of each set deceive."""
+    """(sets,): the log of the probability of all votes if those of each set deceive, times `trust`."""
     open_to = np.zeros((table.seats, len(table.votes)))
     for at, vote in enumerate(table.votes):
         open_to[list(vote.candidates), at] = 1
     weight = np.where(sets[:, [vote.voter for vote in table.votes]], habits.deceptive, habits.honest)
     lying = sets @ open_to
     total = np.log(lying * np.exp(weight) + open_to.sum(axis=0) - lying)
-    return np.asarray((sets[:, [vote.target for vote in table.votes]] * weight - total).sum(axis=1))
+    return np.asarray(habits.trust * (sets[:, [vote.target for vote in table.votes]] * weight - total).sum(axis=1))
 
 
 def _sampled(table: Table, habits: Habits, odds: Floats) -> Floats:
@@ -148,3 +170,26 @@ def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
         return float(found)
 
     return float(brentq(slope, -30.0, 30.0))
+
+
+def trust_of(games: Mapping[tuple[Table, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
+    """The trust under which who did deceive is most likely (a composite likelihood; Varin, Reid and Firth 2011).
+
+    games: how many, by what is counted of them and whether each player deceives; habits: with a trust of 1; prior: the
+    weight of staying there. Tables that are too large for the sum are left out.
+    """
+    from scipy.optimize import minimize_scalar
+
+    parts = []
+    for (table, lying), count in games.items():
+        if _tells(table) and _size(table) <= MOST_SETS:
+            sets = _sets(table)
+            true = int((sets == lying).all(axis=1).argmax())
+            parts.append((sets @ _prior(table, habits), _log_chances(table, sets, habits), true, count))
+
+    def loss(trust: float) -> float:
+        logs = [(odds + trust * chances, true, count) for odds, chances, true, count in parts]
+        missed = sum(count * (np.logaddexp.reduce(at) - at[true]) for at, true, count in logs)
+        return float(missed + prior * (trust - 1) ** 2)
+
+    return float(minimize_scalar(loss, bounds=(0.0, 2.0), method="bounded").x)

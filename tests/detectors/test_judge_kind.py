@@ -153,6 +153,21 @@ def test_an_answer_that_cannot_be_used_is_never_taken_for_honest(
     assert note.startswith("1 answers of the judge could not be used")
 
 
+def test_who_scores_is_told_how_many_answers_could_not_be_used(
+    serve: Serve, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def script(request: Request, number: int) -> Answer:
+        return says("I cannot say.") if "cannot be judged" in material(request) else stating(request, number)
+
+    model, out = f"openai:wise@{serve(script).url}", tmp_path / "m"
+    liescope.train("judge", corpus, out=out, model=model, fit_limit=10)
+    said = ["this cannot be judged", "nor cannot be judged that"]
+    (tmp_path / "said.csv").write_text("\n".join(["text", *said]), encoding="utf-8")
+    for more in (said, ["--in", str(tmp_path / "said.csv"), "--out", str(tmp_path / "s.csv")]):
+        assert main(["score", str(out), *more]) == 0
+        assert "note: 2 answers of the judge could not be used" in capsys.readouterr().err
+
+
 def test_a_reply_that_hit_the_token_limit_is_not_read(serve: Serve, data: Mapping[str, Labelled]) -> None:
     def script(request: Request, number: int) -> Answer:
         cut = "cannot be judged" in material(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from liescope.detectors.view import votes
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, Moment, Transcript, Turn
 from liescope.detectors.view.votes import Habits, Table, Vote, posterior_of, table_of
 
-HABITS = Habits(deceptive=-1.5, honest=0.8, killed=-3.0, prevalence=0.3)
+HABITS = Habits(deceptive=-1.5, honest=0.8, killed=-3.0, exiled=-2.0, prevalence=0.3, trust=0.7)
 
 
 def a_vote(voter: str, target: str, day: int = 1) -> Turn:
@@ -36,13 +37,14 @@ def by_hand(table: Table, habits: Habits) -> list[float]:
     sizes = range(table.seats + 1) if table.deceivers is None else [table.deceivers]
     total, found = 0.0, [0.0] * table.seats
     for chosen in (set(one) for size in sizes for one in combinations(range(table.seats), size)):
-        chance = math.exp(habits.killed * len(chosen & set(table.killed)))
+        left = habits.killed * len(chosen & set(table.killed)) + habits.exiled * len(chosen & set(table.exiled))
+        chance = math.exp(left)
         if table.deceivers is None:
             chance *= (habits.prevalence / (1 - habits.prevalence)) ** len(chosen)
         for vote in table.votes:
             b = habits.deceptive if vote.voter in chosen else habits.honest
             weights = {at: math.exp(b * (at in chosen)) for at in vote.candidates}
-            chance *= weights[vote.target] / sum(weights.values())
+            chance *= (weights[vote.target] / sum(weights.values())) ** habits.trust
         total += chance
         for at in chosen:
             found[at] += chance
@@ -53,7 +55,7 @@ def a_table(draw: random.Random, seats: int, deceivers: int | None) -> Table:
     alive = draw.sample(range(seats), seats - 1)
     dead = (set(range(seats)) - set(alive)).pop()
     cast = [Vote(v, draw.choice([c for c in alive if c != v]), tuple(c for c in alive if c != v)) for v in alive]
-    return Table(seats, deceivers, (dead,), tuple(cast))
+    return Table(seats, deceivers, (dead,), (alive[0],), tuple(cast))
 
 
 @pytest.mark.parametrize("deceivers", [1, 2, 3, None])
@@ -95,6 +97,8 @@ def test_votes_count_once_they_are_cast_and_candidates_are_those_alive() -> None
     assert table_of(Moment(game, 2)).votes == (Vote(0, 1, (1, 2, 3)),)
     assert table_of(Moment(game)).votes == (Vote(0, 1, (1, 2, 3)), Vote(1, 0, (0, 2, 3)), Vote(0, 2, (2, 3)))
     assert table_of(Moment(game)).killed == (4,)
+    # Being voted out tells something once the game goes on after it.
+    assert [table_of(Moment(game, upto)).exiled for upto in (4, 5)] == [(), (1,)]
 
 
 def test_a_revote_takes_the_place_of_the_vote_and_another_day_adds_to_it() -> None:
@@ -146,6 +150,37 @@ def test_habits_that_were_planted_are_found_and_name_who_deceives_in_games_not_s
     # Calibrated: the posterior is the share that it says.
     sure = whole > 0.6
     assert y[sure].mean() == pytest.approx(whole[sure].mean(), abs=0.12)
+
+
+def test_voters_who_follow_each_other_are_trusted_less() -> None:
+    draw = random.Random(6)
+    alone = [played(draw, n, honest=1.0, deceptive=0.0) for n in range(300)]
+    assert fitted(alone)[0]._habits.trust == pytest.approx(1.0, abs=0.3)
+
+    def herd(game: Transcript) -> Transcript:
+        """Everyone votes as the first voter does, who votes for the second voter's choice."""
+        first = next(turn for turn in game.turns if turn.kind == VOTED)
+        turns = [
+            replace(t, target=first.target) if t.kind == VOTED and t.player != first.target else t for t in game.turns
+        ]
+        return Transcript(game.game_id, game.names, tuple(turns), "", 2)
+
+    assert fitted([(herd(game), lying) for game, lying in alone])[0]._habits.trust < 0.5
+
+
+def test_who_was_voted_out_of_a_game_that_went_on_is_suspected_as_in_training() -> None:
+    games = []
+    for number in range(40):
+        lying, out = ("A", "B") if number % 2 else ("B", "A")
+        turns = [Turn(SAID, name, "hello", key=f"{number}:{name}") for name in "ABCDE"]
+        games.append((a_game([*turns, Turn(EXILED, out), Turn(KILLED, "C")], key=f"g{number}"), {lying}))
+    detector, examples, y = fitted(games)
+    assert detector.predict_whole(examples)[y].min() > 0.3
+    out = {game.game_id: game.turns[5].player for game, _ in games}
+    assert (
+        max(s for s, e in zip(detector.predict_whole(examples), examples, strict=True) if e.speaker == out[e.game_id])
+        < 0.1
+    )
 
 
 def test_votes_at_random_teach_nothing() -> None:
