@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.data_cards import tables
 from liescope.data_cards.tables import SPLITS
-from liescope.detectors.view.transcript import Moment, Transcript
+from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.hub import hub_repo
 from liescope.labeling.audiences import Heard, known_before
@@ -158,6 +158,16 @@ def examples_of(moment: Moment, context: int, target: str = "role") -> dict[int,
         )
         said.append((turn.audience, (turn.player, turn.text)))
     return found
+
+
+def moment_of(example: Example) -> Moment:
+    """The game of a statement, up to and with it; one that comes without its game is made of its context."""
+    if example.seen:
+        return example.seen
+    said = [*example.context, (example.speaker, example.text)]
+    names = tuple(dict.fromkeys([*example.names, *(who for who, _ in said)]))
+    turns = tuple(Turn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said))
+    return Moment(Transcript(example.game_id, names, turns))
 
 
 def labelled(

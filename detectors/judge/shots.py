@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.detectors.examples import Example
+from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.judge.game_text import game_text
 from liescope.detectors.judge.questions import Examples, GameExamples
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.roles import Roles
-from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import Moment
 
 _LONGEST = 4000  # characters of a statement that can be an example
 
@@ -41,15 +41,6 @@ def draw_statements(
         else:
             rest += rows.tolist()
     return Drawn(chosen[:shots], rest)
-
-
-def moment_of(example: Example) -> Moment:
-    """The game up to and with a statement; made of its context, if the game is not at hand."""
-    if example.seen:
-        return example.seen
-    said = (*example.context, (example.speaker, example.text))
-    names = tuple(dict.fromkeys((*example.names, *(who for who, _ in said))))
-    return Moment(Transcript(example.game_id, names, tuple(Turn(SAID, who, text) for who, text in said)))
 
 
 def last_moments(examples: Sequence[Example]) -> dict[str, Moment]:

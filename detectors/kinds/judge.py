@@ -17,7 +17,7 @@ from pydantic import Field
 from scipy.special import logit
 
 from liescope.common.errors import UsageError
-from liescope.detectors.examples import Example
+from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.judge.asking import Question
 from liescope.detectors.judge.game_text import game_text
 from liescope.detectors.judge.learned import Calibration, Learned
@@ -25,7 +25,7 @@ from liescope.detectors.judge.options import AskingOptions, ask
 from liescope.detectors.judge.prompt import read_prompt
 from liescope.detectors.judge.questions import AboutGame, AboutStatement
 from liescope.detectors.judge.session import check_spec
-from liescope.detectors.judge.shots import draw_statements, last_moments, moment_of, shown_games, shown_statements
+from liescope.detectors.judge.shots import draw_statements, last_moments, shown_games, shown_statements
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize

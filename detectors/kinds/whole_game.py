@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
-from liescope.detectors.examples import Example
+from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.posterior import Bools, Floats, Tables
-from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
+from liescope.detectors.view.transcript import Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ class WholeGameDetector(Detector):
 
 
 def question(example: Example) -> Question:
-    """What an example asks. One that comes without its game is a game of its context and itself."""
-    seen = example.seen or Moment(_small_game(example))
+    """What an example asks."""
+    seen = moment_of(example)
     at = (len(seen.transcript.turns) if seen.upto is None else seen.upto) - 1
     return Question(seen, None if example.target == ROLE else at)
 
@@ -150,10 +150,3 @@ def _spread(questions: Sequence[Question], most: int) -> list[Question]:
     step = max(len(questions) / most, 1.0)
     last = len(questions) - 1
     return [questions[at] for at in sorted({last - int(i * step) for i in range(min(most, len(questions)))})]
-
-
-def _small_game(example: Example) -> Transcript:
-    said = [*example.context, (example.speaker, example.text)]
-    names = tuple(dict.fromkeys([*example.names, *(who for who, _ in said)]))
-    turns = tuple(Turn(SAID, who, text, key=f"{at}") for at, (who, text) in enumerate(said))
-    return Transcript(example.game_id, names, turns)
