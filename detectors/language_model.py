@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.encoder_folder import transformer_folder
-from liescope.common.errors import UsageError
+from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.reading import Reading
 from liescope.detectors.batches import by_length
 
@@ -43,7 +43,7 @@ class LanguageModel:
         """How many layers there are; the last is number `layers`, and 0 would be the tokens' embeddings."""
         return int(self.model.config.get_text_config().num_hidden_layers)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of its settings, vocabulary and weights, and of the precision it computes with."""
         found = sha256(str(self.model.dtype).encode())
@@ -165,10 +165,12 @@ def language_model(name: str) -> LanguageModel:
 
 @lru_cache(maxsize=1)
 def _loaded(folder: Path, _changed: tuple[int, ...]) -> LanguageModel:
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
-
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     shared = {"trust_remote_code": False, "local_files_only": True}

@@ -85,8 +85,9 @@ class ProbeDetector(Detector):
         states = self._states.of([passage(example, self.text) for example in examples], progress, remember=True)
         best = 0
         if len(layers) > 1:
-            scored = self._try_layers(states, y, groups, [example.speaker_model for example in examples], progress)
-            best = int(scored.argmax())
+            found, left_out = self._try_layers(states, y, groups, [one.speaker_model for one in examples], progress)
+            best = int(found.argmax())
+            self.notes = (f"probe: layer {layers[best]} of {model.layers} is the best on {left_out}",)
         self._head = scaled_logistic(o.strength, o.seed)
         fit_quietly(self._head, _of_layer(states, best), y)
         local = {"model": LOCAL} if Path(o.model).is_dir() else {}
@@ -145,16 +146,19 @@ class ProbeDetector(Detector):
         groups: NDArray[np.str_],
         speakers: Sequence[str],
         progress: Progress,
-    ) -> NDArray[np.float64]:
-        """(layers,): the mean AUROC on statements of models, or else of games, that were held out."""
+    ) -> tuple[NDArray[np.float64], str]:
+        """((layers,) the mean AUROC on what was held out, what that was: speaking models, or else games)."""
         from sklearn.metrics import roc_auc_score
 
         from liescope.detectors.logistic import fit_quietly, scaled_logistic
 
         models, rows = np.array(speakers, dtype=np.str_), np.arange(len(y))
-        folds = by_unit(models, groups, y, rows) if len(np.unique(models)) >= _MODELS else []
-        folds = folds if len(folds) > 1 else by_game(groups, y, rows, self.options.seed)
-        found = np.zeros((len(folds) or 1, states.shape[1]))
+        left_out, folds = "speaking models that were held out", by_unit(models, groups, y, rows)
+        if len(np.unique(models)) < _MODELS or len(folds) < 2:
+            left_out, folds = "games that were held out", by_game(groups, y, rows, self.options.seed)
+        if not folds:
+            raise UsageError("too few games to hold any out and choose a layer on them; name one with --layer")
+        found = np.zeros((len(folds), states.shape[1]))
         for number, (learn, out) in enumerate(folds):
             for at in range(states.shape[1]):
                 progress("choosing a layer", number * states.shape[1] + at, found.size)
@@ -164,7 +168,7 @@ class ProbeDetector(Detector):
                 found[number, at] = roc_auc_score(y[out], head.decision_function(layer[out]))
         progress("choosing a layer", found.size, found.size)
         mean: NDArray[np.float64] = found.mean(axis=0)
-        return mean
+        return mean, left_out
 
     def _fitted(self) -> Activations:
         if self._states is None:

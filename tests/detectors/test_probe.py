@@ -167,15 +167,16 @@ def test_the_layer_is_chosen_on_models_that_the_regression_has_not_learned_from(
     states[:, 1, :6], states[:, 0, 0] = own, shared
     spy(monkeypatch, lambda texts: states[[int(text) for text in texts]])
 
-    def chosen(models: list[str]) -> int:
+    def chosen(models: list[str]) -> tuple[int, str]:
         examples = [Example(str(i), str(i // 4), "speaker", models[i], str(i), ()) for i in range(n)]
         games = np.array([example.game_id for example in examples])
         options = ProbeOptions(model=str(tiny_lm), layers=2, strength=1.0)
-        return ProbeDetector(TextConfig(), options).fit(examples, lie, games).options.layer
+        fitted = ProbeDetector(TextConfig(), options).fit(examples, lie, games)
+        return fitted.options.layer, fitted.notes[0].partition(" is the best on ")[2]
 
     weak, habits = 1, 4  # the first layer and the last
-    assert chosen([f"model-{i}" for i in speaker]) == weak
-    assert chosen([f"model-{i % 2}" for i in range(n)]) == habits  # two models: only games are held out
+    assert chosen([f"model-{i}" for i in speaker]) == (weak, "speaking models that were held out")
+    assert chosen([f"model-{i % 2}" for i in range(n)]) == (habits, "games that were held out")
 
 
 def test_a_planted_difference_in_words_is_found_in_unseen_games_by_the_saved_model(
