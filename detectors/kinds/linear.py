@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading as Opening
 from liescope.detectors.examples import Example
-from liescope.detectors.kinds.whole_game import Lesson, Question, WholeGameDetector, lesson
+from liescope.detectors.kinds.whole_game import Asked, Lesson, Question, WholeGameDetector, lesson
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig
@@ -45,7 +45,7 @@ class LinearOptions(DetectorOptions):
     strength: float = Field(default=2.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
     claim_weight: float = Field(default=0.3, gt=0, description="weight of a claim beside a field of words, which has 1")
     votes: bool = Field(default=True, description="read votes once they are public")
-    moments: int = Field(default=2, ge=0, description="moments of each game to learn at, beside its end")
+    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
     window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
 
     @field_validator("fields")
@@ -82,7 +82,7 @@ class LinearDetector(WholeGameDetector):
     kind = "linear"
     options_type = LinearOptions
     packages = ("scikit-learn", "scipy")
-    grid = MappingProxyType({"strength": (0.5, 2.0)})
+    grid = MappingProxyType({"claim_weight": (0.1, 0.3, 1.0)})
 
     options: LinearOptions
     _parts: dict[str, _Part]
@@ -98,7 +98,7 @@ class LinearDetector(WholeGameDetector):
     def learn(self, lesson: Lesson, progress: Progress) -> None:
         self._parts, features = self._choose(lesson)
         progress("fitting linear", 0, 1)
-        self._weights, self._offset = _solve(features, lesson, self.options.strength)
+        self._weights, self._offset = _solve(features, lesson, self._penalties())
         self._count_own()
         progress("fitting linear", 1, 1)
 
@@ -111,17 +111,18 @@ class LinearDetector(WholeGameDetector):
         groups: NDArray[np.str_],
         others: Sequence[Example],
     ) -> NDArray[np.float64]:
-        """Detectors that differ in strength alone share their features."""
-        first = untrained[0]
-        if len({one.options.model_copy(update={"strength": 1.0}) for one in untrained}) > 1:
+        """Detectors that differ in their penalties alone share the features."""
+        first, alike = untrained[0], {"strength": 1.0, "claim_weight": 1.0}
+        if len({one.options.model_copy(update=alike) for one in untrained}) > 1:
             return super().try_each(untrained, examples, y, groups, others)
-        learned = lesson(examples, y, first.moments)
+        learned, asked = lesson(examples, y, first.moments), Asked.by(others)
         parts, features = first._choose(learned)
-        found = []
+        first._parts = parts
+        values, found = first._features(asked.candidates), []
         for one in untrained:
-            one._parts, one._counts = parts, first._counts
-            one._weights, one._offset = _solve(features, learned, one.options.strength)
-            found.append(one.predict_proba(others)[:, 1])
+            one._parts = parts
+            weights, offset = _solve(features, learned, one._penalties())
+            found.append(asked.answers(values @ weights + offset))
         return np.stack(found)
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:
@@ -174,6 +175,12 @@ class LinearDetector(WholeGameDetector):
     def _reading(self) -> Reading:
         return Reading(self.options.words, self.options.window, self.options.votes, self.text.mask_role_words)
 
+    def _penalties(self) -> Floats:
+        """(features,): half of these times the squared weights is the penalty."""
+        words = self.options.strength
+        allowed = {name: words * self.options.claim_weight**2 if name == CLAIMS else words for name in self._parts}
+        return np.concatenate([np.full(len(part.features), 1 / allowed[name]) for name, part in self._parts.items()])
+
     def _choose(self, learned: Lesson) -> tuple[dict[str, _Part], Any]:
         """The features of those who learn, and their values. Raises UsageError where there are none."""
         from scipy.sparse import hstack
@@ -206,13 +213,11 @@ class LinearDetector(WholeGameDetector):
         return hstack(values, format="csr")
 
     def _weighed(self, name: str, counts: Any, idf: Floats) -> Any:
-        """Words: 1 + log count, times idf, each view of length 1, as in scikit-learn's TfidfTransformer. Claims: their
-        weight, times 1 + log count.
-        """
+        """1 + log count; for words times idf, each view of length 1, as in scikit-learn's TfidfTransformer."""
         found = counts.astype(np.float64)
         found.data = 1 + np.log(found.data)
         if name == CLAIMS:
-            return found * self.options.claim_weight
+            return found
         found.data *= idf[found.indices]
         length = np.sqrt(np.bincount(_row_of(found), found.data**2, found.shape[0]))
         found.data /= length[_row_of(found)]
@@ -235,9 +240,10 @@ def _columns(counts: Any, met: Mapping[str, int], wanted: Mapping[str, int]) -> 
     return csr_array((counts.data[kept], column[kept], ends), shape=(counts.shape[0], len(wanted)))
 
 
-def _solve(features: Any, learned: Lesson, strength: float) -> tuple[Floats, float]:
-    """Weights and offset with the largest likelihood less the L2 penalty. The offset matters only where it is not known
-    how many deceive; if no such table is learned from, it is the one that gives the candidates their prevalence.
+def _solve(features: Any, learned: Lesson, penalties: Floats) -> tuple[Floats, float]:
+    """Weights and offset with the largest likelihood less the L2 penalty. penalties: (features,). The offset matters
+    only where it is not known how many deceive; if no such table is learned from, it is the one that gives the
+    candidates their prevalence.
     """
     from scipy.optimize import minimize
 
@@ -247,8 +253,8 @@ def _solve(features: Any, learned: Lesson, strength: float) -> tuple[Floats, flo
     def loss(at: Floats) -> tuple[float, Floats]:
         weights, offset = at[:-1], at[-1]
         value, gradient = learned.tables.loss(rows @ weights + offset, learned.true, learned.false)
-        back = np.append(across @ gradient + weights / strength, gradient.sum() if loose else 0.0)
-        return value + float(weights @ weights) / (2 * strength), back
+        back = np.append(across @ gradient + weights * penalties, gradient.sum() if loose else 0.0)
+        return value + float(penalties @ weights**2) / 2, back
 
     found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     if not found.success:

@@ -87,26 +87,50 @@ class WholeGameDetector(Detector):
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         if not examples:
             return np.empty((0, 2))
-        asked = [question(example) for example in examples]
-        distinct = list(dict.fromkeys((id(q.moment.transcript), q.moment.upto, q.focus) for q in asked))
-        place = {key: at for at, key in enumerate(distinct)}
-        keys = [(id(q.moment.transcript), q.moment.upto, q.focus) for q in asked]
-        first = dict(zip(reversed(keys), reversed(asked), strict=True))
-        found = self._answers([first[key] for key in distinct], progress)
-        score = np.array([found[place[key]][example.speaker] for key, example in zip(keys, examples, strict=True)])
+        asked = Asked.by(examples)
+        score = asked.answers(self.scores(asked.candidates, progress))
         return np.column_stack([1 - score, score])
 
     def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
-        return self._answers([Question(moment) for moment in moments], progress)
+        candidates, tables = _seated([Question(moment) for moment in moments])
+        found = iter(tables.posterior(self.scores(candidates, progress)).tolist())
+        return [{name: next(found) for name in moment.transcript.names} for moment in moments]
 
-    def _answers(self, questions: Sequence[Question], progress: Progress) -> list[Mapping[str, float]]:
-        """By question, the probability of each of its candidates."""
-        seated = [question.candidates() for question in questions]
-        known = [None if q.focus is not None else q.moment.transcript.deceivers for q in questions]
-        tables = Tables.of([len(table) for table in seated], known)
-        scores = self.scores([candidate for table in seated for candidate in table], progress)
-        found = iter(tables.posterior(scores).tolist())
-        return [{candidate.player: next(found) for candidate in table} for table in seated]
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What examples ask: the candidates of all tables, each table once, and (examples,) the place of the candidate that
+    each is about.
+    """
+
+    candidates: Sequence[Candidate]
+    tables: Tables
+    place: NDArray[np.int64]
+
+    @classmethod
+    def by(cls, examples: Sequence[Example]) -> Self:
+        questions: dict[tuple[int, int | None, int | None], Question] = {}
+        asked = [question(example) for example in examples]
+        keys = [(id(one.moment.transcript), one.moment.upto, one.focus) for one in asked]
+        for key, one in zip(keys, asked, strict=True):
+            questions.setdefault(key, one)
+        candidates, tables = _seated(list(questions.values()))
+        seat: dict[tuple[tuple[int, int | None, int | None], str], int] = {}
+        for key, row in zip(questions, tables.place, strict=True):
+            seat.update({(key, candidates[at].player): int(at) for at in row if at >= 0})
+        place = [seat[key, example.speaker] for key, example in zip(keys, examples, strict=True)]
+        return cls(candidates, tables, np.array(place, dtype=np.int64))
+
+    def answers(self, scores: Floats) -> Floats:
+        """(examples,): the probability that each statement is deceptive. scores: of the candidates."""
+        return self.tables.posterior(scores)[self.place]
+
+
+def _seated(questions: Sequence[Question]) -> tuple[list[Candidate], Tables]:
+    """The candidates of all questions, and how they sit together."""
+    seated = [one.candidates() for one in questions]
+    known = [None if one.focus is not None else one.moment.transcript.deceivers for one in questions]
+    return [candidate for table in seated for candidate in table], Tables.of([len(table) for table in seated], known)
 
 
 def question(example: Example) -> Question:
@@ -131,13 +155,12 @@ def lesson(examples: Sequence[Example], y: NDArray[np.bool_], moments: int) -> L
             known = {speaker: lies for _, speaker, lies in roles}
             whole = Question(Moment(roles[-1][0].moment.transcript))
             asked += [(one, known) for one in [*_spread([one for one, _, _ in roles], moments), whole]]
-    seated = [one.candidates() for one, _ in asked]
-    sizes = [len(table) for table in seated]
-    deceivers = [None if one.focus is not None else one.moment.transcript.deceivers for one, _ in asked]
-    answers = [known.get(c.player) for table, (_, known) in zip(seated, asked, strict=True) for c in table]
+    candidates, tables = _seated([one for one, _ in asked])
+    answers = [known.get(candidates[at].player) for row, (_, known) in zip(tables.place, asked, strict=True)
+               for at in row if at >= 0]  # fmt: skip
     return Lesson(
-        [candidate for table in seated for candidate in table],
-        Tables.of(sizes, deceivers),
+        candidates,
+        tables,
         np.array([answer is True for answer in answers], dtype=bool),
         np.array([answer is False for answer in answers], dtype=bool),
     )
