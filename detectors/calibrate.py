@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UnknownName
-from liescope.detectors.view.odds import log_likelihood, logits_of
-from liescope.detectors.view.posterior import posterior
+from liescope.detectors.view.odds import logits_of
+from liescope.detectors.view.posterior import Tables
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -103,21 +103,26 @@ def fit_players(
 
     games: the probability of each player; deceivers: who did deceive; counts: how many were known to.
     """
-    parts = [
-        (logits_of(np.array(list(players.values())), count), np.array([name in who for name in players]), count)
-        for players, who, count in zip(games, deceivers, counts, strict=True)
-    ]
-    if not parts:
+    if not games:
         return 1.0
-    return _best_temperature(
-        lambda one: -float(np.mean([log_likelihood(logits / one, who, count) for logits, who, count in parts]))
-    )
+    tables, logits = _seated(games, counts)
+    lies = np.array([name in who for players, who in zip(games, deceivers, strict=True) for name in players])
+    return _best_temperature(lambda one: tables.loss(logits / one, lies, ~lies)[0] / len(games))
 
 
-def tempered(players: Mapping[str, float], deceivers: int | None, temperature: float) -> Mapping[str, float]:
+def tempered(
+    games: Sequence[Mapping[str, float]], counts: Sequence[int | None], temperature: float
+) -> list[Mapping[str, float]]:
     """The players' probabilities with their log-odds divided by the temperature before they are normalised."""
-    logits = logits_of(np.array(list(players.values())), deceivers)
-    return dict(zip(players, posterior(logits / temperature, deceivers).tolist(), strict=True))
+    tables, logits = _seated(games, counts)
+    found = iter(tables.posterior(logits / temperature).tolist())
+    return [{name: next(found) for name in players} for players in games]
+
+
+def _seated(games: Sequence[Mapping[str, float]], counts: Sequence[int | None]) -> tuple[Tables, Floats]:
+    """The tables of some games, and the log-odds of their players."""
+    tables = Tables.of([len(players) for players in games], counts)
+    return tables, logits_of(np.array([chance for players in games for chance in players.values()]), tables)
 
 
 def _best_temperature(loss: Callable[[float], float]) -> float:

@@ -103,10 +103,7 @@ class Confidence(BaseModel):
         """Calibrated probabilities of players, by moment."""
         if self.players is None:
             return list(found)
-        return [
-            tempered(players, moment.transcript.deceivers, self.players)
-            for players, moment in zip(found, moments, strict=True)
-        ]
+        return tempered(found, [moment.transcript.deceivers for moment in moments], self.players)
 
     def suspects_at(self, moment: Moment, players: Players, coverage: float) -> tuple[str, ...] | None:
         """Who cannot be ruled out, most suspect first. players: calibrated. Raises UsageError for an odd coverage."""

@@ -22,8 +22,8 @@ from liescope.detectors.calibrate import (
     log_loss,
     tempered,
 )
-from liescope.detectors.view.odds import log_likelihood, logits_of
-from liescope.detectors.view.posterior import posterior
+from liescope.detectors.view.odds import logits_of
+from liescope.detectors.view.posterior import Tables
 
 Floats = NDArray[np.float64]
 
@@ -107,40 +107,34 @@ def test_a_saved_map_that_is_none_is_refused(saved: dict[str, object]) -> None:
 
 @given(st.lists(st.floats(-8, 8), min_size=2, max_size=9), st.data())
 def test_scores_are_found_again_from_their_posterior(odds: list[float], data: st.DataObject) -> None:
-    logits = np.array(odds)
-    count = data.draw(st.sampled_from([None, *range(1, len(odds))]))
-    expected = posterior(logits, count)
-    assert posterior(logits_of(expected, count), count) == pytest.approx(expected, abs=1e-4)
-
-
-def test_likelihoods_of_all_sets_sum_to_one() -> None:
-    logits, everyone = (
-        np.array([0.3, -2.0, 1.0, 0.0]),
-        [np.array([i >> j & 1 for j in range(4)]) > 0 for i in range(16)],
-    )
-    for count in (None, 0, 1, 2, 4):
-        assert sum(np.exp(log_likelihood(logits, who, count)) for who in everyone) == pytest.approx(1)
+    """Of two tables at once, whether or not it is known how many deceive."""
+    counts = [data.draw(st.sampled_from([None, *range(len(odds) + 1)])) for _ in range(2)]
+    tables = Tables.of([len(odds)] * 2, counts)
+    expected = tables.posterior(np.array(odds * 2))
+    assert tables.posterior(logits_of(expected, tables)) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("count", [1, 2, None])
 def test_the_temperature_of_players_is_found_and_undone(count: int | None) -> None:
     rng, temperature = np.random.default_rng(6), 2.5
-    sets = [np.array([i >> j & 1 for j in range(5)]) > 0 for i in range(32)]
-    games, truth = [], []
-    for _ in range(1500):
-        logits = rng.normal(0, 1.5, 5)
-        likely = np.exp([log_likelihood(logits, who, count) for who in sets])
-        who = sets[rng.choice(32, p=likely / likely.sum())]
-        games.append(dict(zip("abcde", posterior(logits * temperature, count).tolist(), strict=True)))
+    sets = np.array([[i >> j & 1 for j in range(5)] for i in range(32)], dtype=bool)
+    sets = sets if count is None else sets[sets.sum(axis=1) == count]
+    table = Tables.of([5], [count])
+    games, truth, logits = [], [], rng.normal(0, 1.5, (1500, 5))
+    for one in logits:
+        likely = np.exp([one[who].sum() for who in sets])
+        who = sets[rng.choice(len(sets), p=likely / likely.sum())]
+        games.append(dict(zip("abcde", table.posterior(one * temperature).tolist(), strict=True)))
         truth.append(frozenset(name for name, lies in zip("abcde", who, strict=True) if lies))
     found = fit_players(games, truth, [count] * len(games))
     assert found == pytest.approx(temperature, rel=0.15)
-    undone = tempered(dict(zip("abcde", posterior(logits * temperature, count), strict=True)), count, temperature)
-    assert list(undone.values()) == pytest.approx(posterior(logits, count), abs=0.01)
+    (undone,) = tempered(games[:1], [count], temperature)
+    assert list(undone.values()) == pytest.approx(table.posterior(logits[0]), abs=0.01)
 
 
 def test_without_games_players_keep_their_probabilities() -> None:
     assert fit_players([], [], []) == 1
+    assert tempered([], [], 2.0) == []
     players = {"a": 0.7, "b": 0.2, "c": 0.1}
-    assert tempered(players, 1, 1.0) == pytest.approx(players)
-    assert logit(tempered(players, None, 2.0)["a"]) == pytest.approx(logit(0.7) / 2)
+    assert tempered([players], [1], 1.0)[0] == pytest.approx(players)
+    assert logit(tempered([players], [None], 2.0)[0]["a"]) == pytest.approx(logit(0.7) / 2)
