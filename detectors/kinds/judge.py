@@ -76,8 +76,8 @@ class JudgeDetector(Detector):
             fit = min(fit, len({example.game_id for example in learn}))
             games = {id(moment.transcript) for moment in moments}
             return fit + len({(id(m.transcript), m.upto) for m in moments}) + len(games)
-        # One more each time finds out whether there are log-probabilities.
-        return fit + len({textualize(example, self.text) for example in score}) + bool(learn and fit)
+        # One more finds out whether there are log-probabilities. Folds may ask about equal statements apart.
+        return fit + len(score) + bool(learn)
 
     def fit(
         self,

@@ -440,3 +440,17 @@ def test_statements_in_the_files_are_named_on_the_card_and_published_only_if_the
     assert liescope.publish(tmp_path / "m0", "you/m", dry_run=True).files
     with pytest.raises(UsageError, match=r"word for word.*A\. Author"):
         liescope.publish(tmp_path / "m2", "you/m", dry_run=True)
+
+
+def test_what_is_said_to_be_asked_at_most_holds_for_folds_with_examples_of_their_own(
+    serve: Serve, make_corpus: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def alike(rows: dict[str, list[dict[str, Any]]]) -> None:
+        for row in rows["statements"][::3]:
+            row["text"] = "skip"
+
+    stub = serve(stating)
+    command = ["train", "judge", "--corpus", str(make_corpus(games=60, change=alike)), "--shots", "2", "--folds", "2"]
+    assert main([*command, "--fit-limit", "9", "--model", f"openai:wise@{stub.url}", "--out", str(tmp_path / "m")]) == 0
+    most = int(capsys.readouterr().err.partition("up to ")[2].partition(" requests")[0].replace(",", ""))
+    assert len(stub.requests) <= most
