@@ -76,6 +76,7 @@ def train(
     Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
     """
     from liescope.detectors.display import show_training
+    from liescope.detectors.processes import is_first
     from liescope.detectors.training import train as train_detector
 
     result = train_detector(
@@ -95,9 +96,9 @@ def train(
         progress=True,
         **given,
     )
-    if as_json:
+    if as_json and is_first():
         emit(result.to_json())
-    else:
+    elif is_first():
         show_training(result)
 
 

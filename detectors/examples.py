@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 TARGETS = tuple(tables.TARGETS)
 _LARGE = ("transcript",)  # no detector reads it
 _BACKSLASH = "\\"
+_NO_LABELS: Mapping[str, bool | str] = MappingProxyType({})
+_LABELS = {**{f"label_{target}": target for target in TARGETS}, "self_type": "type"}
 _NOTED = pl.col("read_notes").list.contains(LOST_TEXT).fill_null(value=False)
 _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 
@@ -33,7 +37,8 @@ _LOST = (pl.col("text").str.strip_chars() == _BACKSLASH) | _NOTED
 class Example:
     """One statement, as a detector may see it. names: every player of the game; context: the earlier statements that
     all who heard this one had heard, oldest first, as (speaker, text); target: what is asked about it; seen: its game
-    up to and with it, if the game is at hand.
+    up to and with it, if the game is at hand; labels: those that are known, by target, and by `type` the kind of
+    deception that its speaker reported, to learn from and never to score with.
     """
 
     statement_id: str
@@ -45,6 +50,7 @@ class Example:
     context: tuple[tuple[str, str], ...] = ()
     target: str = "role"
     seen: Moment | None = field(default=None, compare=False, repr=False)
+    labels: Mapping[str, bool | str] = field(default_factory=lambda: _NO_LABELS, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +138,28 @@ def make_examples(
     game, said = "", list[Heard[tuple[str, str]]]()
     columns = ("statement_id", "game_id", "speaker", "speaker_model", "text", "names", "audience")
     rows = statements.select(columns).iter_rows()
-    for (key, game_id, speaker, model, text, names, audience), about in zip(rows, asked, strict=True):
+    labels = _labels(statements)
+    for (key, game_id, speaker, model, text, names, audience), about, known in zip(rows, asked, labels, strict=True):
         if game_id != game:
             game, said = game_id, []
         heard_by = frozenset(audience)
         before = known_before(said, heard_by, context)
         whole = (games or {}).get(game_id)
         seen = Moment(whole, whole.place(key) + 1) if whole else None
-        found.append(Example(key, game_id, speaker, model, text, tuple(names or ()), before, about, seen))
+        found.append(Example(key, game_id, speaker, model, text, tuple(names or ()), before, about, seen, known))
         if context:
             said.append((heard_by, (speaker, text)))
     return tuple(found)
+
+
+def _labels(statements: pl.DataFrame) -> Iterator[Mapping[str, bool | str]]:
+    """By statement, its labels that are not null."""
+    columns = [column for column in _LABELS if column in statements.columns]
+    if not columns:
+        return repeat(_NO_LABELS, statements.height)
+    rows = statements.select(columns).iter_rows()
+    names = [_LABELS[column] for column in columns]
+    return ({name: value for name, value in zip(names, row, strict=True) if value is not None} for row in rows)
 
 
 def examples_of(moment: Moment, context: int, target: str = "role") -> dict[int, Example]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,7 @@ from liescope.detectors.examples import (
 )
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts, WordsOf
+from liescope.detectors.processes import is_first
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, versions_of
@@ -141,7 +144,7 @@ def train(
     text = TextConfig(context=context, mask_names=mask_names, mask_role_words=mask_role_words, speaker_tag=speaker_tag)
     chosen = detector_class(kind).folds if folds is None else folds
     recipe = Recipe(kind, target, text, options, chosen, seed, keep_lost, calibrate)
-    with shown(progress) as show:
+    with shown(progress and is_first()) as show:
         return train_recipe(corpus, Path(out), recipe, overwrite, show)
 
 
@@ -165,11 +168,22 @@ def train_recipe(
     try:
         with as_corpus(corpus) as folder:
             check(folder)
-            with replacing(out, "model", is_model) as fresh:
+            with _folder_for(out) as fresh:
                 return _train(folder, corpus_name(corpus), out, fresh, recipe, detector, began, progress)
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+
+
+@contextmanager
+def _folder_for(out: Path) -> Iterator[Path]:
+    """An empty folder that becomes the model; of several processes, only the first one's does."""
+    if is_first():
+        with replacing(out, "model", is_model) as fresh:
+            yield fresh
+    else:
+        with TemporaryDirectory(prefix="liescope-") as scratch:
+            yield Path(scratch)
 
 
 def _train(

@@ -158,6 +158,7 @@ def corpus(make_corpus: Corpus) -> Path:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of a few thousand random weights with a vocabulary of the corpus's words, made on the spot."""
+    import torch
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     folder = tmp_path_factory.mktemp("tiny") / "bert"
@@ -168,6 +169,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"))
     tokenizer.save_pretrained(folder)
     shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    torch.manual_seed(0)
     BertModel(BertConfig(vocab_size=len(words), max_position_embeddings=64, **shape)).save_pretrained(folder)
     return folder
 

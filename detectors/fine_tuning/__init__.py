@@ -1,0 +1,1 @@
+"""Fine-tuning an encoder of the Hub: what its kinds of detector share."""

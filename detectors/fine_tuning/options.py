@@ -1,0 +1,26 @@
+"""The options of every detector that fine-tunes an encoder."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from liescope.detectors.options import DetectorOptions
+
+
+class FineTuningOptions(DetectorOptions):
+    """encoder: "" for the bundled all-MiniLM-L6-v2."""
+
+    encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
+    epochs: float = Field(default=3.0, gt=0, description="passes over the training statements")
+    lr: float = Field(default=5e-5, gt=0, description="peak learning rate")
+    max_steps: int = Field(default=0, ge=0, description="stop after this many steps, 0 for no limit")
+    held_out: float = Field(
+        default=0.1, ge=0, lt=1, description="share of the games kept aside to choose the best epoch, 0 for the last"
+    )
+    patience: int = Field(
+        default=2, ge=0, description="stop after this many epochs that are no better on games kept aside, 0 for never"
+    )
+    accumulate: int = Field(default=1, ge=1, description="batches whose gradients are added up for one step")
+    checkpointing: bool = Field(default=False, description="less memory for more time: compute activations twice")
+    lora: int = Field(default=0, ge=0, description="rank of the LoRA updates, 0 to change every weight")
+    deterministic: bool = Field(default=False, description="the same weights bit for bit from the same seed")
