@@ -19,6 +19,7 @@ DETECTORS = {
     "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
     "linear": "liescope.detectors.kinds.linear:LinearDetector",
     "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
+    "game-encoder": "liescope.detectors.kinds.game_encoder:GameEncoderDetector",
     "judge": "liescope.detectors.kinds.judge:JudgeDetector",
     "observers": "liescope.detectors.kinds.observers:ObserversDetector",
     "probe": "liescope.detectors.kinds.probe:ProbeDetector",

@@ -37,10 +37,7 @@ def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, l
     """The text of each example in at most `limit` tokens, special ones included: as many of the latest statements of
     its context as fit, and the middle left out of a statement that is too long by itself.
     """
-
-    def fits(text: str) -> bool:
-        return _lengths(tokenizer, [text])[0] <= limit
-
+    fits = _within(tokenizer, limit)
     texts, cut = [textualize(example, config) for example in examples], 0
     for i, length in enumerate(_lengths(tokenizer, texts)):
         if length > limit:
@@ -48,8 +45,25 @@ def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, l
             texts[i] = _longest(with_context, min(config.context, len(examples[i].context)), fits)
             if not fits(texts[i]):
                 cut += 1
-                texts[i] = _longest(_without_middle(texts[i]), min(len(texts[i]), _CHARS_PER_TOKEN * limit), fits)
+                texts[i] = _cut(texts[i], limit, fits)
     return Fitted(texts, cut, limit)
+
+
+def fit_plain(texts: Sequence[str], tokenizer: Any, limit: int) -> Fitted:
+    """Texts without context in at most `limit` tokens: the middle left out of those that are too long."""
+    found, fits = list(texts), _within(tokenizer, limit)
+    long = [i for i, length in enumerate(_lengths(tokenizer, found)) if length > limit]
+    for i in long:
+        found[i] = _cut(found[i], limit, fits)
+    return Fitted(found, len(long), limit)
+
+
+def _within(tokenizer: Any, limit: int) -> Callable[[str], bool]:
+    return lambda text: _lengths(tokenizer, [text])[0] <= limit
+
+
+def _cut(text: str, limit: int, fits: Callable[[str], bool]) -> str:
+    return _longest(_without_middle(text), min(len(text), _CHARS_PER_TOKEN * limit), fits)
 
 
 def _longest(make: Callable[[int], str], most: int, fits: Callable[[str], bool]) -> str:

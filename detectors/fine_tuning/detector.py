@@ -73,11 +73,11 @@ class FineTunedDetector(Detector):
         read = self._tokenizer(list(texts))
         return [dict(zip(read, values, strict=True)) for values in zip(*read.values(), strict=True)]
 
-    def _logits(self, texts: Sequence[str], progress: Progress) -> NDArray[np.float64]:
-        """(n, outputs), texts of one length together; in bf16 on a GPU."""
+    def _logits(self, rows: Sequence[dict[str, list[int]]], progress: Progress) -> NDArray[np.float64]:
+        """(n, outputs) for what the encoder reads, rows of one length together; in bf16 on a GPU."""
         import torch
 
-        rows, there = self._rows(texts), self._model.device
+        there = self._model.device
         found, done = np.empty((len(rows), self._model.config.num_labels)), 0
         gpu = there.type == "cuda"
         with torch.inference_mode(), torch.autocast(there.type, torch.bfloat16, enabled=gpu):
@@ -111,5 +111,7 @@ class FineTunedDetector(Detector):
             expected = len(detector._classes())
             if model.config.num_labels != expected:
                 raise ValueError(f"it has {model.config.num_labels} classes, not {expected}")
+        for weight in model.parameters():
+            weight.data = weight.data.clone()  # as aligned in memory as when it was learned: the same bits come out
         detector._model = model.to(device()).eval()
         return detector

@@ -15,12 +15,18 @@ _FEWEST_GAMES, _FEWEST_MODELS, _LARGEST_PART = 10, 3, 0.5
 
 
 def held_out_rows(
-    examples: Sequence[Example], y: NDArray[np.bool_], groups: NDArray[np.str_], share: float, seed: int
+    examples: Sequence[Example],
+    y: NDArray[np.bool_],
+    groups: NDArray[np.str_],
+    share: float,
+    seed: int,
+    whole_games: bool = False,
 ) -> tuple[Rows, Rows]:
     """(rows to learn from, rows of other games to choose the epoch on; none if there are fewer than ten games).
 
     Where three models or more speak, the second are one model's statements and the first none of it, because the epoch
-    that is best on models heard before is often too late for others. share: of the games.
+    that is best on models heard before is often too late for others. share: of the games; whole_games: the second are
+    all statements of games in which that model speaks, and the first those of games in which it does not.
     """
     from sklearn.model_selection import GroupShuffleSplit
 
@@ -35,6 +41,8 @@ def held_out_rows(
             own = models == model
             chosen = draw.permutation(np.unique(groups[own]))[: math.ceil(share * len(games))]
             aside = np.isin(groups, chosen)
+            if whole_games:
+                own = np.isin(groups, groups[own])
             learn, check = rows[~own & ~aside], rows[own & aside]
             if own.mean() <= _LARGEST_PART and _both(y[learn]) and _both(y[check]):
                 return learn, check

@@ -97,7 +97,8 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
     def _heads(self, examples: Sequence[Example], progress: Progress) -> list[NDArray[np.float64]]:
         texts, place = distinct(self._read(examples).texts)
         ends = np.cumsum(tasks.sizes(tasks.named(self.options.tasks)))[:-1]
-        return [softmax(part, axis=1) for part in np.split(self._logits(texts, progress)[place], ends, axis=1)]
+        logits = self._logits(self._rows(texts), progress)[place]
+        return [softmax(part, axis=1) for part in np.split(logits, ends, axis=1)]
 
     def _classes(self) -> list[str]:
         return tasks.class_names(tasks.named(self.options.tasks))
