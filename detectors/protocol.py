@@ -100,6 +100,11 @@ class Detector(ABC):
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent, /) -> NDArray[np.float64]:
         """(n, 2): probability of honest, probability of deceptive, in scikit-learn's order of classes."""
 
+    @property
+    def judges_players(self) -> bool:
+        """Whether it judges players by more than the scores of their statements."""
+        return type(self).player_posteriors is not Detector.player_posteriors
+
     def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent, /) -> list[Mapping[str, float]]:
         """By moment, the probability that each player of the game deceives, given what was seen of it."""
         from liescope.detectors.view.statement_scores import player_posteriors
@@ -142,7 +147,8 @@ class Detector(ABC):
         others: Sequence[Example],
     ) -> NDArray[np.float64]:
         """(detectors, others): the probability of deception that each of several detectors, which read the same text,
-        gives to others once it has learned. A class may share work between them here.
+        gives to others once it has learned. A class may share work between them here; those that judge players have
+        learned when it is done.
         """
         return np.stack([one.fit(examples, y, groups).predict_proba(others)[:, 1] for one in untrained])
 

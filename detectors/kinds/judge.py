@@ -156,6 +156,10 @@ class JudgeDetector(Detector):
         score = np.array(scores, dtype=np.float64)
         return np.column_stack([1 - score, score])
 
+    @property
+    def judges_players(self) -> bool:
+        return self.options.whole
+
     def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
         """For whole games: what it answers about each player, normalised in the game."""
         if not self.options.whole:

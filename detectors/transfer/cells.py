@@ -8,28 +8,22 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from liescope.detectors.evaluation.bootstrap import estimate, game_weights
-from liescope.detectors.evaluation.metrics import Bools, Floats, Scored, Weights
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.bootstrap import estimate
+from liescope.detectors.evaluation.metrics import Bools, Floats
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.transfer.fitting import Scores
-from liescope.detectors.transfer.forms import FORMS, STATEMENT, forms
+from liescope.detectors.transfer.forms import FORMS, MAIN, STATEMENT, forms
 from liescope.detectors.transfer.plan import PAIR, names_of, why_one_class
-from liescope.detectors.transfer.table import UNITS, Table
+from liescope.detectors.transfer.player_figures import player_figures
+from liescope.detectors.transfer.resamples import FIGURE, Resamples
+from liescope.detectors.transfer.table import UNITS, Rows, Table
 
 WHERE = ("by", "protocol", "train", "test", "detector", "target")
-_FIGURE = {
-    **dict.fromkeys(("value", "lo", "hi"), pl.Float64),
-    **dict.fromkeys(("statements", "games"), pl.Int64),
-    "prevalence": pl.Float64,
-    "why": pl.String,
-}
-CELLS = {**dict.fromkeys((*WHERE, "kind", "score", "metric"), pl.String), **_FIGURE}
-SLICES = {**dict.fromkeys((*WHERE, "slice", "metric"), pl.String), **_FIGURE}
+CELLS = {**dict.fromkeys((*WHERE, "kind", "score", "metric"), pl.String), **FIGURE}
+SLICES = {**dict.fromkeys((*WHERE, "slice", "kind", "score", "metric"), pl.String), **FIGURE}
 HEADLINE = {
-    **dict.fromkeys(("by", "protocol", "detector", "train", "test"), pl.String),
+    **dict.fromkeys(("by", "protocol", "detector", "kind", "train", "test"), pl.String),
     **dict.fromkeys(("worst", "worst_lo", "worst_hi", "mean", "mean_lo", "mean_hi"), pl.Float64),
     **dict.fromkeys(("cells", "empty"), pl.Int64),
 }
@@ -49,8 +43,8 @@ EVERYTHING = "all the rest"
 @dataclass(frozen=True, slots=True)
 class Figures:
     """cells: every cell with its figures; slices: parts of the games of units at home and left out; headline: the worst
-    cell off the diagonal and the mean of those cells, by unit, protocol and detector. The columns are `CELLS`, `SLICES`
-    and `HEADLINE`.
+    cell off the diagonal and the mean of those cells, by unit, protocol, detector and kind of score (`MAIN`). The
+    columns are `CELLS`, `SLICES` and `HEADLINE`.
     """
 
     cells: pl.DataFrame
@@ -60,14 +54,14 @@ class Figures:
 
 def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progress: Progress = silent) -> Figures:
     """Every figure with its 95% interval. All cells share the same resamples of games, drawn within each corpus."""
-    measure = _Measure.of(table, draws, seed)
+    measure = Resamples.of(table, draws, seed)
     cells: list[dict[str, Any]] = []
     slices: list[dict[str, Any]] = []
-    off: dict[tuple[str, str, str], list[tuple[str, str, Floats | None]]] = {}
+    off: dict[tuple[str, str, str, str], list[tuple[str, str, Floats | None]]] = {}
     for done, part in enumerate(scores):
         progress("figures of each detector", done, len(scores))
         units = table.column(UNITS[part.by])
-        made = forms(table, part.score)
+        made = forms(table, part.score, part.players)
         for test in names_of(units) if part.protocol == PAIR else [part.unit]:
             train = part.unit if part.protocol == PAIR else EVERYTHING
             mine = units == test
@@ -75,19 +69,23 @@ def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progr
             target = " and ".join(table.frame.filter(mine)["target"].unique().sort())
             where = dict(zip(WHERE, (part.by, part.protocol, train, test, part.detector, target), strict=True))
             rows = np.flatnonzero(mine & table.labelled & ~np.isnan(part.score))
-            main: Floats | None = None
+            auroc: dict[str, Floats | None] = {}
             for name, metric, its, values in _figures_of(table, measure, made, rows, why):
-                main = values if (name, metric) == (STATEMENT, AUROC) else main
                 own = {"kind": FORMS[name][0], "score": name, "metric": metric}
                 reason = why or why_one_class(table.y[its], f"{test}{_PARTS.get(metric, '')}")
-                cells.append({**where, **own, **measure.row(its, None if reason else values, reason)})
+                values = None if reason else values
+                cells.append({**where, **own, **measure.statements(its, values, reason)})
+                auroc |= {name: values} if metric == AUROC else {}
+            cells += [{**where, **figure} for figure in player_figures(table, measure, part.players, part.by, test)]
             for name, within in _slices(table, part.unheard) if train in (test, EVERYTHING) else ():
-                its = rows[within[rows]]
-                reason = why or why_one_class(table.y[its], SLICE_WORDS[name])
-                values = None if reason else measure.auroc(its, part.score)
-                slices.append({**where, "slice": name, "metric": AUROC, **measure.row(its, values, reason)})
-            if train != test:
-                off.setdefault((part.by, part.protocol, part.detector), []).append((train, test, main))
+                for kind, form in MAIN.items():
+                    its = _defined(rows[within[rows]], made[form])
+                    reason = why or why_one_class(table.y[its], SLICE_WORDS[name])
+                    values = None if reason else measure.auroc(its, made[form])
+                    own = {"slice": name, "kind": kind, "score": form, "metric": AUROC}
+                    slices.append({**where, **own, **measure.statements(its, values, reason)})
+            for kind, form in MAIN.items() if train != test else ():
+                off.setdefault((part.by, part.protocol, part.detector, kind), []).append((train, test, auroc.get(form)))
     progress("figures of each detector", len(scores), len(scores))
     headline = [dict(zip(HEADLINE, (*key, *_headline(found)), strict=True)) for key, found in off.items()]
     frames = ((cells, CELLS), (slices, SLICES), (headline, HEADLINE))
@@ -106,8 +104,8 @@ def _why(table: Table, part: Scores, mine: Bools, train: str, test: str) -> str:
 
 
 def _figures_of(
-    table: Table, measure: _Measure, made: Mapping[str, Floats], rows: NDArray[np.int64], why: str
-) -> Iterator[tuple[str, str, NDArray[np.int64], Floats | None]]:
+    table: Table, measure: Resamples, made: Mapping[str, Floats], rows: Rows, why: str
+) -> Iterator[tuple[str, str, Rows, Floats | None]]:
     """(form of the score, metric, rows, values by resample; None for an empty cell)."""
     if why:
         yield STATEMENT, AUROC, rows, None
@@ -116,7 +114,8 @@ def _figures_of(
     yield STATEMENT, AUROC, rows, auroc
     yield STATEMENT, "average_precision", rows, precision
     for name in list(FORMS)[1:]:
-        yield name, AUROC, rows, measure.auroc(rows, made[name])
+        if len(its := _defined(rows, made[name])):
+            yield name, AUROC, its, measure.auroc(its, made[name])
     role = table.frame["label_role"]
     other = rows[(table.column("target")[rows] != "role") & role.is_not_null().to_numpy()[rows]]
     if len(other):
@@ -125,6 +124,10 @@ def _figures_of(
         yield STATEMENT, WITHIN_ROLE, lying, measure.auroc(lying, made[STATEMENT])
         gain = measure.auroc(other, made[STATEMENT]) - measure.auroc(other, deceives.astype(np.float64))
         yield STATEMENT, OVER_ROLE, other, gain
+
+
+def _defined(rows: Rows, score: Floats) -> Rows:
+    return rows[~np.isnan(score[rows])]
 
 
 def _slices(table: Table, unheard: Bools) -> Iterator[tuple[str, Bools]]:
@@ -152,36 +155,3 @@ def _headline(found: Sequence[tuple[str, str, Floats | None]]) -> tuple[Any, ...
     with np.errstate(invalid="ignore"):
         mean = np.nansum(together, axis=0) / np.isfinite(together).sum(axis=0)
     return train, test, *estimate(values), *estimate(mean), len(full), empty
-
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """AUROC of rows of the table under every resample of its games."""
-
-    y: Bools
-    game: NDArray[np.int64]
-    weights: Weights
-
-    @classmethod
-    def of(cls, table: Table, draws: int, seed: int) -> _Measure:
-        games = table.frame.select("corpus", "game_id").unique(maintain_order=True)
-        number = {game: i for i, game in enumerate(games["game_id"])}
-        sizes = games.group_by("corpus", maintain_order=True).len()["len"]
-        weights = np.hstack([game_weights(size, draws, seed + i) for i, size in enumerate(sizes)])
-        return cls(table.y, np.array([number[game] for game in table.frame["game_id"]]), weights)
-
-    def metrics(self, rows: NDArray[np.int64], score: Floats) -> tuple[Floats, Floats]:
-        """AUROC and average precision, each (draws + 1,), the first over all games once."""
-        games, game = np.unique(self.game[rows], return_inverse=True)
-        found = rank_metrics(Scored(self.y[rows], score[rows], game, len(games)), self.weights[:, games], {})
-        return found["auroc"], found["average_precision"]
-
-    def auroc(self, rows: NDArray[np.int64], score: Floats) -> Floats:
-        return self.metrics(rows, score)[0]
-
-    def row(self, rows: NDArray[np.int64], values: Floats | None, why: str) -> dict[str, Any]:
-        """The figure of some rows, as the columns that every frame has. Resamples of one game alone say nothing."""
-        value, lo, hi = (None, None, None) if values is None else estimate(values)
-        games, share = len(np.unique(self.game[rows])), float(self.y[rows].mean()) if len(rows) else None
-        found = (value, lo, hi) if games > 1 else (value, None, None)
-        return dict(zip(_FIGURE, (*found, len(rows), games, share, why), strict=True))

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
-from liescope.detectors.protocol import Progress
+from liescope.detectors.examples import Example
+from liescope.detectors.protocol import ROLE, Detector, Progress
 from liescope.detectors.transfer.choose import Choice, Recipe, choose
 from liescope.detectors.transfer.plan import Fit
 from liescope.detectors.transfer.store import Fitted, Keys, Store
 from liescope.detectors.transfer.table import Table
+from liescope.detectors.view.statement_scores import posteriors_of_scores
+from liescope.detectors.view.transcript import Moment
 
 NOTHING_CHOSEN = Choice({}, "", ())
 
@@ -22,9 +25,9 @@ NOTHING_CHOSEN = Choice({}, "", ())
 class Scores:
     """What the fits of one unit under one protocol give to every statement of the table.
 
-    score: (n,), NaN where there is none; unheard: (n,), whether no model of the statement's table spoke in a game
-    that the detector learned from; reasons: why statements have no score; choices: of each fit, with how many
-    statements it learned from.
+    score: (n,), NaN where there is none; players: of every player of the table, after the whole game; unheard: (n,),
+    whether no model of the statement's table spoke in a game that the detector learned from; reasons: why statements
+    have no score; choices: of each fit, with how many statements it learned from.
     """
 
     by: str
@@ -32,6 +35,7 @@ class Scores:
     unit: str
     detector: str
     score: NDArray[np.float64]
+    players: NDArray[np.float64]
     unheard: NDArray[np.bool_]
     reasons: tuple[str, ...]
     choices: tuple[tuple[Choice, int], ...]
@@ -47,7 +51,10 @@ def fit_all(
         what = f"{kind}: statements learned from"
         named = Keys.of(table, recipe)
         keys = ["" if fit.reason else named.key(fit) for fit in fits]
-        known = {"": None, **{key: store.read(key, fit) for key, fit in zip(keys, fits, strict=True) if key and store}}
+        known = {
+            "": None,
+            **{key: store.read(key, fit, table) for key, fit in zip(keys, fits, strict=True) if key and store},
+        }
         missing = {key: fit for key, fit in zip(keys, fits, strict=True) if key and not known.get(key)}
         todo, learned = sum(len(fit.learn) for fit in missing.values()), 0
         for key, fit in missing.items():
@@ -59,7 +66,7 @@ def fit_all(
             progress(what, learned, todo)
         grouped: dict[tuple[str, str, str], list[tuple[Fit, Fitted]]] = {}
         for key, fit in zip(keys, fits, strict=True):
-            done = known[key] or Fitted(np.empty(0), NOTHING_CHOSEN, fit.reason)
+            done = known[key] or Fitted(np.empty(0), np.empty(0), NOTHING_CHOSEN, fit.reason)
             grouped.setdefault((fit.by, fit.protocol, fit.unit), []).append((fit, done))
         found += [_scores(table, kind, *where, parts) for where, parts in grouped.items()]
     return found
@@ -73,25 +80,45 @@ def _fit(table: Table, fit: Fit, recipe: Recipe) -> Fitted:
     try:
         (scores,) = recipe.detector.try_each([detector], learn, table.y[fit.learn], table.games[fit.learn], score)
     except UsageError as error:
-        return Fitted(np.empty(0), choice, str(error))
-    return Fitted(scores, choice)
+        return Fitted(np.empty(0), np.empty(0), choice, str(error))
+    return Fitted(scores, _players(detector, score, scores), choice)
+
+
+def _players(detector: Detector, examples: Sequence[Example], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The posterior of the players of scored games at their end, game after game; of those whose target is the role.
+    Where it follows from the scores of statements, nothing is predicted again.
+    """
+    scored: dict[str, tuple[Moment, dict[int, float]]] = {}
+    for example, score in zip(examples, scores.tolist(), strict=True):
+        if example.target == ROLE and example.seen:
+            game = example.seen.transcript
+            _, own = scored.setdefault(example.game_id, (Moment(game), {}))
+            own[game.place(example.statement_id)] = score
+    moments = [moment for moment, _ in scored.values()]
+    if detector.judges_players:
+        found = detector.player_posteriors(moments)
+    else:
+        found = posteriors_of_scores(moments, [own for _, own in scored.values()])
+    seats = zip(moments, found, strict=True)
+    return np.array([players[name] for moment, players in seats for name in moment.transcript.names], dtype=np.float64)
 
 
 def _scores(
     table: Table, detector: str, by: str, protocol: str, unit: str, parts: Sequence[tuple[Fit, Fitted]]
 ) -> Scores:
-    score = np.full(table.frame.height, np.nan)
+    score, players = np.full(table.frame.height, np.nan), np.full(table.players.height, np.nan)
     unheard = np.zeros(table.frame.height, bool)
     models, speakers = table.frame["models"].to_list(), table.column("speaker_model")
     for fit, done in parts:
         if done.reason:
             continue
         score[fit.score] = done.score
+        players[table.seats(fit.score)] = done.players
         learned_in = np.isin(table.games, np.unique(table.games[fit.learn]))
         heard = set(speakers[learned_in])
         unheard[fit.score] = [heard.isdisjoint(models[i] or ()) for i in fit.score]
     return Scores(
-        *(by, protocol, unit, detector, score, unheard),
+        *(by, protocol, unit, detector, score, players, unheard),
         tuple(dict.fromkeys(done.reason for _, done in parts if done.reason)),
         tuple((done.choice, len(fit.learn)) for fit, done in parts if not done.reason),
     )

@@ -50,12 +50,12 @@ def names_of(units: NDArray[np.str_]) -> list[str]:
     return [str(unit) for unit in np.unique(units)]
 
 
-def why_one_class(y: NDArray[np.bool_], what: str) -> str:
-    """Why nothing that compares two classes is defined on these statements, or "" if it is."""
+def why_one_class(y: NDArray[np.bool_], what: str, things: str = "statements") -> str:
+    """Why nothing that compares two classes is defined on these things, or "" if it is."""
     if not len(y):
         return f"{what}: no statement has a label"
     if y.all() or not y.any():
-        return f"{what}: all {len(y):,} statements are {'deceptive' if y[0] else 'honest'}"
+        return f"{what}: all {len(y):,} {things} are {'deceptive' if y[0] else 'honest'}"
     return ""
 
 

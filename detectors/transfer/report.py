@@ -64,6 +64,7 @@ def write_report(out: Path, result: TransferResult) -> list[Path]:
         for name, text in texts.items():
             (out / name).write_text(text, encoding="utf-8")
         write_scores(result.scores, out / "scores.parquet")
+        write_scores(result.players, out / "players.parquet")
         figures = []
         for by, detector in _parts(result):
             name = f"matrix_{by}_{detector}"
@@ -73,7 +74,7 @@ def write_report(out: Path, result: TransferResult) -> list[Path]:
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
-    return [out / name for name in (*texts, "scores.parquet", *figures)]
+    return [out / name for name in (*texts, "scores.parquet", "players.parquet", *figures)]
 
 
 def page(result: TransferResult) -> Page:

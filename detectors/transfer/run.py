@@ -39,10 +39,11 @@ class TransferResult:
     cells: one row a figure. by: the kind of unit; protocol: "pair" (learned from `train`, tested on `test`; where they
     are the same, by cross-validation) or "left out" (learned from all games without `test`); score: the form of the
     score, and kind: online or retrospective; metric, value, lo, hi: a figure with its 95% interval, null in an empty
-    cell, and why says why; statements, games, prevalence: of what was scored. slices: the same for parts of the games,
-    of units at home and left out. headline: the worst cell off the diagonal and the mean off it. choices: each setting
-    tried, and the chosen one. scores: by, protocol, unit (learned from, or left out), detector, corpus, statement_id,
-    score. targets: by corpus. sources: where the words come from. notes: what was left out. files: those of the report.
+    cell, and why says why; statements or players, games, prevalence: of what was scored. slices: the same for parts of
+    the games, of units at home and left out. headline: the worst cell off the diagonal and the mean off it, of either
+    kind. choices: each setting tried, and the chosen one. scores: by, protocol, unit (learned from, or left out),
+    detector, corpus, statement_id, score. players: the same after the whole game, with game_id and player. targets: by
+    corpus. sources: where the words come from. notes: what was left out. files: those of the report.
     """
 
     cells: pl.DataFrame
@@ -50,6 +51,7 @@ class TransferResult:
     headline: pl.DataFrame
     choices: pl.DataFrame
     scores: pl.DataFrame
+    players: pl.DataFrame
     targets: Mapping[str, str]
     sources: tuple[str, ...]
     notes: tuple[str, ...]
@@ -70,7 +72,9 @@ class TransferResult:
         }
 
     def __repr__(self) -> str:
-        worst = [f"{row['detector']} by {row['by']} {row['worst']:.3f}" for row in worst_rows(self.headline)]
+        worst = [
+            f"{row['detector']} by {row['by']} {row['worst']:.3f} {row['kind']}" for row in worst_rows(self.headline)
+        ]
         return f"<TransferResult {', '.join(self.targets)}: worst AUROC {', '.join(worst) or 'not defined'}>"
 
 
@@ -188,14 +192,16 @@ def _check_units(table: Table, by: str) -> None:
         raise UsageError(f"--by {by}: {only}; give more corpora, or another unit")
 
 
-def _result(table: Table, scores: Sequence[Scores], found: Figures, settings: Mapping[str, Any]) -> TransferResult:
-    keys = table.frame.select("corpus", "statement_id")
-    scored, choices = [], []
+def _result(table: Table, scores: Sequence[Scores], measured: Figures, settings: Mapping[str, Any]) -> TransferResult:
+    said, seated = table.frame.select("corpus", "statement_id"), table.players.select("corpus", "game_id", "player")
+    scored, judged = list[pl.DataFrame](), list[pl.DataFrame]()
+    choices: list[dict[str, Any]] = []
     for part in scores:
         where = {"by": part.by, "protocol": part.protocol, "unit": part.unit, "detector": part.detector}
         names = [pl.lit(value).alias(name) for name, value in where.items()]
-        score = pl.Series("score", part.score, nan_to_null=True)
-        scored.append(keys.with_columns(score).filter(pl.col("score").is_not_null()).select(*names, pl.all()))
+        for found, keys, score in ((scored, said, part.score), (judged, seated, part.players)):
+            kept = keys.with_columns(score=pl.Series(score, nan_to_null=True)).drop_nulls("score")
+            found.append(kept.select(*names, pl.all()))
         for choice, learned in part.choices:
             own = {
                 **where,
@@ -206,9 +212,10 @@ def _result(table: Table, scores: Sequence[Scores], found: Figures, settings: Ma
             tried = choice.tried or ((choice.setting, None),)
             choices += [{**own, "setting": settings_text(setting), "inner_auroc": value} for setting, value in tried]
     return TransferResult(
-        *(found.cells, found.slices, found.headline),
+        *(measured.cells, measured.slices, measured.headline),
         pl.DataFrame(choices, schema=CHOICES),
         pl.concat(scored),
+        pl.concat(judged),
         table.targets,
         tuple(sorted(table.frame["source"].unique())),
         table.notes,

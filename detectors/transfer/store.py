@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+import liescope.labeling
 from liescope.detectors.registry import versions_of
 from liescope.detectors.transfer.choose import Choice, Recipe
 from liescope.detectors.transfer.plan import Fit
@@ -26,38 +27,45 @@ _FACTS = b"liescope"
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """score: (n,) of the rows that the fit scores, in [0, 1]; choice: of the options; reason: why there are no scores,
-    else empty.
+    """score: (n,) of the rows that the fit scores, in [0, 1]; players: of the players of their games; choice: of the
+    options; reason: why there are no scores, else empty.
     """
 
     score: NDArray[np.float64]
+    players: NDArray[np.float64]
     choice: Choice
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A folder with one Parquet file for each fit (corpus, statement_id, score), and the choice in its metadata."""
+    """A folder with one Parquet file for each fit: the scores of its statements, then those of its players (corpus,
+    game_id, statement_id or player, score), and the choice in its metadata.
+    """
 
     folder: Path
 
-    def read(self, key: str, fit: Fit) -> Fitted | None:
+    def read(self, key: str, fit: Fit, table: Table) -> Fitted | None:
         """What was fitted before; None if it was not, or if its file is damaged."""
         try:
             found = pq.read_table(self.folder / f"{key}.parquet")
             facts = json.loads(found.schema.metadata[_FACTS])
-            score = found["score"].to_numpy().astype(np.float64)
+            every = found["score"].to_numpy().astype(np.float64)
+            score, players = np.split(every, [len(every) - found["statement_id"].null_count])
             tried = tuple((setting, value) for setting, value in facts["choice"].pop("tried"))
-            done = Fitted(score, Choice(**facts["choice"], tried=tried), facts["reason"])
+            done = Fitted(score, players, Choice(**facts["choice"], tried=tried), facts["reason"])
         except (OSError, pa.ArrowException, ValueError, LookupError, TypeError):
             return None
-        whole = len(score) == len(fit.score) and bool(((score >= 0) & (score <= 1)).all())
+        lengths = (len(score), len(players)) == (len(fit.score), len(table.seats(fit.score)))
+        whole = lengths and bool(((every >= 0) & (every <= 1)).all())
         return done if whole or done.reason else None
 
     def write(self, key: str, fit: Fit, done: Fitted, table: Table) -> None:
         """Keep what was fitted. Raises OSError."""
-        rows = fit.score[: len(done.score)]
-        scored = table.frame[rows].select("corpus", "statement_id", score=pl.Series(done.score, dtype=pl.Float64))
+        said = table.frame[fit.score[: len(done.score)]].select("corpus", "game_id", "statement_id")
+        seated = table.players[table.seats(fit.score)[: len(done.players)]].select("corpus", "game_id", "player")
+        every = pl.Series("score", np.concatenate([done.score, done.players]), dtype=pl.Float64)
+        scored = pl.concat([said, seated], how="diagonal").with_columns(every)
         facts = json.dumps({"choice": asdict(done.choice), "reason": done.reason})
         partial = self.folder / f".{key}.partial"
         arrow = scored.to_arrow()
@@ -67,8 +75,9 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context and units, of
-    the labels that it learns, of the detector with its options and grid, and of the code and packages that do it.
+    """Names the scores of a fit: a hash of the statements that it learns from and scores, with context, units and their
+    games, of the labels that it learns, of the detector with its options and grid, and of the code and packages that do
+    it.
     """
 
     rows: tuple[bytes, ...]
@@ -79,7 +88,8 @@ class Keys:
     def of(cls, table: Table, recipe: Recipe) -> Keys:
         examples = table.examples(recipe.most_context)
         units = table.frame.select(*UNITS.values()).iter_rows()
-        rows = tuple(_hash(example, names) for example, names in zip(examples, units, strict=True))
+        games = {key: game.digest() for key, game in table.transcripts.items()}
+        rows = tuple(_hash(e, names, games[e.game_id]) for e, names in zip(examples, units, strict=True))
         kind = recipe.detector.kind
         facts = (kind, recipe.text, recipe.fixed, recipe.grid, recipe.seed, versions_of(kind), _code())
         return cls(rows, table.y, repr(facts))
@@ -96,7 +106,8 @@ def _hash(*facts: object) -> bytes:
 
 @lru_cache(maxsize=1)
 def _code() -> str:
-    """A hash of the code that fits and scores."""
+    """A hash of the code that reads, fits and scores."""
     here = Path(__file__).parent
-    files = [*sorted(here.parent.glob("*.py")), here / "choose.py"]
+    rooms = (here.parent, here.parent / "kinds", here.parent / "view", Path(liescope.labeling.__file__).parent)
+    files = [*(file for room in rooms for file in sorted(room.glob("*.py"))), here / "choose.py", here / "fitting.py"]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

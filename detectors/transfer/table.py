@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, corpus_name, make_examples, read_statements, target_column
+from liescope.detectors.protocol import ROLE
+from liescope.detectors.transfer.players import read_players, who_spoke
 from liescope.detectors.view.reading import read_transcripts
 from liescope.detectors.view.transcript import Transcript
 from liescope.generate.corpus import as_corpus, check, collected, read
@@ -33,12 +35,14 @@ class Table:
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), game (the rules),
     speaker, speaker_model, source (scripted, model or human; what is imported is a model's unless its log names a
-    person), text, label_role, target, y (null where the target is), and, of its game: models
-    (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are not defined).
+    person), text, label_role, target, y (null where the target is), seat (the speaker's row in players), and, of its
+    game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are
+    not defined). players: those of the games whose target is the role, game after game; see `read_players`.
     transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
 
     frame: pl.DataFrame
+    players: pl.DataFrame
     transcripts: Mapping[str, Transcript]
     targets: Mapping[str, str]
     notes: tuple[str, ...]
@@ -53,6 +57,11 @@ class Table:
     def column(self, name: str) -> NDArray[np.str_]:
         """A column of text, (n,)."""
         return self.frame[name].to_numpy().astype(np.str_)
+
+    def seats(self, rows: Rows) -> Rows:
+        """The rows of the players of the games of some statements."""
+        games = self.frame[rows]["game_id"].unique()
+        return self.players["game_id"].is_in(games.implode()).arg_true().to_numpy().astype(np.int64)
 
     @property
     def games(self) -> NDArray[np.str_]:
@@ -81,12 +90,13 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"two corpora are called {twice[0]!r}; rename one of the folders")
     targets = _targets(names, [target] if isinstance(target, str) else target)
-    frames, notes, transcripts = [], [], dict[str, Transcript]()
+    frames, seated, notes, transcripts = list[pl.DataFrame](), list[pl.DataFrame](), [], dict[str, Transcript]()
     for corpus, name in zip(corpora, names, strict=True):
         with as_corpus(corpus) as folder:
             check(folder)
             frame = _read(folder, name, targets[name])
             own = read_transcripts(folder)
+            players = read_players(folder, name)
         transcripts |= {f"{name}/{key}": replace(game, game_id=f"{name}/{key}") for key, game in own.items()}
         known = frame["y"].count()
         if known < frame.height:
@@ -94,9 +104,14 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
                 f"{name}: {frame.height - known:,} of {frame.height:,} statements have no {targets[name]} label"
             )
         frames.append(frame)
+        asked = frame.filter(pl.col("target") == ROLE)["game_id"].unique()
+        seated.append(players.filter(pl.col("game_id").is_in(asked.implode())))
     table = pl.concat(frames)
     _check_apart(table)
-    return Table(table, transcripts, targets, tuple(notes))
+    players = pl.concat(seated)
+    seat = players.select("game_id", speaker="player").with_row_index("seat")
+    table = table.join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
+    return Table(table, players, transcripts, targets, tuple(notes))
 
 
 def _targets(names: Sequence[str], given: Sequence[str]) -> dict[str, str]:
@@ -124,7 +139,7 @@ def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
         "statement_id",
         game_id.alias("game_id"),
         *("game", "speaker", "speaker_model"),
-        pl.col("source").replace("imported", "model"),
+        who_spoke("source"),
         *("text", "names", "audience", "label_role"),
         target=pl.lit(target),
         y=pl.col(target_column(target)),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logit
 
 from liescope.detectors.examples import examples_of
-from liescope.detectors.view.posterior import posterior
+from liescope.detectors.view.posterior import Tables
 from liescope.detectors.view.transcript import KILLED, Moment
 
 if TYPE_CHECKING:
@@ -31,20 +31,33 @@ def player_posteriors(detector: Detector, moments: Sequence[Moment], progress: P
             wholes[id(moment.transcript)] = moment
     examples = {key: examples_of(moment, detector.text.context) for key, moment in wholes.items()}
     every = [example for found in examples.values() for example in found.values()]
-    odds = iter(logit(np.clip(detector.predict_proba(every, progress)[:, 1], _EDGE, 1 - _EDGE)) if every else ())
-    scored = {key: {at: float(next(odds)) for at in found} for key, found in examples.items()}
-    return [_posterior(moment, scored[id(moment.transcript)]) for moment in moments]
+    scores = iter(detector.predict_proba(every, progress)[:, 1].tolist() if every else ())
+    scored = {key: {at: next(scores) for at in found} for key, found in examples.items()}
+    return posteriors_of_scores(moments, [scored[id(moment.transcript)] for moment in moments])
 
 
-def _posterior(moment: Moment, odds: Mapping[int, float]) -> Mapping[str, float]:
+def posteriors_of_scores(moments: Sequence[Moment], scores: Sequence[Mapping[int, float]]) -> list[Mapping[str, float]]:
+    """The same where the scores are at hand. scores: by moment, the probability of each statement, by its place."""
+    logits = [_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
+    tables = Tables.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
+    found = iter(tables.posterior(np.array([one for table in logits for one in table])).tolist())
+    return [{name: next(found) for name in moment.transcript.names} for moment in moments]
+
+
+def _logits(moment: Moment, scores: Mapping[int, float]) -> list[float]:
+    """By player, in the order of their names."""
     game, own = moment.transcript, defaultdict[str, list[float]](list)
     for at, turn in game.said(moment.upto):
-        if at in odds:
-            own[turn.player].append(odds[at])
+        if at in scores:
+            own[turn.player].append(_log_odds(scores[at]))
     dealt = (game.deceivers or 0) / len(game.names)
-    prior = float(logit(dealt)) if 0 < dealt < 1 else 0.0
+    prior = _log_odds(dealt) if 0 < dealt < 1 else 0.0
     killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
-    logits = np.array(
-        [logit(_EDGE) if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names]
-    )
-    return dict(zip(game.names, posterior(logits, game.deceivers).tolist(), strict=True))
+    return [
+        _log_odds(0.0) if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names
+    ]
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(max(probability, _EDGE), 1 - _EDGE)
+    return log(inside / (1 - inside))

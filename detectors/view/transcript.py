@@ -65,7 +65,8 @@ class Transcript:
 
     def digest(self) -> bytes:
         """A hash of everything in it but the game's id."""
-        facts = (self.names, self.rules, self.deceivers, [(t, sorted(t.audience)) for t in self.turns])
+        turns = [(t.kind, t.player, t.text, t.target, sorted(t.audience), t.key, t.day) for t in self.turns]
+        facts = (self.names, self.rules, self.deceivers, turns)
         return hashlib.sha256(repr(facts).encode(errors="backslashreplace")).digest()
 
 
