@@ -42,6 +42,9 @@ def transfer(
     mask_role_words: Annotated[
         bool, typer.Option("--mask-role-words", help="Replace words for roles and teams.")
     ] = False,
+    only: Annotated[
+        str | None, typer.Option(metavar="PROTOCOL", help="left-out or pair, to skip the other. \\[default: both]")
+    ] = None,
     draws: Annotated[int, typer.Option(min=10, metavar="N", help="Resamples of games for the intervals.")] = 1000,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
@@ -53,6 +56,7 @@ def transfer(
     Example: liescope transfer corpus/first --by model --out reports/transfer
     """
     from liescope.detectors.transfer.display import transfer_lines
+    from liescope.detectors.transfer.plan import PROTOCOLS
     from liescope.detectors.transfer.run import transfer as run
 
     result = run(
@@ -62,6 +66,7 @@ def transfer(
         target=target or "role",
         context=context,
         mask_role_words=mask_role_words,
+        protocols=only.replace("-", " ") if only else PROTOCOLS,
         draws=draws,
         seed=seed,
         out=out,

@@ -18,6 +18,7 @@ from liescope.detectors.folds import fold_of
 from liescope.detectors.transfer.table import UNITS, Rows, Table
 
 PAIR, LEFT_OUT = "pair", "left out"
+PROTOCOLS = (PAIR, LEFT_OUT)
 FOLDS = 5
 
 

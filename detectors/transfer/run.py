@@ -20,7 +20,7 @@ from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cells import Figures, figures
 from liescope.detectors.transfer.choose import Recipe, settings_text
 from liescope.detectors.transfer.fitting import Scores, fit_all
-from liescope.detectors.transfer.plan import names_of, plan
+from liescope.detectors.transfer.plan import PROTOCOLS, names_of, plan
 from liescope.detectors.transfer.store import Store
 from liescope.detectors.transfer.table import UNITS, Table, read_table
 
@@ -91,6 +91,7 @@ def transfer(
     target: str | Sequence[str] = "role",
     context: int | None = None,
     mask_role_words: bool = False,
+    protocols: str | Sequence[str] = PROTOCOLS,
     draws: int = DRAWS,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
@@ -103,10 +104,11 @@ def transfer(
     scored by a detector that learned from its game. by: the units, one or several of "model" (who speaks), "game" (the
     rules), "corpus" and "source". detector: one or several kinds. target: of all corpora, and "CORPUS=TARGET" for one
     of them. context, options: of the detectors; what is not given is chosen from each kind's `grid`, on inner folds
-    that leave units out too. mask_role_words: as in `train`. draws: resamples of games for the intervals. out: a folder
+    that leave units out too. mask_role_words: as in `train`. protocols: "pair", "left out" or both. draws: resamples of
+    games for the intervals. out: a folder
     for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
 
-    Raises UnknownName for a unit, detector or target, UsageError for options, corpora that share a game, units of which
+    Raises UnknownName for a unit, detector, target or protocol, UsageError for options, corpora that share a game, units of which
     there is only one, or an `out` that holds something else, BadData for a damaged corpus, MissingExtra.
 
     Example:
@@ -116,6 +118,10 @@ def transfer(
     for kind in kinds:
         if kind not in UNITS:
             raise UnknownName("unit", kind, UNITS)
+    only = _listed(protocols)
+    for protocol in only:
+        if protocol not in PROTOCOLS:
+            raise UnknownName("protocol", protocol, PROTOCOLS)
     if draws < 10:
         raise UsageError(f"--draws must be 10 or more, not {draws}")
     with ExitStack() as stack:
@@ -127,11 +133,11 @@ def transfer(
         table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, target)
         for kind in kinds:
             _check_units(table, kind)
-        fits = [fit for kind in kinds for fit in plan(table, kind, seed)]
+        fits = [fit for kind in kinds for fit in plan(table, kind, seed) if fit.protocol in only]
         show = stack.enter_context(shown(progress))
         scores = fit_all(table, fits, recipes, store, show)
         found = figures(table, scores, draws, seed, show)
-        result = _result(table, scores, found, _settings(kinds, recipes, mask_role_words, draws, seed))
+        result = _result(table, scores, found, _settings(kinds, recipes, only, mask_role_words, draws, seed))
         if out is None:
             return result
         from liescope.detectors.transfer.report import write_report
@@ -140,7 +146,12 @@ def transfer(
 
 
 def _settings(
-    kinds: Sequence[str], recipes: Sequence[Recipe], mask_role_words: bool, draws: int, seed: int
+    kinds: Sequence[str],
+    recipes: Sequence[Recipe],
+    protocols: Sequence[str],
+    mask_role_words: bool,
+    draws: int,
+    seed: int,
 ) -> dict[str, Any]:
     """What report.json holds of the request."""
     return {
@@ -149,6 +160,7 @@ def _settings(
             recipe.detector.kind: {"fixed": dict(recipe.fixed), "grid": {k: list(v) for k, v in recipe.grid.items()}}
             for recipe in recipes
         },
+        "protocols": list(protocols),
         "mask_role_words": mask_role_words,
         "draws": draws,
         "seed": seed,
