@@ -76,6 +76,7 @@ class Headline(BaseModel):
     by: str
     protocol: str
     detector: str
+    kind: str = "online"
     train: str | None
     test: str | None
     worst: float | None
@@ -95,6 +96,7 @@ class Slice(BaseModel):
     test: str
     detector: str
     slice: str
+    kind: str = "online"
     value: float | None
     lo: float | None
     hi: float | None

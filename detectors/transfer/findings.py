@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -10,8 +10,15 @@ import polars as pl
 from liescope.common.matrix import Cell
 from liescope.common.report_page import with_interval
 from liescope.detectors.transfer.cells import AUROC, OVER_ROLE, SLICE_WORDS, WITHIN_ROLE
-from liescope.detectors.transfer.forms import FORMS, STATEMENT
+from liescope.detectors.transfer.forms import FORMS, ONLINE, RETROSPECTIVE, STATEMENT
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR
+from liescope.detectors.transfer.player_figures import (
+    NAMES,
+    NAMES_HALF,
+    NAMES_VILLAGER,
+    NAMES_VILLAGER_HALF,
+    PLAYER_METRICS,
+)
 
 NOT_DEFINED = "–"
 OTHER_FIGURES = {
@@ -26,10 +33,22 @@ PROTOCOLS = {
 }
 
 
-def sentences(by: str, detector: str, headline: pl.DataFrame, cells: pl.DataFrame) -> tuple[str, str, str]:
-    """What was found for one kind of unit and one detector: across, left out, and at home."""
+def sentences(by: str, detector: str, headline: pl.DataFrame, cells: pl.DataFrame) -> tuple[str, ...]:
+    """What was found for one kind of unit and one detector: across, left out, who is named, and at home."""
     mine = headline.filter((pl.col("by") == by) & (pl.col("detector") == detector))
-    rows = {row["protocol"]: row for row in mine.to_dicts()}
+    rows = {(row["protocol"], row["kind"]): row for row in mine.to_dicts()}
+    found = []
+    if (PAIR, ONLINE) in rows:
+        found.append(_across(by, detector, rows[PAIR, ONLINE]) + _afterwards(rows[PAIR, RETROSPECTIVE]))
+    if (LEFT_OUT, ONLINE) in rows:
+        found.append(_left_out(by, rows[LEFT_OUT, ONLINE]) + _afterwards(rows[LEFT_OUT, RETROSPECTIVE]))
+    found += _named(by, detector, cells)
+    if (PAIR, ONLINE) in rows:
+        found.append(_at_home(by, detector, cells))
+    return tuple(found)
+
+
+def _at_home(by: str, detector: str, cells: pl.DataFrame) -> str:
     home = (
         statement_cells(by, detector, PAIR, cells)
         .filter(pl.col("train") == pl.col("test"))["value"]
@@ -37,15 +56,35 @@ def sentences(by: str, detector: str, headline: pl.DataFrame, cells: pl.DataFram
         .to_list()
     )
     own = f"from {min(home):.2f} to {max(home):.2f}" if home else "not defined"
-    return (
-        _across(by, detector, rows.get(PAIR)),
-        _left_out(by, rows.get(LEFT_OUT)),
-        f"Trained and tested on the same {by}, by cross-validation over games, the AUROC is {own}.",
-    )
+    return f"Trained and tested on the same {by}, by cross-validation over games, the AUROC is {own}."
 
 
-def _across(by: str, detector: str, row: Mapping[str, Any] | None) -> str:
-    if row is None or row["worst"] is None:
+def _afterwards(row: Mapping[str, Any]) -> str:
+    if row["worst"] is None:
+        return ""
+    worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
+    return f" After the whole game it is {worst} at worst ({row['test']}), and the mean is {mean}."
+
+
+def _named(by: str, detector: str, cells: pl.DataFrame) -> Iterator[str]:
+    """How often the most suspect player deceives, units left out."""
+    here = (pl.col("by") == by) & (pl.col("detector") == detector) & (pl.col("protocol") == LEFT_OUT)
+    for metric, half, who in (
+        (NAMES, NAMES_HALF, "the player that is most suspect after the whole game deceives"),
+        (NAMES_VILLAGER, NAMES_VILLAGER_HALF, "a detector in the seat of a villager names one who deceives"),
+    ):
+        found, surer = (cells.filter(here & (pl.col("metric") == name)).drop_nulls("value") for name in (metric, half))
+        if not found.is_empty():
+            worst, sure = found.sort("value").row(0, named=True), surer.sort("value").row(0, named=True)
+            yield (
+                f"With one {by} left out, {who} in {worst['value']:.1%} of its games at worst ({worst['test']}; "
+                f"{worst['prevalence']:.1%} by chance); in the half of the games where it is surest, in "
+                f"{sure['value']:.1%} at worst ({sure['test']})."
+            )
+
+
+def _across(by: str, detector: str, row: Mapping[str, Any]) -> str:
+    if row["worst"] is None:
         return f"No {by} can be tested on another: every cell off the diagonal is empty."
     worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
     return (
@@ -54,8 +93,8 @@ def _across(by: str, detector: str, row: Mapping[str, Any] | None) -> str:
     )
 
 
-def _left_out(by: str, row: Mapping[str, Any] | None) -> str:
-    if row is None or row["worst"] is None:
+def _left_out(by: str, row: Mapping[str, Any]) -> str:
+    if row["worst"] is None:
         return f"No {by} can be left out: without its games there is nothing to learn from."
     worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
     return (
@@ -117,18 +156,33 @@ def other_figures(by: str, detector: str, cells: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(list(rows.values()), infer_schema_length=None)
 
 
-def slice_table(by: str, detector: str, slices: pl.DataFrame) -> pl.DataFrame:
-    """The slices of the units that are left out."""
+def player_table(by: str, detector: str, cells: pl.DataFrame) -> pl.DataFrame:
+    """What the posterior of players is worth, units left out: a row a unit, a column a figure."""
     here = (pl.col("by") == by) & (pl.col("detector") == detector) & (pl.col("protocol") == LEFT_OUT)
+    mine = cells.filter(here & pl.col("metric").is_in(list(PLAYER_METRICS)))
+    rows = []
+    for test in mine["test"].unique(maintain_order=True):
+        its = {row["metric"]: row for row in mine.filter(pl.col("test") == test).to_dicts()}
+        most = max(row["games"] for row in its.values())
+        chance = its[NAMES]["prevalence"] if NAMES in its else None
+        figures = {words: _cell(its.get(name)) for name, words in PLAYER_METRICS.items()}
+        rows.append({"left out": test, "games": most, "by chance": chance, **figures})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def slice_table(by: str, detector: str, slices: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """The slices of the units that are left out, by scores of one kind."""
+    here = (pl.col("by") == by) & (pl.col("detector") == detector) & (pl.col("protocol") == LEFT_OUT)
+    mine = slices.filter(here & (pl.col("kind") == kind))
     return pl.DataFrame(
         [
             {
                 "left out": row["test"],
                 "slice": SLICE_WORDS[row["slice"]],
-                "AUROC": _cell(row),
+                f"{kind}: AUROC": _cell(row),
                 **{name: row[name] for name in ("statements", "games", "prevalence")},
             }
-            for row in slices.filter(here).to_dicts()
+            for row in mine.to_dicts()
             if row["value"] is not None
         ],
         infer_schema_length=None,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FITS = "fits"
+_ALT = "AUROC of {detector}, a row for each {by} trained on and a column for each tested"
 _INTERVALS = "In brackets: the 95% interval from resamples of whole games."
 
 
@@ -66,7 +67,7 @@ def write_report(out: Path, result: TransferResult) -> list[Path]:
         write_scores(result.scores, out / "scores.parquet")
         write_scores(result.players, out / "players.parquet")
         figures = []
-        for by, detector in _parts(result):
+        for by, detector in _drawn(result):
             name = f"matrix_{by}_{detector}"
             (out / f"{name}.svg").write_text(_figure(result, by, detector), encoding="utf-8")
             _matrix(result, by, detector).savefig(out / f"{name}.png", dpi=160)
@@ -83,9 +84,9 @@ def page(result: TransferResult) -> Page:
     sections = [section for part in _parts(result) for section in _sections(result, *part)]
     return Page(
         title=f"Transfer: {', '.join(result.targets)}",
-        findings=findings.sentences(by, detector, result.headline, result.cells),
-        figure=_figure(result, by, detector),
-        figure_alt=f"AUROC of {detector}, a row for each {by} trained on and a column for each tested",
+        findings=findings.sentences(by, detector, result.headline, result.cells)[:3],
+        figure=_figure(result, by, detector) if _drawn(result) else "",
+        figure_alt=_ALT.format(detector=detector, by=by),
         warnings=_warnings(result),
         meta=_meta(result),
         sections=(*sections, *_closing(result)),
@@ -101,7 +102,7 @@ def markdown(result: TransferResult) -> str:
     for by, detector in _parts(result):
         lines += [f"## By {by}: {md(detector)}", ""]
         lines += [f"- {md(sentence)}" for sentence in findings.sentences(by, detector, result.headline, result.cells)]
-        lines += ["", f"![AUROC by {by}](matrix_{by}_{detector}.svg)", ""]
+        lines += ["", f"![AUROC by {by}](matrix_{by}_{detector}.svg)", ""] if _drawn(result) else [""]
         for section in _sections(result, by, detector):
             lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
             if section.table is not None:
@@ -116,6 +117,11 @@ def _parts(result: TransferResult) -> list[tuple[str, str]]:
     return [(by, kind) for by in result.settings["by"] for kind in result.settings["detectors"]]
 
 
+def _drawn(result: TransferResult) -> list[tuple[str, str]]:
+    """Those that have a matrix."""
+    return _parts(result) if PAIR in result.settings["protocols"] else []
+
+
 def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     name = f"{by}-{detector}"
     pairs = findings.statement_cells(by, detector, PAIR, result.cells)
@@ -125,8 +131,8 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
             f"Trained on one {by}, tested on another ({detector})",
             (findings.PROTOCOLS[PAIR],),
             caption=_INTERVALS,
-            figure="" if (by, detector) == _parts(result)[0] else _figure(result, by, detector),
-            figure_alt=f"AUROC of {detector}, a row for each {by} trained on and a column for each tested",
+            figure=_figure(result, by, detector) if (by, detector) in _drawn(result)[1:] else "",
+            figure_alt=_ALT.format(detector=detector, by=by),
             table=findings.matrix_table(pairs),
             folded=True,
             file="cells.csv",
@@ -138,9 +144,14 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
         words = (findings.PROTOCOLS[LEFT_OUT], f"{_KINDS[kind]} {meaning}.")
         title = f"Each {by} left out: {kind} scores ({detector})"
         made.append(Section(f"{name}-{kind}", title, words, _INTERVALS, table=table, file="cells.csv"))
-    slices = findings.slice_table(by, detector, result.slices)
+    players = findings.player_table(by, detector, result.cells)
+    title = f"Each {by} left out: players, after the whole game ({detector})"
+    made.append(Section(f"{name}-players", title, _PLAYERS, _INTERVALS, table=players, file="cells.csv"))
     parts = ("Parts of the games of each unit that is left out; a part without both classes is not shown.",)
-    made.append(Section(f"{name}-slices", f"Slices, each {by} left out ({detector})", parts, _INTERVALS, table=slices))
+    for kind in (ONLINE, RETROSPECTIVE):
+        slices = findings.slice_table(by, detector, result.slices, kind)
+        title = f"Slices, each {by} left out: {kind} scores ({detector})"
+        made.append(Section(f"{name}-slices-{kind}", title, parts, _INTERVALS, table=slices, file="slices.csv"))
     other = findings.other_figures(by, detector, result.cells)
     beside = (
         "Within deceptive roles and the gain over the role oracle (a scorer that knows the speaker's role) are defined "
@@ -150,6 +161,13 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     made.append(Section(f"{name}-other", title, beside, _INTERVALS, table=other, folded=True, file="cells.csv"))
     return [section for section in made if section.table is not None and section.table.rows()]
 
+
+_PLAYERS = (
+    "AUROC: over the players of the unit. The others say how often the player that is named deceives, in games whose "
+    "number of deceivers is known: the most suspect of the table, or of all but the villager in whose seat the "
+    "detector is put. Who was killed at night is not counted; equals share. The surer half: the games where the "
+    "suspicion is most concentrated.",
+)
 
 _KINDS = {
     ONLINE: "These use only what was said so far.",

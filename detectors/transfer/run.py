@@ -108,8 +108,8 @@ def transfer(
     games for the intervals. out: a folder
     for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
 
-    Raises UnknownName for a unit, detector, target or protocol, UsageError for options, corpora that share a game, units of which
-    there is only one, or an `out` that holds something else, BadData for a damaged corpus, MissingExtra.
+    Raises UnknownName for a unit, detector, target or protocol, UsageError for options, corpora that share a game,
+    units of which there is only one, or an `out` that holds something else, BadData for a damaged corpus, MissingExtra.
 
     Example:
         >>> liescope.transfer("corpus/mini", by="model").headline

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-import liescope.labeling
 from liescope.detectors.registry import versions_of
 from liescope.detectors.transfer.choose import Choice, Recipe
 from liescope.detectors.transfer.plan import Fit
 from liescope.detectors.transfer.table import UNITS, Table
+from liescope.labeling import claims
 
 _FACTS = b"liescope"
 
@@ -108,6 +108,6 @@ def _hash(*facts: object) -> bytes:
 def _code() -> str:
     """A hash of the code that reads, fits and scores."""
     here = Path(__file__).parent
-    rooms = (here.parent, here.parent / "kinds", here.parent / "view", Path(liescope.labeling.__file__).parent)
+    rooms = (here.parent, here.parent / "kinds", here.parent / "view", Path(claims.__file__).parent)
     files = [*(file for room in rooms for file in sorted(room.glob("*.py"))), here / "choose.py", here / "fitting.py"]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

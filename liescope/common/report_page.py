@@ -65,13 +65,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. findings: three sentences that say what was found, with intervals. figure, figure_alt: what shows it.
+    """One page. findings: up to three sentences that say what was found, with intervals. figure, figure_alt: what shows
+    it.
 
     warnings: sentences that must accompany the findings. meta: what was read, by which version.
     """
 
     title: str
-    findings: tuple[str, str, str]
+    findings: tuple[str, ...]
     figure: str = ""
     figure_alt: str = ""
     warnings: tuple[str, ...] = ()

@@ -1,16 +1,22 @@
-"""A detector that keeps a list of what it was shown, in order: what it learned from, and what it scored."""
+"""Detectors that keep a list of what they were shown, in order: what they learned from, and what they scored."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from liescope.detectors import Example
+from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector
+from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector
 
 
@@ -41,3 +47,40 @@ class RecordingDetector(CountingDetector):
     @classmethod
     def fits(cls) -> list[frozenset[str]]:
         return [ids for what, ids in cls.seen if what == "fit"]
+
+
+class RecordingOptions(DetectorOptions):
+    moments: int = Field(default=1, description="moments of each game to learn at, beside its end")
+
+
+class RecordingTables(WholeGameDetector):
+    """A detector of whole games that suspects whoever spoke least; it records the games that it was shown."""
+
+    kind = "recording-tables"
+    options_type = RecordingOptions
+    grid = MappingProxyType({"moments": (0, 1)})
+    options: RecordingOptions
+    seen: ClassVar[list[tuple[str, frozenset[str]]]] = []
+
+    @property
+    def moments(self) -> int:
+        return self.options.moments
+
+    def learn(self, lesson: Lesson, _progress: Progress) -> None:
+        self.seen.append(("fit", _games(lesson.candidates)))
+
+    def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> NDArray[np.float64]:
+        self.seen.append(("score", _games(candidates)))
+        said = [[turn.player for _, turn in one.moment.transcript.said(one.moment.upto)] for one in candidates]
+        return np.array([-float(who.count(one.player)) for one, who in zip(candidates, said, strict=True)])
+
+    def save(self, folder: Path) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        raise NotImplementedError
+
+
+def _games(candidates: Sequence[Candidate]) -> frozenset[str]:
+    return frozenset(one.moment.transcript.game_id for one in candidates)

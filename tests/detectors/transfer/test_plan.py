@@ -156,5 +156,5 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
     assert why["lies", "unasked"] == "unasked: no statement has a label"
     assert why["honest", "lies"] == "honest: all 144 statements are honest"
     assert why["unasked", "lies"] == "unasked: no statement has a label"
-    assert found.headline.filter(pl.col("protocol") == "pair")["empty"].to_list() == [6]
+    assert found.headline.filter(pl.col("protocol") == "pair")["empty"].to_list() == [6, 6]
     assert "unasked: 144 of 144 statements have no self label" in found.notes

@@ -85,7 +85,7 @@ def test_the_command_writes_one_report_for_people_and_programs(
     for text in (page, words):
         assert "has AUROC 0." in text
     retrospective = [line for line in words.splitlines() if "retrospective: " in line and line.startswith("|")]
-    assert len(retrospective) == 2
+    assert len(retrospective) == 4  # for either unit, those left out and their slices
     assert not any("online: " in line for line in retrospective)
     data = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert data["targets"] == {"north": "role", "south": "role"}
@@ -99,6 +99,7 @@ def test_the_command_writes_one_report_for_people_and_programs(
             "slices.csv",
             "choices.csv",
             "scores.parquet",
+            "players.parquet",
             "fits",
         ),
         *(f"matrix_{by}_tfidf.{kind}" for by in ("corpus", "model") for kind in ("png", "svg")),

@@ -1,0 +1,178 @@
+"""Players judged after the whole game: who is named, what a detector of whole games is shown, what its scores keep."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.detectors.protocol import silent
+from liescope.detectors.registry import DETECTORS
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.transfer import TransferResult, transfer
+from liescope.detectors.transfer.choose import Recipe
+from liescope.detectors.transfer.fitting import fit_all
+from liescope.detectors.transfer.plan import LEFT_OUT, plan
+from liescope.detectors.transfer.players import named, named_by_villagers
+from liescope.detectors.transfer.resamples import Resamples
+from liescope.detectors.transfer.store import Keys
+from liescope.detectors.transfer.table import Table, read_table
+from liescope.detectors.view.statement_scores import player_posteriors
+from liescope.detectors.view.transcript import Moment
+from tests.detectors.conftest import Rows
+from tests.detectors.transfer.conftest import Planted
+from tests.detectors.transfer.recording import RecordingDetector, RecordingTables
+
+
+def killed(rows: Rows) -> None:
+    """As in Mini-Mafia, one villager is found dead before anybody speaks."""
+    for game in rows["games"]:
+        (dead,) = game["killed"]
+        for seat in game["seats"]:
+            seat["fate"], seat["day_out"] = ("killed", 1) if seat["name"] == dead else ("alive", None)
+
+
+@pytest.fixture(scope="module")
+def corpora(planted: Planted) -> list[Path]:
+    return [planted("north", ("ada", "bo"), change=killed), planted("south", ("cy", "di"), change=killed)]
+
+
+@pytest.fixture(scope="module")
+def table(corpora: list[Path]) -> Table:
+    return read_table(corpora, "role")
+
+
+@pytest.fixture
+def whole_games(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[RecordingTables]]:
+    monkeypatch.setitem(DETECTORS, RecordingTables.kind, "tests.detectors.transfer.recording:RecordingTables")
+    RecordingTables.seen.clear()
+    yield RecordingTables
+    RecordingTables.seen.clear()
+
+
+@pytest.mark.parametrize("by", ["model", "corpus"])
+def test_a_detector_of_whole_games_is_never_given_a_transcript_that_it_will_be_scored_on(
+    by: str, table: Table, whole_games: type[RecordingTables]
+) -> None:
+    recipe = Recipe(whole_games, TextConfig(), {}, whole_games.grid, 0)
+    for fit in plan(table, by, seed=0):
+        whole_games.seen.clear()
+        fit_all(table, [fit], [recipe], None, silent)
+        *inner, (last, learned), (online, said), (after, whole) = whole_games.seen
+        assert (last, online, after) == ("fit", "score", "score")
+        assert learned == set(table.games[fit.learn])
+        assert said == whole == set(table.games[fit.score])
+        assert not learned & whole
+        assert inner
+        assert set().union(*(shown for _, shown in inner)) <= learned
+        for (_, rest), (_, held_out) in zip(inner[::2], inner[1::2], strict=True):
+            assert not rest & held_out
+
+
+def test_players_follow_from_the_scores_of_statements_as_they_do_for_a_single_detector(
+    table: Table, recording: type[RecordingDetector]
+) -> None:
+    (fit,) = [fit for fit in plan(table, "corpus", 0) if (fit.protocol, fit.unit) == (LEFT_OUT, "south")]
+    recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
+    (scores,) = fit_all(table, [fit], [recipe], None, silent)
+    examples = table.examples(0)
+    detector = recipe.made({}).fit([examples[i] for i in fit.learn], table.y[fit.learn], table.games[fit.learn])
+    seats = table.players[table.seats(fit.score)]
+    moments = [Moment(table.transcripts[key]) for key in seats["game_id"].unique(maintain_order=True)]
+    expected = [p for game in player_posteriors(detector, moments, silent) for p in game.values()]
+    assert seats["player"].to_list() == [name for moment in moments for name in moment.transcript.names]
+    assert scores.players[table.seats(fit.score)] == pytest.approx(expected)
+    assert np.isnan(scores.players).sum() == table.players.filter(pl.col("corpus") == "north").height
+
+
+@pytest.fixture(scope="module")
+def found(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> TransferResult:
+    out = tmp_path_factory.mktemp("transfer") / "report"
+    return transfer(corpora, by="corpus", context=0, strength=4.0, protocols="left out", draws=40, out=out)
+
+
+def test_figures_of_players_are_those_of_their_posteriors(found: TransferResult, table: Table) -> None:
+    mine = found.players.filter(pl.col("unit") == "south")
+    seats = mine.join(table.players, on=["game_id", "player"]).filter(~pl.col("killed"))
+    assert seats.height == 3 * 24
+    values = dict(found.cells.filter(pl.col("test") == "south").select("metric", "value").iter_rows())
+    assert values["player_auroc"] == pytest.approx(roc_auc_score(seats["deceives"], seats["score"]))
+    top = seats.group_by("game_id").agg(pl.col("deceives").sort_by("score").last())["deceives"]
+    assert values["names_deceiver"] == pytest.approx(top.mean())
+    assert values["names_deceiver_villager"] >= values["names_deceiver"]
+    chance = dict(found.cells.filter(pl.col("test") == "south").select("metric", "prevalence").iter_rows())
+    assert chance["names_deceiver"] == pytest.approx(1 / 3)
+    assert chance["names_deceiver_villager"] == pytest.approx(1 / 2)
+
+
+def test_after_the_whole_game_is_a_kind_of_its_own_beside_online_and_the_pairs_can_be_left_out(
+    found: TransferResult,
+) -> None:
+    assert set(found.cells["protocol"]) == {LEFT_OUT}
+    assert found.headline["kind"].to_list() == ["online", "retrospective"]
+    online, afterwards = found.headline["worst"].to_list()
+    assert afterwards > online
+    assert {tuple(row) for row in found.slices.select("kind", "score").iter_rows()} == {
+        ("online", "statement"),
+        ("retrospective", "whole game"),
+    }
+    words = next(file for file in found.files if file.name == "report.md").read_text(encoding="utf-8")
+    assert "After the whole game it is" in words
+    assert "in the seat of a villager names one who deceives" in words
+
+
+def seats(*rows: tuple[int, str, bool | None, bool, float]) -> pl.DataFrame:
+    """(game, player, deceives, killed, score)"""
+    schema = {
+        "number": pl.Int64,
+        "player": pl.String,
+        "deceives": pl.Boolean,
+        "killed": pl.Boolean,
+        "score": pl.Float64,
+    }
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.with_columns(game_id=pl.col("number").cast(pl.String), villager=pl.col("player") == "Vi")
+
+
+def test_equals_share_the_dead_are_not_named_and_a_villager_does_not_name_itself() -> None:
+    players = seats(
+        *((0, "Ma", True, False, 0.3), (0, "De", False, False, 0.3), (0, "Vi", False, False, 0.0)),
+        (0, "Xi", False, True, 0.4),
+        *((1, "Ma", True, False, 0.2), (1, "De", False, False, 0.1), (1, "Vi", False, False, 0.7)),
+        *((2, "Ma", None, False, 0.9), (2, "De", False, False, 0.1), (2, "Vi", False, False, 0.0)),
+    )
+    table = named(players)
+    assert table["right"].to_list() == [0.5, 0.0]
+    assert table["sure"].to_list() == pytest.approx([0.5, 0.7])
+    assert table["chance"].to_list() == pytest.approx([1 / 3, 1 / 3])
+    seat = named_by_villagers(players)
+    assert seat["right"].to_list() == [0.5, 1.0]
+    assert seat["sure"].to_list() == pytest.approx([0.5, 2 / 3])
+    weights = game_weights(2, 10, 0)
+    measure = Resamples(np.zeros(0, bool), np.zeros(0, int), np.zeros(0, int), weights)
+    columns = (seat["right"].to_numpy(), seat["sure"].to_numpy(), seat["number"].to_numpy())
+    assert measure.surest(*columns, 0.5)[0] == 1.0
+
+
+def test_what_happened_besides_words_belongs_to_a_fit_and_its_hash_is_the_same_in_every_process(
+    table: Table, recording: type[RecordingDetector]
+) -> None:
+    recipe = Recipe(recording, TextConfig(), {"smoothing": 1.0, "context": 0}, {}, 0)
+    fit = next(iter(plan(table, "corpus", 0)))
+    key, game = table.games[fit.score[0]], table.transcripts[table.games[fit.score[0]]]
+    silenced = {**table.transcripts, key: replace(game, turns=game.turns[:-1])}
+    assert Keys.of(table, recipe).key(fit) != Keys.of(replace(table, transcripts=silenced), recipe).key(fit)
+    code = (
+        "from liescope.detectors.view.transcript import Transcript, Turn; "
+        "print(Transcript('g', ('a',), (Turn('said', 'a', audience=frozenset('abcdefgh')),)).digest().hex())"
+    )
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)}
+    assert len(runs) == 1
