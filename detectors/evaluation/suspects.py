@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from liescope.detectors.confidence import Confidence
 from liescope.detectors.conformal import PlayerSets
-from liescope.detectors.evaluation.bootstrap import Estimate, estimate, game_weights, share
+from liescope.detectors.evaluation.bootstrap import Estimate, at_share, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import Bools, Floats
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
@@ -130,22 +130,6 @@ def _rows(
             if sets:
                 found = list(_kept(cases, sets, coverage, weights, whole=not when))
                 yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{when}{PROMISED}{coverage:.0%}", found, shared)
-
-
-def at_share(sure: Floats, right: Floats, answered: float, weights: NDArray[np.float32]) -> Floats:
-    """(draws,): the mean of `right` over this share of the games, most sure first; equally sure ones count in part."""
-    order = np.argsort(-sure, kind="stable")
-    ahead = weights[:, order].cumsum(axis=1, dtype=np.float64)
-    _, tied = np.unique(-sure[order], return_inverse=True)
-    last = np.searchsorted(tied, tied, side="right") - 1
-    first = np.searchsorted(tied, tied, side="left")
-    before = np.where(first > 0, ahead[:, first - 1], 0.0)
-    group = ahead[:, last] - before
-    wanted = answered * ahead[:, -1:]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        part = np.clip(np.where(group > 0, (wanted - before) / group, 0.0), 0.0, 1.0)
-        counted = part * weights[:, order]
-        return np.asarray((counted @ right[order]) / counted.sum(axis=1), dtype=np.float64)
 
 
 def _kept(

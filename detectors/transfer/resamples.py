@@ -9,10 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from liescope.detectors.evaluation.bootstrap import estimate, game_weights, share
+from liescope.detectors.evaluation.bootstrap import at_share, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import Bools, Floats, Scored, Weights
 from liescope.detectors.evaluation.ranking import rank_metrics
-from liescope.detectors.evaluation.suspects import at_share
 from liescope.detectors.transfer.table import Rows, Table
 
 FIGURE = {

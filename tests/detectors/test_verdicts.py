@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from liescope.detectors import evaluate, train
 from liescope.detectors.display import show_evaluation
-from liescope.detectors.evaluation.bootstrap import game_weights
+from liescope.detectors.evaluation.bootstrap import at_share, game_weights
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
-from liescope.detectors.evaluation.suspects import at_share
 from liescope.detectors.evaluation.verdicts import estimates
 
 Found = dict[tuple[str, str], MetricRow]
