@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from liescope.detectors.kinds.embedding import PART
 from liescope.detectors.model_file import MODEL_FILE, read_model_file
+from liescope.detectors.sentence_body import PART
 from liescope.generate.corpus.hub import download, hub_repo
 
 

@@ -18,12 +18,14 @@ DETECTORS = {
     "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
     "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
     "linear": "liescope.detectors.kinds.linear:LinearDetector",
+    "game-embedding": "liescope.detectors.kinds.game_embedding:GameEmbeddingDetector",
     "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
     "game-encoder": "liescope.detectors.kinds.game_encoder:GameEncoderDetector",
     "judge": "liescope.detectors.kinds.judge:JudgeDetector",
     "observers": "liescope.detectors.kinds.observers:ObserversDetector",
     "probe": "liescope.detectors.kinds.probe:ProbeDetector",
     "follow-up": "liescope.detectors.kinds.follow_up:FollowUpDetector",
+    "ensemble": "liescope.detectors.kinds.ensemble:EnsembleDetector",
 }
 
 

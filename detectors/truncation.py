@@ -16,11 +16,14 @@ _CHARS_PER_TOKEN = 16  # more than any language needs; it keeps the search short
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """texts: of each example, within the limit; cut: how many statements lost words of their own; limit: in tokens."""
+    """texts: each within the limit; cut: how many statements lost words of their own; limit: in tokens; what: the texts
+    are, each of which is, or ends in, a statement or a part of one.
+    """
 
     texts: list[str]
     cut: int
     limit: int
+    what: str = "statements"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -28,7 +31,7 @@ class Fitted:
         if not self.cut:
             return ()
         return (
-            f"{self.cut:,} of {len(self.texts):,} statements have more words than the {self.limit} tokens that the "
+            f"{self.cut:,} of {len(self.texts):,} {self.what} have more words than the {self.limit} tokens that the "
             "encoder reads; their middle was left out",
         )
 
@@ -50,12 +53,12 @@ def fit_texts(examples: Sequence[Example], config: TextConfig, tokenizer: Any, l
 
 
 def fit_plain(texts: Sequence[str], tokenizer: Any, limit: int) -> Fitted:
-    """Texts without context in at most `limit` tokens: the middle left out of those that are too long."""
+    """Parts of statements in at most `limit` tokens: the middle left out of those that are too long."""
     found, fits = list(texts), _within(tokenizer, limit)
     long = [i for i, length in enumerate(_lengths(tokenizer, found)) if length > limit]
     for i in long:
         found[i] = _cut(found[i], limit, fits)
-    return Fitted(found, len(long), limit)
+    return Fitted(found, len(long), limit, "parts of statements")
 
 
 def _within(tokenizer: Any, limit: int) -> Callable[[str], bool]:

@@ -19,9 +19,9 @@ from liescope.detectors.batches import by_length
 from liescope.detectors.fine_tuning.bodies import device, limit, read_body
 from liescope.detectors.fine_tuning.epochs import Losses
 from liescope.detectors.fine_tuning.options import FineTuningOptions
-from liescope.detectors.kinds.embedding import LOCAL, PART, encoder_id, own_encoder
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress
+from liescope.detectors.sentence_body import LOCAL, PART, encoder_id, own_encoder
 from liescope.detectors.textualize import TextConfig
 
 LOSSES_FILE = "losses.json"

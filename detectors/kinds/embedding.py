@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -13,33 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import BUNDLED_ID, encoder_folder, is_hub_id
-from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
-from liescope.common.sentence_encoder import load_encoder
+from liescope.common.encoder_folder import encoder_folder
+from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.sentence_body import (
+    LOCAL,
+    BodyOptions,
+    SentenceEncoder,
+    encoder_id,
+    kept,
+    saved_encoder,
+    sentence_encoder,
+)
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.truncation import Fitted, fit_texts
 
-LOCAL = "local"
-"""What model.json gives for an encoder loaded from a folder: its weights are in the model folder itself."""
-
-PART = "encoder"
-"""The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""
-
-_FILE, _PROBE_FILE = "head.skops", "probe.npy"
-_PROBE = "speaker: I checked player1 last night and I trust player2."
-_MEMORY = 100_000
-_NO_LIMIT = 2**20
+_FILE = "head.skops"
 
 
-class EmbeddingOptions(DetectorOptions):
-    """encoder: "" for the bundled all-MiniLM-L6-v2."""
+class EmbeddingOptions(BodyOptions):
+    """The penalty of the head, beside the encoder."""
 
-    encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
-    batch_size: int = Field(default=64, ge=1, description="statements at a time")
     strength: float = Field(default=0.03, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
 
 
@@ -74,15 +68,13 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
     ) -> Self:
         from liescope.detectors.logistic import fit_quietly, scaled_logistic
 
-        name = self.options.encoder
-        encoder = self._encoder = sentence_encoder(encoder_folder(name))
+        encoder = self._encoder = sentence_encoder(encoder_folder(self.options.encoder))
         head = scaled_logistic(self.options.strength, self.options.seed)
         read = encoder.read(examples, self.text)
         self.notes = read.notes
         fit_quietly(head, encoder.embed(read.texts, self.options.batch_size, progress, remember=True), y)
         self._head = head
-        if name and Path(name).is_dir():
-            self.options = self.options.model_copy(update={"encoder": LOCAL})
+        self.options = kept(self.options)
         return self
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
@@ -96,11 +88,8 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
     def save(self, folder: Path) -> None:
         from liescope.detectors.logistic import dump
 
-        encoder = self._fitted()
+        self._fitted().save(folder, self.options.encoder)
         dump(self._head, folder / _FILE)
-        np.save(folder / _PROBE_FILE, encoder.embed([_PROBE], 1), allow_pickle=False)
-        if self.options.encoder == LOCAL:
-            encoder.save(folder / PART)
 
     @classmethod
     def base_model(cls, options: DetectorOptions) -> str | None:
@@ -122,100 +111,14 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         from liescope.detectors.logistic import opened, restore_scaled, scaled_logistic
 
         detector = cls(text, options)
-        name = detector.options.encoder
-        encoder = detector._encoder = _saved_encoder(folder, name)
-        now = encoder.embed([_PROBE], 1)
+        encoder = detector._encoder = saved_encoder(folder, detector.options.encoder)
         head = scaled_logistic(detector.options.strength, detector.options.seed)
         with opened(folder / _FILE) as saved:
-            restore_scaled(head, saved, now.shape[1])
+            restore_scaled(head, saved, encoder.width)
         detector._head = head
-        with Reading(folder / _PROBE_FILE, "train the detector again"):
-            probe = np.load(folder / _PROBE_FILE, allow_pickle=False)
-        if probe.shape != now.shape or probe.dtype.kind != "f" or not np.allclose(probe, now, atol=1e-3):
-            raise BadData(
-                f"the encoder {name or 'all-MiniLM-L6-v2'!r} is not the one that {folder} was trained with (it embeds "
-                "a fixed sentence differently); install that version, or train again"
-            )
         return detector
 
     def _fitted(self) -> SentenceEncoder:
         if self._encoder is None:
             raise UsageError("this embedding detector has not learned anything yet; fit it first")
         return self._encoder
-
-
-def own_encoder(folder: Path) -> Path:
-    """Where a model keeps its own encoder: in a folder of its own, or, if it comes from the Hub, beside model.json."""
-    return folder / PART if (folder / PART).is_dir() else folder
-
-
-def encoder_id(encoder: str) -> str | None:
-    """The Hub id of the encoder that an option names; None for one that came from a folder."""
-    return BUNDLED_ID if not encoder else encoder if is_hub_id(encoder) and encoder != LOCAL else None
-
-
-class SentenceEncoder:
-    """A sentence-transformers model that remembers what it has embedded, so that folds share the work."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._seen: dict[str, NDArray[np.float32]] = {}
-
-    def read(self, examples: Sequence[Example], config: TextConfig) -> Fitted:
-        """The texts of statements, within the encoder's limit."""
-        return fit_texts(examples, config, self._model.tokenizer, self._model.max_seq_length or _NO_LIMIT)
-
-    def embed(
-        self, texts: Sequence[str], batch_size: int, progress: Progress = silent, remember: bool = False
-    ) -> NDArray[np.float32]:
-        """(n, width) float32. An embedding depends on its text alone up to rounding of the last digits (padding).
-
-        remember: keep every embedding; otherwise only while there is room, so that a stream of any length can be
-        scored.
-        """
-        new = sorted({text for text in texts if text not in self._seen}, key=len)
-        fresh: dict[str, NDArray[np.float32]] = {}
-        step = 4 * batch_size
-        for start in range(0, len(new), step):
-            progress("embedding statements", start, len(new))
-            part = new[start : start + step]
-            vectors = self._model.encode(
-                part, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, precision="float32"
-            )
-            fresh.update(zip(part, vectors.astype(np.float32), strict=True))
-        if new:
-            progress("embedding statements", len(new), len(new))
-        found = np.stack([fresh[text] if text in fresh else self._seen[text] for text in texts])
-        if remember or len(self._seen) + len(fresh) <= _MEMORY:
-            self._seen |= fresh
-        return found
-
-    def save(self, folder: Path) -> None:
-        """Write the weights as safetensors, with vocabulary and settings."""
-        self._model.save(str(folder), create_model_card=False, safe_serialization=True)
-
-
-def sentence_encoder(folder: Path) -> SentenceEncoder:
-    """The encoder in a folder, loaded again only if its weights change. Raises MissingExtra, UsageError."""
-    weights = folder / "model.safetensors"
-    return _loaded(folder, weights.stat().st_mtime_ns if weights.is_file() else 0)
-
-
-@lru_cache(maxsize=2)
-def _loaded(folder: Path, _changed: int) -> SentenceEncoder:
-    return SentenceEncoder(load_encoder(folder))
-
-
-def _saved_encoder(folder: Path, name: str) -> SentenceEncoder:
-    """The encoder that a saved detector names: the bundled one, a Hub id, or the one in its own folder."""
-    if name == LOCAL:
-        part = own_encoder(folder)
-        if not (part / "modules.json").is_file():
-            raise BadData(f"{part} holds no encoder, so the model folder is damaged; train the detector again")
-        return sentence_encoder(encoder_folder(str(part)))
-    if name and not is_hub_id(name):
-        raise BadData(
-            f"{folder} names the folder {name[:100]!r} as its encoder, but a model may name only the bundled encoder "
-            "or a Hub id; train it again, and the weights are kept in the model's own folder"
-        )
-    return sentence_encoder(encoder_folder(name))

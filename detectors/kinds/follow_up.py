@@ -29,11 +29,11 @@ from liescope.detectors.follow_up.questions import Conversation, Questions, conv
 from liescope.detectors.follow_up.suspects import ToTheSuspect, local_answers
 from liescope.detectors.judge.options import AskingOptions, ask
 from liescope.detectors.judge.session import KIND
-from liescope.detectors.kinds.embedding import LOCAL, PART
 from liescope.detectors.kinds.probe import saved_language_model
 from liescope.detectors.language_model import LanguageModel, language_model
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.sentence_body import LOCAL, PART
 from liescope.detectors.textualize import TextConfig
 
 _FILE, _ASKED_FILE = "head.skops", "questions.json"

@@ -14,47 +14,31 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading as Opening
 from liescope.detectors.examples import Example
+from liescope.detectors.kinds.table_head import solve
+from liescope.detectors.kinds.view_options import ViewOptions
 from liescope.detectors.kinds.whole_game import Asked, Lesson, Question, WholeGameDetector, lesson
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import FIELDS, Candidate
+from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.counted import CLAIMS, Counted, Reading
-from liescope.detectors.view.posterior import Floats, Tables
+from liescope.detectors.view.posterior import Floats
 from liescope.detectors.view.transcript import Moment
 
 _FEATURES, _WEIGHTS = "features.json", "weights.npy"
 _LARGEST = 2**29
 
 
-class LinearOptions(DetectorOptions):
-    """What is read of a game, and how strongly weights are held back."""
+class LinearOptions(ViewOptions):
+    """What is counted in the fields of a view."""
 
-    fields: str = Field(
-        default="own,before,about,rest,claims",
-        description="what is read: the candidate's words, those before the statement in question, others' words about "
-        "it, the rest, claims",
-    )
     words: int = Field(default=2, ge=1, le=5, description="n-grams of 1 to this many words")
     min_count: int = Field(default=3, ge=1, description="views that a feature must occur in")
-    strength: float = Field(default=2.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
-    claim_weight: float = Field(default=0.3, gt=0, description="weight of a claim beside a field of words, which has 1")
-    votes: bool = Field(default=True, description="read votes once they are public")
-    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
-    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
-
-    @field_validator("fields")
-    @classmethod
-    def _known_fields(cls, value: str) -> str:
-        named = value.split(",")
-        if not value or len(set(named)) < len(named) or set(named) - {*FIELDS, CLAIMS}:
-            raise ValueError(f"name fields once each, of {', '.join((*FIELDS, CLAIMS))}")
-        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +82,7 @@ class LinearDetector(WholeGameDetector):
     def learn(self, lesson: Lesson, progress: Progress) -> None:
         self._parts, features = self._choose(lesson)
         progress("fitting linear", 0, 1)
-        self._weights, self._offset = _solve(features, lesson, self._penalties())
+        self._weights, self._offset = solve(features, lesson, self._penalties())
         self._count_own()
         progress("fitting linear", 1, 1)
 
@@ -121,7 +105,7 @@ class LinearDetector(WholeGameDetector):
         values, found = first._features(asked.candidates), []
         for one in untrained:
             one._parts = parts
-            weights, offset = _solve(features, learned, one._penalties())
+            weights, offset = solve(features, learned, one._penalties())
             found.append(asked.answers(values @ weights + offset))
         return np.stack(found)
 
@@ -238,41 +222,6 @@ def _columns(counts: Any, met: Mapping[str, int], wanted: Mapping[str, int]) -> 
     kept = column >= 0
     ends = np.concatenate([[0], np.cumsum(kept)])[counts.indptr]
     return csr_array((counts.data[kept], column[kept], ends), shape=(counts.shape[0], len(wanted)))
-
-
-def _solve(features: Any, learned: Lesson, penalties: Floats) -> tuple[Floats, float]:
-    """Weights and offset with the largest likelihood less the L2 penalty. penalties: (features,). The offset matters
-    only where it is not known how many deceive; if no such table is learned from, it is the one that gives the
-    candidates their prevalence.
-    """
-    from scipy.optimize import minimize
-
-    rows, across = features, features.T.tocsr()
-    loose = bool((learned.tables.deceivers < 0).any())
-
-    def loss(at: Floats) -> tuple[float, Floats]:
-        weights, offset = at[:-1], at[-1]
-        value, gradient = learned.tables.loss(rows @ weights + offset, learned.true, learned.false)
-        back = np.append(across @ gradient + weights * penalties, gradient.sum() if loose else 0.0)
-        return value + float(penalties @ weights**2) / 2, back
-
-    found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    if not found.success:
-        raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
-    weights, offset = found.x[:-1], float(found.x[-1])
-    return weights, offset if loose else _prevalent(rows @ weights, learned.tables)
-
-
-def _prevalent(scores: Floats, tables: Tables) -> float:
-    """The offset at which the mean probability is the share of those who deceive."""
-    from scipy.optimize import brentq
-    from scipy.special import expit
-
-    share = float(tables.deceivers.sum() / len(scores))
-    edge = float(np.abs(scores).max()) + 50
-    if not 0 < share < 1:
-        raise UsageError("all or none of the players deceive in these games; a detector needs both")
-    return float(brentq(lambda offset: float(expit(scores + offset).mean()) - share, -edge, edge))
 
 
 def _restored(saved: Any) -> _Part:

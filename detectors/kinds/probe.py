@@ -30,10 +30,10 @@ from liescope.common.reading import Reading
 from liescope.detectors.activations import Activations
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
-from liescope.detectors.kinds.embedding import LOCAL, PART, own_encoder
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.sentence_body import LOCAL, PART, own_encoder
 from liescope.detectors.textualize import TextConfig, textualize
 
 _FILE, _PROBE_FILE = "head.skops", "probe.npy"

@@ -61,6 +61,11 @@ class Counted:
             found[CLAIMS][-1].append(self._claims(candidate))
         return {name: _matrix(rows, len(self.features[name])) for name, rows in found.items()}
 
+    def claims(self, candidates: Sequence[Candidate]) -> Any:
+        """(n, features met so far) counts of the claims alone."""
+        rows = [[self._claims(candidate)] for candidate in candidates]
+        return _matrix(rows, len(self.features[CLAIMS]))
+
     def _words(self, candidate: Candidate) -> list[tuple[str, _Row]]:
         """The fields of each statement in view. A statement's n-grams are counted once for each candidate."""
         known = self._said.setdefault(candidate.moment.transcript, {})

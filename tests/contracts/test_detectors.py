@@ -133,6 +133,8 @@ def options(tiny_encoder: Path, tiny_lm: Path, tiny_suspect: Path, judge: str) -
     return {
         "tfidf": {"chars": 3},
         "embedding": {"batch_size": 16},
+        "game-embedding": {**small, "moments": 0, "strength": 20.0},
+        "ensemble": {"members": "tfidf;linear:moments=0"},
         "encoder": {**small, "epochs": 8.0, "lr": 0.01, "max_length": 32},
         "game-encoder": {**small, "batch_size": 8, "epochs": 4.0, "lr": 0.01, "moments": 1},
         "judge": {"model": judge, "shots": 2, "fit_limit": 20},

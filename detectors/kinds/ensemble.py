@@ -1,0 +1,217 @@
+"""Several detectors of any kind as one, stacked out of fold by game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter, field_validator
+from scipy.special import expit, logit
+
+from liescope.common.errors import BadData
+from liescope.common.reading import Reading
+from liescope.detectors.examples import Example, moment_of
+from liescope.detectors.folds import INNER_FOLDS, by_game
+from liescope.detectors.kinds.whole_game import lesson
+from liescope.detectors.members import Member, read_members
+from liescope.detectors.options import DetectorOptions
+from liescope.detectors.protocol import ROLE, Detector, Progress, silent
+from liescope.detectors.stacking import Answers, Stack
+from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.odds import logits_of
+from liescope.detectors.view.posterior import Floats, Tables
+from liescope.detectors.view.transcript import Moment
+
+_FILE = "stacks.json"
+_LARGEST = 2**16
+_EDGE = 1e-6
+_MOMENTS = 2
+
+
+class EnsembleOptions(DetectorOptions):
+    """members: see `liescope.detectors.members`."""
+
+    members: str = Field(
+        default="linear,tfidf",
+        description="kinds of detector, each with options of its own, as in linear:strength=1;embedding:strength=0.03",
+    )
+
+    @field_validator("members")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        read_members(value)
+        return value
+
+
+class EnsembleDetector(Detector):
+    """Members, and what they are worth together.
+
+    Where the question is who deceives, it reads whole games, whatever its members read: their log-odds of each player
+    are weighed and normalised at the table. Where it is a single statement, their log-odds of the statement are.
+    """
+
+    kind = "ensemble"
+    options_type = EnsembleOptions
+    folds = 3
+    packages = ("scikit-learn", "scipy")
+
+    options: EnsembleOptions
+    _members: list[Detector]
+    _players: Stack
+    _statements: Stack
+
+    def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
+        super().__init__(text, options)
+        self._members = self._untrained()
+
+    @classmethod
+    def base_model(cls, options: DetectorOptions) -> str | None:
+        return next((name for kind, own in _classes(options) if (name := kind.base_model(own))), None)
+
+    @classmethod
+    def verbatim(cls, options: DetectorOptions) -> bool:
+        return any(kind.verbatim(own) for kind, own in _classes(options))
+
+    def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
+        fits = INNER_FOLDS + 1 if learn else 0
+        return sum(
+            fits * one.requests(learn, ()) + one.requests((), learn) + one.requests((), score) for one in self._members
+        )
+
+    def fit(
+        self,
+        examples: Sequence[Example],
+        y: NDArray[np.bool_],
+        groups: NDArray[np.str_],
+        progress: Progress = silent,
+    ) -> Self:
+        players, statements = list[Answers](), list[Answers]()
+        for learn, away in by_game(groups, y, np.arange(len(y)), self.options.seed):
+            part = [examples[i] for i in learn]
+            members = [one.fit(part, y[learn], groups[learn], progress) for one in self._untrained()]
+            whole = [i for i in away if examples[i].target == ROLE]
+            alone = [i for i in away if examples[i].target != ROLE]
+            if whole:
+                players.append(_of_players(members, [examples[i] for i in whole], y[whole], progress))
+            if alone:
+                statements.append(_of_statements(members, [examples[i] for i in alone], y[alone], progress))
+        self._members = [one.fit(examples, y, groups, progress) for one in self._untrained()]
+        self._players = Stack.chosen(players, len(self._members))
+        self._statements = Stack.chosen(statements, len(self._members))
+        self.options = self.options.model_copy(update={"members": ";".join(str(Member.of(m)) for m in self._members)})
+        own = tuple(f"{one.kind}: {words}" for one in self._members for words in one.notes)
+        self.notes = (*own, *self._weighed(self._players, players), *self._weighed(self._statements, statements))
+        return self
+
+    def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent) -> list[Mapping[str, float]]:
+        tables = _seated(moments)
+        found = iter(tables.posterior(self._players(_player_logits(self._members, moments, progress))).tolist())
+        return [{name: next(found) for name in moment.transcript.names} for moment in moments]
+
+    def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
+        score = np.empty(len(examples))
+        whole = [i for i, one in enumerate(examples) if one.target == ROLE]
+        alone = [i for i, one in enumerate(examples) if one.target != ROLE]
+        if whole:
+            moments = [moment_of(examples[i]) for i in whole]
+            distinct = {(id(moment.transcript), moment.upto): moment for moment in moments}
+            found = dict(zip(distinct, self.player_posteriors(list(distinct.values()), progress), strict=True))
+            score[whole] = [
+                found[id(moment.transcript), moment.upto][examples[i].speaker]
+                for i, moment in zip(whole, moments, strict=True)
+            ]
+        if alone:
+            parts = [examples[i] for i in alone]
+            score[alone] = expit(self._statements(_statement_logits(self._members, parts, progress)))
+        return np.column_stack([1 - score, score])
+
+    def save(self, folder: Path) -> None:
+        for path, member in zip(_folders(folder, self._members), self._members, strict=True):
+            path.mkdir()
+            member.save(path)
+        (folder / _FILE).write_bytes(_SAVED.dump_json({"players": self._players, "statements": self._statements}))
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        from liescope.detectors.registry import load_parts
+
+        detector = cls(text, options)
+        path = folder / _FILE
+        with Reading(path, "train the detector again"):
+            if path.stat().st_size > _LARGEST:
+                raise BadData(f"{path} is larger than any ensemble's; it is not opened")
+            stacks = _SAVED.validate_json(path.read_bytes())
+            detector._players, detector._statements = stacks["players"], stacks["statements"]
+            if {len(stack.weights) for stack in stacks.values()} != {len(detector._members)}:
+                raise ValueError("it does not have one weight for each member")
+        detector._members = [
+            load_parts(one.kind, part, text, one.options.model_dump())
+            for part, one in zip(_folders(folder, detector._members), detector._members, strict=True)
+        ]
+        return detector
+
+    def _untrained(self) -> list[Detector]:
+        return [one.untrained(self.text, self.options.seed) for one in read_members(self.options.members)]
+
+    def _weighed(self, stack: Stack, folds: Sequence[Answers]) -> tuple[str, ...]:
+        """What to say of a stack."""
+        if not folds:
+            return ()
+        if stack == Stack.mean(len(self._members)):
+            return ("the mean of the members' log-odds is used; no weights did better on held-out games",)
+        each = (f"{one.kind} {weight:.2f}" for one, weight in zip(self._members, stack.weights, strict=True))
+        return (f"members' log-odds are weighed by held-out games: {', '.join(each)}",)
+
+
+_SAVED = TypeAdapter(dict[str, Stack])
+
+
+def _classes(options: DetectorOptions) -> list[tuple[type[Detector], DetectorOptions]]:
+    assert isinstance(options, EnsembleOptions)
+    members = read_members(options.members)
+    return [(one.type, one.type.options_type.of(one.kind, one.options)) for one in members]
+
+
+def _folders(folder: Path, members: Sequence[Detector]) -> list[Path]:
+    """Where each member is kept."""
+    return [folder / f"{at}-{member.kind}" for at, member in enumerate(members, 1)]
+
+
+def _of_players(
+    members: Sequence[Detector], examples: Sequence[Example], y: NDArray[np.bool_], progress: Progress
+) -> Answers:
+    """What members say of the players of whole games, at a few moments of each."""
+    asked = lesson(examples, y, _MOMENTS)
+    moments = [asked.candidates[row[0]].moment for row in asked.tables.place]
+    return Answers(_player_logits(members, moments, progress), asked.tables, asked.true, asked.false)
+
+
+def _of_statements(
+    members: Sequence[Detector], examples: Sequence[Example], y: NDArray[np.bool_], progress: Progress
+) -> Answers:
+    apart = Tables.of([1] * len(y), [None] * len(y))
+    return Answers(_statement_logits(members, examples, progress), apart, y, ~y)
+
+
+def _player_logits(members: Sequence[Detector], moments: Sequence[Moment], progress: Progress) -> Floats:
+    """(players of all moments, members)."""
+    tables, columns = _seated(moments), []
+    for member in members:
+        found = member.player_posteriors(moments, progress)
+        each = [own[name] for own, moment in zip(found, moments, strict=True) for name in moment.transcript.names]
+        columns.append(logits_of(np.array(each, dtype=np.float64), tables))
+    return np.column_stack(columns)
+
+
+def _statement_logits(members: Sequence[Detector], examples: Sequence[Example], progress: Progress) -> Floats:
+    """(statements, members)."""
+    found = [member.predict_proba(examples, progress)[:, 1] for member in members]
+    return np.asarray(logit(np.clip(np.column_stack(found), _EDGE, 1 - _EDGE)))
+
+
+def _seated(moments: Sequence[Moment]) -> Tables:
+    games = [moment.transcript for moment in moments]
+    return Tables.of([len(game.names) for game in games], [game.deceivers for game in games])
