@@ -38,6 +38,9 @@ class BodyOptions(DetectorOptions):
 
     encoder: str = Field(default="", description="a Hub id or a folder instead of the bundled all-MiniLM-L6-v2")
     batch_size: int = Field(default=64, ge=1, description="statements at a time")
+    tune_pairs: int = Field(
+        default=0, ge=0, description="pairs of statements, of one label or of two, to tune the encoder on first"
+    )
 
 
 _Options = TypeVar("_Options", bound=BodyOptions)
@@ -134,7 +137,7 @@ def saved_encoder(folder: Path, name: str) -> SentenceEncoder:
 
 def kept(options: _Options) -> _Options:
     """The options of a detector that has learned: an encoder that nobody else has is in its own folder."""
-    own = bool(options.encoder) and Path(options.encoder).is_dir()
+    own = options.tune_pairs > 0 or (bool(options.encoder) and Path(options.encoder).is_dir())
     return options.model_copy(update={"encoder": LOCAL}) if own else options
 
 

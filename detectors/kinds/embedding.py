@@ -1,4 +1,4 @@
-"""A frozen sentence encoder, and a logistic regression over its embeddings."""
+"""A sentence encoder, frozen or tuned on pairs, and a logistic regression over its embeddings."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from liescope.detectors.sentence_body import (
     sentence_encoder,
 )
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.tuning import tuned
 
 _FILE = "head.skops"
 
@@ -63,17 +64,19 @@ print(head.predict_proba(encoder.encode([{text}]))[:, 1])
         self,
         examples: Sequence[Example],
         y: NDArray[np.bool_],
-        _groups: NDArray[np.str_],
+        groups: NDArray[np.str_],
         progress: Progress = silent,
     ) -> Self:
         from liescope.detectors.logistic import fit_quietly, scaled_logistic
 
-        encoder = self._encoder = sentence_encoder(encoder_folder(self.options.encoder))
+        encoder = sentence_encoder(encoder_folder(self.options.encoder))
         head = scaled_logistic(self.options.strength, self.options.seed)
         read = encoder.read(examples, self.text)
         self.notes = read.notes
+        if self.options.tune_pairs:
+            encoder = tuned(read.texts, y, groups, self.options, progress)
         fit_quietly(head, encoder.embed(read.texts, self.options.batch_size, progress, remember=True), y)
-        self._head = head
+        self._encoder, self._head = encoder, head
         self.options = kept(self.options)
         return self
 

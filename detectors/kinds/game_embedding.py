@@ -30,7 +30,8 @@ from liescope.detectors.sentence_body import (
     sentence_encoder,
 )
 from liescope.detectors.textualize import TextConfig, hide_roles
-from liescope.detectors.view.candidate import Candidate, view
+from liescope.detectors.tuning import tuned
+from liescope.detectors.view.candidate import OWN, Candidate, view
 from liescope.detectors.view.counted import CLAIMS, Counted, Reading
 from liescope.detectors.view.posterior import Floats
 
@@ -65,6 +66,8 @@ class GameEmbeddingDetector(WholeGameDetector):
 
     def learn(self, lesson: Lesson, progress: Progress) -> None:
         self._encoder = sentence_encoder(encoder_folder(self.options.encoder))
+        if self.options.tune_pairs:
+            self._encoder = self._tuned(lesson, progress)
         self._claims = Counted(self._reading(), {CLAIMS: self._met(lesson.candidates)})
         features = self._features(lesson.candidates, progress, remember=True)
         shift, scale = self._standardise(features)
@@ -105,6 +108,17 @@ class GameEmbeddingDetector(WholeGameDetector):
             learned = numbers(np.load(folder / _WEIGHTS, allow_pickle=False), (width + 1,))
         detector._weights, detector._offset = learned[:-1], float(learned[-1])
         return detector
+
+    def _tuned(self, lesson: Lesson, progress: Progress) -> SentenceEncoder:
+        """Its encoder, tuned on what those of whom it is known said: each statement once."""
+        said: dict[tuple[str, int], tuple[str, bool]] = {}
+        for candidate, lies, honest in zip(lesson.candidates, lesson.true, lesson.false, strict=True):
+            for piece in view(candidate, self.options.window) if lies or honest else ():
+                if piece.field == OWN:
+                    said[candidate.moment.transcript.game_id, piece.place] = self._masked(piece.text), bool(lies)
+        texts = self._encoder.fitted([text for text, _ in said.values()]).texts
+        y = np.array([lies for _, lies in said.values()], dtype=bool)
+        return tuned(texts, y, np.array([game for game, _ in said], dtype=np.str_), self.options, progress)
 
     def _reading(self) -> Reading:
         return Reading(1, self.options.window, self.options.votes, self.text.mask_role_words)
