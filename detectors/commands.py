@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -116,6 +118,17 @@ def score(
     coverage: Annotated[
         float, typer.Option(help="How much of either class the verdicts may not get wrong: more, and more abstain.")
     ] = COVERAGE,
+    reasons: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Name N words or claims that weigh most in each score.")
+    ] = 0,
+    live: Annotated[
+        bool, typer.Option("--live", help="Follow a game on standard input, turn by turn: NAME: words, or JSON lines.")
+    ] = False,
+    players: Annotated[str | None, typer.Option(help="With --live: who plays, as in Ada,Bo,Cy.")] = None,
+    deceivers: Annotated[
+        int | None, typer.Option(metavar="N", help="With --live: how many of them deceive, if the table knows it.")
+    ] = None,
+    rules: Annotated[str, typer.Option(help="With --live: the game, as in mini-mafia.")] = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file at --out.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -123,7 +136,8 @@ def score(
     verdict, which may be to abstain.
 
     A row of a file may also have `speaker`, `names` (of every player) and `context` (earlier statements, oldest first);
-    rows with a `game_id` have the rows of that game before them as their context.
+    rows with a `game_id` have the rows of that game before them as their context. With --live, each turn of a game is
+    scored as soon as it is read, and the living players follow, most suspect first.
 
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
@@ -136,9 +150,16 @@ def score(
         texts = None
     if texts and file:
         raise UsageError("give statements either as arguments or with --in, not both")
+    if live:
+        if texts or file or out:
+            raise UsageError("--live reads standard input and prints; leave out statements, --in and --out")
+        _follow(model, players, deceivers, rules, reasons, as_json)
+        return
+    if players or deceivers is not None or rules:
+        raise UsageError("--players, --deceivers and --rules describe a live game; add --live")
     if out is not None:
         given = file or texts or lines(sys.stdin)
-        done = score_file(model, given, out=out, coverage=coverage, overwrite=overwrite, progress=True)
+        done = score_file(model, given, out=out, coverage=coverage, reasons=reasons, overwrite=overwrite, progress=True)
         if as_json:
             emit(done.to_json())
         else:
@@ -148,12 +169,34 @@ def score(
         return
     loaded = load(model)
     with statements_of(file) if file else nullcontext((texts or lines(sys.stdin), None)) as (statements, _):
-        tables = loaded.score_stream(statements, coverage=coverage)
+        tables = loaded.score_stream(statements, coverage=coverage, reasons=reasons)
         if as_json:
             emit({"model": model, "rows": [row for table in tables for row in table.iter_rows(named=True)]})
         else:
             for table in tables:
                 print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
+    _say_notes(loaded.detector.notes)
+
+
+def _follow(model: str, players: str | None, deceivers: int | None, rules: str, reasons: int, as_json: bool) -> None:
+    """One line, or JSON object, after each turn on standard input."""
+    from liescope.detectors.display import live_lines
+    from liescope.detectors.live_lines import live_turns, table
+    from liescope.detectors.saved import load
+    from liescope.detectors.score_files import lines
+
+    def complain(number: int, why: str) -> None:
+        typer.echo(f"line {number} is left out: {why}", err=True)
+
+    loaded = load(model)
+    named = table(players.split(","), deceivers, rules) if players else None
+    if named is None and (deceivers is not None or rules):
+        raise UsageError("--deceivers and --rules go with --players; or give all three in a first line")
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    game, turns = live_turns(lines(sys.stdin), named, complain)
+    for after in loaded.follow(game, turns, reasons=reasons):
+        print(json.dumps(after.to_json(), ensure_ascii=False) if as_json else "\n".join(live_lines(after)), flush=True)
     _say_notes(loaded.detector.notes)
 
 

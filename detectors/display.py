@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 from rich.console import Console
@@ -18,7 +18,9 @@ from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import CONTROL, scripted_warning
 from liescope.detectors.evaluation.suspects import ANSWERED, PLAYERS, SHARES
 from liescope.detectors.evaluation.verdicts import PROMISED
+from liescope.detectors.live import Followed
 from liescope.detectors.training import TrainResult
+from liescope.detectors.view.transcript import SAID, SILENT, VOTED
 
 _WIDTH = 80
 _SHOWN_NOTES = 5
@@ -89,8 +91,29 @@ def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
         if width is None:
             yield f"{score}\t{flag}\t{verdict}\t{text}"
         else:
-            line = f"{score:5}  {flag:17}  {verdict:9}  {text}"
-            yield line if len(line) <= width else f"{line[: width - 1]}…"
+            yield _cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
+        yield from reason_lines(row.get("reasons") or (), width)
+
+
+def live_lines(after: Followed) -> Iterator[str]:
+    """One line after a turn: its number and score, who did what, the living, most suspect first; then its reasons."""
+    turn = after.turn
+    did = {SAID: "", VOTED: f" votes for {turn.target}", SILENT: " is silent"}.get(turn.kind, f" is {turn.kind}")
+    score = "–" if after.score is None else f"{after.score:.3f}"
+    suspects = "  ".join(f"{plain(name)} {p:.2f}" for name, p in after.players.items())
+    yield _cut(f"{after.number:3}  {score:5}  {_cut(plain(turn.player + did), 22):22}  {suspects}", _WIDTH)
+    yield from reason_lines(map(str, after.reasons), _WIDTH)
+
+
+def reason_lines(reasons: Iterable[str], width: int | None) -> Iterator[str]:
+    """Indented lines, below that of their score."""
+    for reason in reasons:
+        line = f"    {plain(reason)}"
+        yield line if width is None else _cut(line, width)
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def _show_confidence(console: Console, confidence: Confidence) -> None:

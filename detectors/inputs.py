@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -11,17 +11,18 @@ import polars as pl
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
+from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
 from liescope.labeling.audiences import Heard, known_before
 from liescope.labeling.reading_notes import LOST_TEXT
 
 NO_TEXT = "no text"
 COLUMNS = (
     *("statement_id", "text", "speaker", "speaker_model", "game_id", "names", "alive", "audience", "context"),
-    "read_notes",
+    *("game", "deceivers", "read_notes"),
 )
 """What is read of a row; its other columns are not even loaded from a file."""
 
-Turn = tuple[str, str]
+Said = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,67 +36,108 @@ class Statement:
 
 
 @dataclass(slots=True)
+class _Game:
+    """A game as far as its rows were read."""
+
+    key: str = ""
+    rules: str = ""
+    deceivers: int | None = None
+    turns: list[Turn] = field(default_factory=list)
+    said: list[Heard[Said]] = field(default_factory=list)
+    players: set[str] = field(default_factory=set)
+    """Everyone who has spoken, and who was alive, by its rows."""
+
+
+@dataclass(slots=True)
 class StatementReader:
     """Turns statements into examples, in order, and remembers the game they come from.
 
     context: how many earlier statements the detector reads; names: used as players' names if a statement comes
-    without any. A row with a `game_id` and no `context` has as its context the earlier rows of that game that all in
-    its `audience` (empty or absent: everyone) had heard; the names of a game are its `names`, or `alive` and everyone
-    who has spoken in it so far.
+    without any; target: what is asked about each. A row with a `game_id` and no `context` has as its context the
+    earlier rows of that game that all in its `audience` (empty or absent: everyone) had heard, and is shown to
+    detectors of whole games with all rows before it; the names of a game are its `names`, or `alive` and everyone who
+    has spoken in it so far.
     """
 
     context: int
     names: Collection[str] = ()
-    _game: str | None = None
-    _turns: list[Heard[Turn]] = field(default_factory=list)
-    _speakers: set[str] = field(default_factory=set)
+    target: str = "role"
+    _game: _Game = field(default_factory=_Game)
 
     def read(self, number: int, given: object) -> Statement:
         """Statement `number` (from 0, for messages). Raises UsageError if it is not a statement."""
+        return self.read_all([(number, given)])[0]
+
+    def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
+        """Numbered statements, as `read` does it one by one; those of a game share its transcript."""
+        read = [self._read(number, one) for number, one in given]
+        turns = {id(game): tuple(game.turns) for _, game, _, _ in read if game}
+        shared: dict[tuple[int, tuple[str, ...]], Transcript] = {}
+        found = []
+        for statement, game, names, upto in read:
+            if game is None or statement.example is None:
+                found.append(statement)
+                continue
+            if (id(game), names) not in shared:
+                shared[id(game), names] = Transcript(game.key, names, turns[id(game)], game.rules, game.deceivers)
+            seen = Moment(shared[id(game), names], upto)
+            found.append(replace(statement, example=replace(statement.example, seen=seen)))
+        return found
+
+    def _read(self, number: int, given: object) -> tuple[Statement, _Game | None, tuple[str, ...], int]:
+        """A statement; the game that it is to be seen in, if any, with who is known to play, and how many turns."""
         if isinstance(given, str) or given is None:
-            return self._statement({"text": given}, number)
-        if isinstance(given, Mapping):
-            if "text" not in given:
-                raise UsageError(f"statement {number + 1} has no 'text'; it has: {', '.join(map(str, given))[:200]}")
-            return self._statement(given, number)
-        raise UsageError(
-            f"statement {number + 1} is of type {type(given).__name__}; give a string, or a mapping with 'text' and, "
-            "if you have them, 'speaker', 'names' and 'context'"
-        )
+            given = {"text": given}
+        if not isinstance(given, Mapping):
+            raise UsageError(
+                f"statement {number + 1} is of type {type(given).__name__}; give a string, or a mapping with 'text' "
+                "and, if you have them, 'speaker', 'names' and 'context'"
+            )
+        if "text" not in given:
+            raise UsageError(f"statement {number + 1} has no 'text'; it has: {', '.join(map(str, given))[:200]}")
+        statement = self._statement(given, number)
+        game = self._game if self._game.key and _absent(given.get("context")) else None
+        names = _words(given.get("names")) or sorted(self._game.players)
+        if statement.example and statement.example.speaker not in names:
+            names.append(statement.example.speaker)
+        return statement, game, tuple(names), len(self._game.turns)
 
     def _statement(self, row: Mapping[str, Any], number: int) -> Statement:
         text = _text(row["text"], number)
         speaker = _word(row.get("speaker")) or SPEAKER_TOKEN
         said = self._context(row, number)
         names = self._names_of(row, speaker, said)
-        game = _word(row.get("game_id"))
+        game = self._game
         key = _word(row.get("statement_id")) or None
         if is_lost(text, _words(row.get("read_notes"))):
             return Statement(key, text, None, LOST_TEXT)
-        if game:
-            self._turns.append((_audience(row), (speaker, text)))
-            self._speakers.add(speaker)
+        if game.key:
+            game.turns.append(Turn(SAID, speaker, text, audience=_audience(row), key=key or ""))
+            game.said.append((_audience(row), (speaker, text)))
+            game.players.update((speaker, *_words(row.get("alive"))))
         if not clean(text).strip():
             return Statement(key, text, None, NO_TEXT)
         before = tuple(said[-self.context :]) if self.context else ()
-        example = Example(key or "", game, speaker, _word(row.get("speaker_model")), text, names, before)
-        return Statement(key, text, example, None)
+        model = _word(row.get("speaker_model"))
+        return Statement(
+            key, text, Example(key or "", game.key, speaker, model, text, names, before, self.target), None
+        )
 
-    def _context(self, row: Mapping[str, Any], number: int) -> list[Turn]:
+    def _context(self, row: Mapping[str, Any], number: int) -> list[Said]:
         game = _word(row.get("game_id"))
-        if game != self._game:
-            self._game, self._turns, self._speakers = game, [], set()
+        if game != self._game.key:
+            self._game = _Game(game, _word(row.get("game")), _count(row.get("deceivers"), number))
         given = row.get("context")
         if _absent(given):
-            return list(known_before(self._turns, _audience(row), self.context))
+            return list(known_before(self._game.said, _audience(row), self.context))
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise UsageError(f"statement {number + 1}: 'context' must be a list of earlier statements, oldest first")
         return [_turn(turn, number) for turn in given]
 
-    def _names_of(self, row: Mapping[str, Any], speaker: str, said: Sequence[Turn]) -> tuple[str, ...]:
+    def _names_of(self, row: Mapping[str, Any], speaker: str, said: Sequence[Said]) -> tuple[str, ...]:
         if own := _words(row.get("names")):
             return tuple(own)
-        known = {speaker, *(who for who, _ in said), *self._speakers, *_words(row.get("alive")), *self.names}
+        known = {speaker, *(who for who, _ in said), *self._game.players, *_words(row.get("alive")), *self.names}
         return tuple(sorted(known - {SPEAKER_TOKEN, PLAYER_TOKEN, ""}))
 
 
@@ -131,7 +173,7 @@ def _text(value: object, number: int) -> str:
     return value
 
 
-def _turn(turn: object, number: int) -> Turn:
+def _turn(turn: object, number: int) -> Said:
     """An earlier statement: a string, a pair (speaker, text), or a mapping with `text` and, optionally, `speaker`."""
     if isinstance(turn, str):
         return PLAYER_TOKEN, turn
@@ -143,6 +185,19 @@ def _turn(turn: object, number: int) -> Turn:
         f"statement {number + 1}: each entry of 'context' must be a string, a pair (speaker, text), or a mapping with "
         "'speaker' and 'text'"
     )
+
+
+def _count(value: object, number: int) -> int | None:
+    """How many deceive; a text, as CSV has it, is read as a number."""
+    if _absent(value) or value == "":
+        return None
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(f"statement {number + 1}: 'deceivers' is {str(value)[:40]!r}; give how many players deceive")
+    return value
 
 
 def _absent(value: object) -> bool:

@@ -11,9 +11,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, examples_of
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.reasons import Reason
 from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript
 
 Progress = Callable[[str, int, int], None]
@@ -136,6 +138,15 @@ class Detector(ABC):
             {name: found[name] for name in transcript.alive(upto)},
             {at: found[example.speaker] for at, example in statements.items()},
         )
+
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:  # noqa: ARG002
+        """By example, what weighs most for or against its being deceptive, strongest first. Raises UsageError for a
+        kind that gives no reasons.
+        """
+        from liescope.detectors.registry import DETECTORS, detector_class
+
+        able = [kind for kind in DETECTORS if detector_class(kind).explain is not Detector.explain]
+        raise UsageError(f"{self.kind} gives no reasons for its scores; {' and '.join(able)} do")
 
     @classmethod
     def try_each(

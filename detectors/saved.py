@@ -26,13 +26,14 @@ from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
+from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, read_model_file
 from liescope.detectors.model_hub import model_folder
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
 from liescope.detectors.registry import load_parts
-from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript
+from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript, Turn
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
@@ -72,31 +73,44 @@ class LoadedDetector:
 
     def reader(self) -> StatementReader:
         """Reads statements for this detector, one after another, in order of play."""
-        return StatementReader(self.file.text.context, tuple(self.file.training.names))
+        return StatementReader(self.file.text.context, tuple(self.file.training.names), self.file.target)
 
-    def score(self, statements: Any, *, coverage: float = COVERAGE, progress: bool = False) -> pl.DataFrame:
+    def score(
+        self, statements: Any, *, coverage: float = COVERAGE, reasons: int = 0, progress: bool = False
+    ) -> pl.DataFrame:
         """The probability that each statement is deceptive; see `liescope.score`."""
         with shown(progress) as show:
-            tables = list(self.score_stream(each_statement(statements), show, coverage))
-        found = pl.concat(tables) if tables else self.score_batch([])
+            tables = list(self.score_stream(each_statement(statements), show, coverage, reasons))
+        found = pl.concat(tables) if tables else self.score_batch([], reasons=reasons)
         return found if found["statement_id"].null_count() < found.height else found.drop("statement_id")
 
     def score_stream(
-        self, statements: Iterable[object], progress: Progress = silent, coverage: float = COVERAGE
+        self,
+        statements: Iterable[object],
+        progress: Progress = silent,
+        coverage: float = COVERAGE,
+        reasons: int = 0,
     ) -> Iterator[pl.DataFrame]:
         """Tables of scores, one for each few thousand statements, in their order."""
+        if reasons:
+            self.detector.explain([])
         reader, given, before = self.reader(), enumerate(statements), 0
-        while batch := [reader.read(number, one) for number, one in islice(given, WINDOW)]:
-            yield self.score_batch(batch, _after(before, len(batch), progress), coverage)
+        while batch := reader.read_all(islice(given, WINDOW)):
+            yield self.score_batch(batch, _after(before, len(batch), progress), coverage, reasons)
             before += len(batch)
 
     def score_batch(
-        self, statements: Sequence[Statement], progress: Progress = silent, coverage: float = COVERAGE
+        self,
+        statements: Sequence[Statement],
+        progress: Progress = silent,
+        coverage: float = COVERAGE,
+        reasons: int = 0,
     ) -> pl.DataFrame:
         """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr, verdict,
-        score_null.
+        score_null, and reasons if any are asked for.
         """
-        found = self.probabilities([one.example for one in statements if one.example is not None], progress)
+        asked = [one.example for one in statements if one.example is not None]
+        found = self.probabilities(asked, progress)
         progress("scoring statements", 1, 1)
         sets = self.file.confidence.labels
         given = verdicts(sets.allowed(found, coverage)) if sets else [None] * len(found)
@@ -122,7 +136,13 @@ class LoadedDetector:
             for level, at in self.thresholds.items()
             if level in LEVELS
         }
-        return table.with_columns(**flags).select("statement_id", "text", "score", *flags, "verdict", "score_null")
+        scores = table.with_columns(**flags).select("statement_id", "text", "score", *flags, "verdict", "score_null")
+        return scores.with_columns(self._reasons(statements, reasons)) if reasons else scores
+
+    def _reasons(self, statements: Sequence[Statement], most: int) -> pl.Series:
+        given = iter(self.detector.explain([one.example for one in statements if one.example], most))
+        said = [[str(one) for one in next(given)] if statement.example else None for statement in statements]
+        return pl.Series("reasons", said, pl.List(pl.String))
 
     def probabilities(
         self, examples: Sequence[Example], progress: Progress = silent
@@ -156,6 +176,13 @@ class LoadedDetector:
             {at: players[turn.player] for at, turn in transcript.said(upto) if turn.text.strip()},
             self.file.confidence.suspects_at(moment, players, coverage),
         )
+
+    def follow(self, game: Transcript, turns: Iterable[Turn], *, reasons: int = 0) -> Iterator[Followed]:
+        """Follow a game as it is played: after each turn, the score of the statement and who is suspected, as far as
+        can be told by then. game: the table, with the turns before, if any; reasons: how many to give for each score.
+        Raises UsageError if the kind gives no reasons and some are asked for.
+        """
+        return follow(self, game, turns, reasons)
 
 
 def _after(before: int, rows: int, progress: Progress) -> Progress:

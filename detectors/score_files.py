@@ -178,4 +178,6 @@ def _parquet_writer(path: Path) -> Iterator[Write]:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return cell("; ".join(value))
     return cell(value) if isinstance(value, str) else value

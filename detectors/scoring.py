@@ -40,6 +40,7 @@ def score(
     statements: Any,
     *,
     coverage: float = COVERAGE,
+    reasons: int = 0,
     progress: bool = False,
 ) -> pl.DataFrame:
     """The probability that each statement is deceptive.
@@ -62,14 +63,17 @@ def score(
     0.5 to 0.99: of deceptive statements at most 1 - coverage are called honest, of honest ones at most as many
     deceptive. On games unlike them (other speaking models, another game) nothing is promised.
 
-    Raises UsageError for something that is not a statement or a coverage out of range, BadData for a folder that is not
-    a model, MissingExtra.
+    reasons: how many words or claims to name for each score, those that weigh most in its log-odds, in a column
+    `reasons`; for the kinds that have them.
+
+    Raises UsageError for something that is not a statement, a coverage out of range or a kind without reasons, BadData
+    for a folder that is not a model, MissingExtra.
 
     Example:
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
     detector = model if isinstance(model, LoadedDetector) else load(model)
-    return detector.score(statements, coverage=coverage, progress=progress)
+    return detector.score(statements, coverage=coverage, reasons=reasons, progress=progress)
 
 
 def score_file(
@@ -78,14 +82,16 @@ def score_file(
     *,
     out: str | os.PathLike[str],
     coverage: float = COVERAGE,
+    reasons: int = 0,
     overwrite: bool = False,
     progress: bool = False,
 ) -> ScoredFile:
     """Score the statements of a file into another, a few thousand at a time, so that memory use stays flat.
 
-    model, coverage: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column `text` and any
-    other that `score` reads, or an iterable of statements; out: a file with one of these endings, which gets the
-    columns of `score`, one row for each statement, in order. It appears when it is complete, however the scoring ends.
+    model, coverage, reasons: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column `text`
+    and any other that `score` reads, or an iterable of statements; out: a file with one of these endings, which gets
+    the columns of `score`, one row for each statement, in order. It appears when it is complete, however the scoring
+    ends.
     overwrite: replace an existing `out`.
 
     Raises what `score` raises, UsageError for an ending or an `out` that is taken or cannot be written, and BadData for
@@ -98,8 +104,8 @@ def score_file(
     name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
     if isinstance(statements, str | os.PathLike):
         with statements_of(Path(statements)) as (rows, share):
-            return _score_into(detector, name, rows, share, Path(out), coverage, overwrite, progress)
-    return _score_into(detector, name, statements, lambda: 1.0, Path(out), coverage, overwrite, progress)
+            return _score_into(detector, name, rows, share, Path(out), coverage, reasons, overwrite, progress)
+    return _score_into(detector, name, statements, lambda: 1.0, Path(out), coverage, reasons, overwrite, progress)
 
 
 def _score_into(
@@ -109,6 +115,7 @@ def _score_into(
     share: Share,
     out: Path,
     coverage: float,
+    reasons: int,
     overwrite: bool,
     progress: bool,
 ) -> ScoredFile:
@@ -119,10 +126,10 @@ def _score_into(
         def estimated(what: str, done: int, read: int) -> None:
             show(what, done, max(read, round(read / (share() or 1.0))))
 
-        for table in model.score_stream(statements, estimated, coverage):
+        for table in model.score_stream(statements, estimated, coverage, reasons):
             write(table)
             rows += table.height
             scored += table["score"].count()
         if not rows:
-            write(model.score_batch([]))
+            write(model.score_batch([], reasons=reasons))
     return ScoredFile(name, out, rows, scored, time.perf_counter() - began, model.detector.notes)

@@ -21,13 +21,14 @@ from liescope.common.reading import Reading as Opening
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.table_head import solve
 from liescope.detectors.kinds.view_options import ViewOptions
-from liescope.detectors.kinds.whole_game import Asked, Lesson, Question, WholeGameDetector, lesson
+from liescope.detectors.kinds.whole_game import Asked, Lesson, Question, WholeGameDetector, lesson, question
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.counted import CLAIMS, Counted, Reading
 from liescope.detectors.view.posterior import Floats
+from liescope.detectors.view.reasons import Reason
 from liescope.detectors.view.transcript import Moment
 
 _FEATURES, _WEIGHTS = "features.json", "weights.npy"
@@ -39,17 +40,6 @@ class LinearOptions(ViewOptions):
 
     words: int = Field(default=2, ge=1, le=5, description="n-grams of 1 to this many words")
     min_count: int = Field(default=3, ge=1, description="views that a feature must occur in")
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """What speaks for or against a candidate. field: where it stands; feature: the words or the claim; weight: what it
-    adds to the candidate's log-odds, against the mean of the table.
-    """
-
-    field: str
-    feature: str
-    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +106,24 @@ class LinearDetector(WholeGameDetector):
         """What weighs most for or against a player at a moment of a game, of all that is in its view, strongest first.
         Raises KeyError for a player who is not at the table.
         """
-        features = self._features(Question(moment).candidates())
-        row = {name: at for at, name in enumerate(moment.transcript.names)}[player]
-        against = features.toarray()
-        added = np.where(against[row] > 0, against[row] - against.mean(axis=0), 0.0) * self._weights
-        named = [(name, feature) for name, part in self._parts.items() for feature in part.features]
+        return self._reasons(Question(moment), player, self._named(), most)
+
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
+        named = self._named()
+        return [self._reasons(question(example), example.speaker, named, most) for example in examples]
+
+    def _reasons(self, asked: Question, player: str, named: Sequence[tuple[str, str]], most: int) -> list[Reason]:
+        table = asked.candidates()
+        against = self._features(table).toarray()
+        row = {candidate.player: at for at, candidate in enumerate(table)}[player]
+        mean = against.mean(axis=0) if asked.focus is None else 0.0
+        added = np.where(against[row] > 0, against[row] - mean, 0.0) * self._weights
         strongest = [at for at in np.argsort(-np.abs(added), kind="stable")[:most] if added[at]]
         return [Reason(named[at][0], named[at][1], float(added[at])) for at in strongest]
+
+    def _named(self) -> list[tuple[str, str]]:
+        """(field, feature) of every weight."""
+        return [(name, feature) for name, part in self._parts.items() for feature in part.features]
 
     def save(self, folder: Path) -> None:
         facts = {

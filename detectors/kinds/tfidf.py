@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -16,6 +17,7 @@ from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.view.reasons import Reason
 
 _FILE = "pipeline.skops"
 
@@ -77,6 +79,20 @@ print(pipeline.predict_proba([{text}])[:, 1])
             return np.empty((0, 2))
         texts = [textualize(example, self.text) for example in examples]
         return np.asarray(self._model.predict_proba(texts), dtype=np.float64)
+
+    def explain(self, examples: Sequence[Example], most: int = 5) -> list[list[Reason]]:
+        if not examples:
+            return []
+        counted, head = self._model["text"], self._model["head"]
+        named = [feature.partition("__") for feature in counted.get_feature_names_out()]
+        features = counted.transform([textualize(example, self.text) for example in examples]).tocsr()
+        found = []
+        for start, end in pairwise(features.indptr):
+            at = features.indices[start:end]
+            added = features.data[start:end] * head.coef_[0, at]
+            strongest = [i for i in np.argsort(-np.abs(added), kind="stable")[:most] if added[i]]
+            found.append([Reason(named[at[i]][0], named[at[i]][2], float(added[i])) for i in strongest])
+        return found
 
     @classmethod
     def try_each(
