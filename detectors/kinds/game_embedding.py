@@ -39,6 +39,8 @@ _CLAIMS, _WEIGHTS = "claims.json", "weights.npy"
 _LARGEST = 2**24
 _LEAST = 3
 """Views that a claim must occur in."""
+_AT_ONCE = 4096
+"""Candidates that are scored at a time: their features take some 50 MB."""
 
 
 class GameEmbeddingOptions(ViewOptions, BodyOptions):
@@ -78,7 +80,9 @@ class GameEmbeddingDetector(WholeGameDetector):
         progress("fitting game-embedding", 1, 1)
 
     def scores(self, candidates: Sequence[Candidate], progress: Progress) -> Floats:
-        return np.asarray(self._features(candidates, progress) @ self._weights + self._offset)
+        parts = (candidates[at : at + _AT_ONCE] for at in range(0, len(candidates), _AT_ONCE))
+        found = [self._features(part, progress) @ self._weights + self._offset for part in parts]
+        return np.concatenate([np.empty(0), *found])
 
     @classmethod
     def base_model(cls, options: DetectorOptions) -> str | None:

@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData
 from liescope.detectors.examples import Labelled, examples_of
+from liescope.detectors.kinds import game_embedding
 from liescope.detectors.kinds.game_embedding import GameEmbeddingDetector
 from liescope.detectors.registry import load_parts
 from liescope.detectors.sentence_body import LOCAL
@@ -27,6 +28,17 @@ def test_a_habit_towards_others_is_seen_through_the_claims(tiny_encoder: Path) -
     assert roc_auc_score(test.y, whole.predict_whole(test.examples)) > 0.9
     words = fitted("game-embedding", train, encoder=str(tiny_encoder), fields="own")
     assert abs(roc_auc_score(test.y, words.predict_whole(test.examples)) - 0.5) < 0.1
+
+
+def test_scores_do_not_depend_on_how_many_are_asked_for_at_once(
+    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, test = planted(2)
+    whole = fitted("game-embedding", train, encoder=str(tiny_encoder), moments=0)
+    before = whole.predict_proba(test.examples)
+    monkeypatch.setattr(game_embedding, "_AT_ONCE", 7)
+    assert np.allclose(whole.predict_proba(test.examples), before)
+    assert whole.predict_game(Transcript("mute", NAMES, (), "mini-mafia", 2)).statements == {}
 
 
 def echoed(games: int, seed: int) -> Labelled:
