@@ -22,6 +22,7 @@ EVIL, GOOD, SEER = "evil", "good", "seer"
 _LIKE = "mafia"  # whose words are looked for in games that Liescope cannot play
 _SEERS = ("detective", "seer", "cop")
 _MANY = 3
+_LATE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class ClaimGraph:
         """
         turns = self.transcript.turns[:upto]
         links = [link for link in self.links if link.place < len(turns) and (votes or link.kind != VOTED)]
-        now = [f"now:{link.sort}" for link in links if link.place == focus]
+        now = [] if focus is None else [*_of_statement(self.transcript, focus)]
+        now += [f"now:{link.sort}" for link in links if link.place == focus]
         return [*now, *_of_player(player, links), *_of_table(player, links), *_of_turns(player, turns, votes)]
 
 
@@ -153,11 +155,33 @@ def _of_turns(player: str, turns: Sequence[Turn], votes: bool) -> Iterator[str]:
     said = [turn for turn in turns if turn.kind == SAID]
     own = [turn for turn in said if turn.player == player]
     yield f"spoke:{min(len(own), _MANY)}"
+    speakers = len({turn.player for turn in said})
+    yield f"talks:{_beside(len(own) * speakers, len(said))}"
+    if own:
+        length = sum(len(turn.text) for turn in own) / len(own)
+        yield f"statements:{_beside(length * len(said), sum(len(turn.text) for turn in said))}"
     for turn in turns:
         if turn.player == player and (turn.kind in (SILENT, KILLED) or (votes and turn.kind == EXILED)):
             yield turn.kind
     if said and said[0].player == player:
         yield "spoke first"
+
+
+def _beside(own: float, usual: float) -> str:
+    """How much beside what is usual at the table: less than two thirds, more than one and a half, or between."""
+    return "less" if own * 1.5 < usual else "more" if own > usual * 1.5 else "usual"
+
+
+def _of_statement(transcript: Transcript, focus: int) -> Iterator[str]:
+    """How long a statement is, when it comes, and how it stands in the conversation of those who hear it."""
+    asked = transcript.turns[focus]
+    heard = [turn for _, turn in transcript.said(focus) if turn.audience == asked.audience]
+    yield f"length:{len(asked.text.split()).bit_length()}"
+    yield f"day:{min(asked.day, _LATE)}"
+    yield f"talked:{len(heard).bit_length()}"
+    yield "answer" if heard and heard[-1].player != asked.player else "more" if heard else "opening"
+    if asked.text.rstrip().endswith("?"):
+        yield "question"
 
 
 def _is_seer(link: Link) -> bool:

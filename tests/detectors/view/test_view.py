@@ -93,3 +93,19 @@ def test_a_transcript_of_a_corpus_has_every_statement_in_order_and_nothing_hidde
         shown = repr([turn for turn in transcript.turns if turn.kind != SAID])
         assert "mafioso" not in shown
         assert "detective" not in shown
+
+
+def test_how_much_a_player_talks_is_told_beside_the_others_of_its_table() -> None:
+    talk = game(*[said("Ada", "A long and winding speech.")] * 4, said("Bo", "No."), said("Cy", "Yes, indeed."))
+    graph = claim_graph(talk)
+    assert {"talks:more", "statements:usual"} <= set(graph.relations("Ada"))
+    assert {"talks:less", "statements:less"} <= set(graph.relations("Bo"))
+    assert "talks:less" in graph.relations("Di")
+
+
+def test_a_statement_is_told_by_its_place_in_the_talk_of_those_who_hear_it() -> None:
+    talk = game(said("Ada", "Peace?", "Ada", "Bo"), said("Cy", "Hello."), said("Bo", "Gladly.", "Ada", "Bo"))
+    graph = claim_graph(talk)
+    assert {"opening", "question", "talked:0", "length:1"} <= set(graph.relations("Ada", 1, focus=0))
+    assert {"answer", "talked:1"} <= set(graph.relations("Bo", 3, focus=2))
+    assert "question" not in graph.relations("Ada", 1)
