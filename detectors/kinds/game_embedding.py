@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from liescope.common.encoder_folder import encoder_folder
 from liescope.common.reading import Reading as Opening
 from liescope.detectors.kinds.table_head import solve
-from liescope.detectors.kinds.view_options import ViewOptions
+from liescope.detectors.kinds.view_options import WeighedOptions
 from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress
@@ -43,7 +43,7 @@ _AT_ONCE = 4096
 """Candidates that are scored at a time: their features take some 50 MB."""
 
 
-class GameEmbeddingOptions(ViewOptions, BodyOptions):
+class GameEmbeddingOptions(WeighedOptions, BodyOptions):
     """The fields of a view, and the encoder that reads them."""
 
 

@@ -4,50 +4,44 @@ table.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field
 
+from liescope.common.reading import Reading
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.detector import FineTunedDetector
 from liescope.detectors.fine_tuning.game_loss import FALSE, TRUE, UNTOLD, Table, collate, table_loss
-from liescope.detectors.fine_tuning.game_text import ORDER, add_marks, fit_views, game_text
+from liescope.detectors.fine_tuning.game_text import add_marks, fit_views, game_text
 from liescope.detectors.fine_tuning.held_out import held_out_rows
 from liescope.detectors.fine_tuning.loop import fine_tune
 from liescope.detectors.fine_tuning.options import FineTuningOptions
+from liescope.detectors.kinds.table_head import prevalent
+from liescope.detectors.kinds.view_options import ViewOptions
 from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector, lesson
+from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
 from liescope.detectors.view.posterior import Floats
 from liescope.detectors.view.transcript import Transcript
 
+_OFFSET = "offset.json"
 
-class GameEncoderOptions(FineTuningOptions):
+
+class GameEncoderOptions(ViewOptions, FineTuningOptions):
     """What is read of a game, and how the encoder learns."""
 
     batch_size: int = Field(default=8, ge=1, description="tables at a time")
-    max_length: int = Field(default=256, ge=8, description="tokens read of a candidate's view")
-    fields: str = Field(
-        default="own,before,about,rest,claims",
-        description="what is read: the candidate's words, those before the statement in question, others' words about "
-        "it, the rest, claims",
-    )
-    votes: bool = Field(default=True, description="read votes once they are public")
-    moments: int = Field(default=2, ge=0, description="moments of each game to learn at, beside its end")
-    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
-
-    @field_validator("fields")
-    @classmethod
-    def _known_fields(cls, value: str) -> str:
-        named = value.split(",")
-        if not value or len(set(named)) < len(named) or set(named) - {*ORDER}:
-            raise ValueError(f"name fields once each, of {', '.join(ORDER)}")
-        return value
+    max_length: int = Field(default=512, ge=8, description="tokens read of a candidate's view")
 
 
 class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
@@ -58,6 +52,7 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
     library = "liescope"
 
     options: GameEncoderOptions
+    _offset: float = 0.0
 
     @property
     def moments(self) -> int:
@@ -80,7 +75,7 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
         self._fine_tune(lesson, None, progress)
 
     def scores(self, candidates: Sequence[Candidate], progress: Progress) -> Floats:
-        return np.asarray(self._logits(self._views(candidates)[0], progress)[:, 0])
+        return np.asarray(self._logits(self._views(candidates)[0], progress)[:, 0]) + self._offset
 
     def _fine_tune(self, learn: Lesson, check: Lesson | None, progress: Progress) -> None:
         """Learn from a lesson, and choose the epoch on another, if there is one."""
@@ -96,6 +91,23 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
         make_batch = partial(collate, tokenizer=self._tokenizer)
         o = self.options
         self._finish(fine_tune(self._model, new, tables, others, make_batch, table_loss, o, o.batch_size, progress))
+        self._offset = 0.0
+        seen = check if others and check else learn
+        if (seen.tables.deceivers >= 0).all():  # nothing that was learned says where a score alone stands
+            self._offset = prevalent(self.scores(seen.candidates, progress), seen.tables)
+
+    def save(self, folder: Path) -> None:
+        super().save(folder)
+        (folder / _OFFSET).write_text(json.dumps(self._offset), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
+        detector = super().load(folder, text, options)
+        with Reading(folder / _OFFSET, "train the detector again"):
+            detector._offset = float(json.loads((folder / _OFFSET).read_text(encoding="utf-8")))
+            if not math.isfinite(detector._offset):
+                raise ValueError("it is not a number")
+        return detector
 
     def _tables(self, lesson: Lesson) -> tuple[list[Table], int]:
         rows, cut = self._views(lesson.candidates)

@@ -20,7 +20,7 @@ from liescope.common.errors import UsageError
 from liescope.common.reading import Reading as Opening
 from liescope.detectors.examples import Example
 from liescope.detectors.kinds.table_head import solve
-from liescope.detectors.kinds.view_options import ViewOptions
+from liescope.detectors.kinds.view_options import WeighedOptions
 from liescope.detectors.kinds.whole_game import Asked, Lesson, Question, WholeGameDetector, lesson, question
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress
@@ -35,7 +35,7 @@ _FEATURES, _WEIGHTS = "features.json", "weights.npy"
 _LARGEST = 2**29
 
 
-class LinearOptions(ViewOptions):
+class LinearOptions(WeighedOptions):
     """What is counted in the fields of a view."""
 
     words: int = Field(default=2, ge=1, le=5, description="n-grams of 1 to this many words")

@@ -32,10 +32,10 @@ def solve(features: Any, learned: Lesson, penalties: Floats) -> tuple[Floats, fl
     if not found.success:
         raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
     weights, offset = found.x[:-1], float(found.x[-1])
-    return weights, offset if loose else _prevalent(rows @ weights, learned.tables)
+    return weights, offset if loose else prevalent(rows @ weights, learned.tables)
 
 
-def _prevalent(scores: Floats, tables: Tables) -> float:
+def prevalent(scores: Floats, tables: Tables) -> float:
     """The offset at which the mean probability is the share of those who deceive."""
     from scipy.optimize import brentq
     from scipy.special import expit

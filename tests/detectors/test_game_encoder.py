@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -121,6 +122,19 @@ def test_the_epoch_is_chosen_on_tables_of_a_model_that_sits_at_none_of_the_other
     assert len(lesson([data.examples[i] for i in check], data.y[check], 0).candidates) == 4 * len(
         np.unique(data.groups[check])
     )
+
+
+def test_where_nobody_says_how_many_deceive_the_mean_probability_is_their_share(
+    make_corpus: Corpus, tiny_encoder: Path
+) -> None:
+    corpus = make_corpus(games=20)
+    data = labelled(read_statements(corpus, ["train"]), "role", 0, read_transcripts(corpus))
+    options = {"encoder": str(tiny_encoder), "max_steps": 2, "moments": 0, "held_out": 0.0}
+    detector = make("game-encoder", TextConfig(), options).fit(data.examples, data.y, data.groups)
+    games = {e.game_id: e.seen.transcript for e in data.examples if e.seen}
+    loose = [Moment(replace(game, deceivers=None)) for game in games.values()]
+    found = [p for players in detector.player_posteriors(loose) for p in players.values()]
+    assert np.mean(found) == pytest.approx(1 / 4, abs=1e-3)
 
 
 def test_fields_are_named_once_each() -> None:
