@@ -94,9 +94,9 @@ class LinearDetector(WholeGameDetector):
         first._parts = parts
         values, found = first._features(asked.candidates), []
         for one in untrained:
-            one._parts = parts
-            weights, offset = solve(features, learned, one._penalties())
-            found.append(asked.answers(values @ weights + offset))
+            one._parts, one._counts = parts, first._counts
+            one._weights, one._offset = solve(features, learned, one._penalties())
+            found.append(asked.answers(values @ one._weights + one._offset))
         return np.stack(found)
 
     def scores(self, candidates: Sequence[Candidate], _progress: Progress) -> Floats:

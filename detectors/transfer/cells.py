@@ -77,7 +77,7 @@ def figures(table: Table, scores: Sequence[Scores], draws: int, seed: int, progr
                 cells.append({**where, **own, **measure.statements(its, values, reason)})
                 auroc |= {name: values} if metric == AUROC else {}
             cells += [{**where, **figure} for figure in player_figures(table, measure, part.players, part.by, test)]
-            for name, within in _slices(table, part.unheard) if train in (test, EVERYTHING) else ():
+            for name, within in _slices(table, part.unheard) if part.protocol != PAIR or train == test else ():
                 for kind, form in MAIN.items():
                     its = _defined(rows[within[rows]], made[form])
                     reason = why or why_one_class(table.y[its], SLICE_WORDS[name])

@@ -25,7 +25,8 @@ Setting = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A kind of detector and its settings. fixed: options that are given; grid: values to choose among, by option;
+    """A kind of detector and its settings. variant: what sets it apart from
+    the kind, if anything; fixed: options that are given; grid: values to choose among, by option;
     `context`, in either, is that of the text.
     """
 
@@ -34,6 +35,11 @@ class Recipe:
     fixed: Setting
     grid: Mapping[str, Sequence[Any]]
     seed: int
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.detector.kind}{self.variant}"
 
     def settings(self) -> list[Setting]:
         """Every combination of the grid, those with equal context next to each other."""

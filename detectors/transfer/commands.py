@@ -10,6 +10,7 @@ import typer
 
 from liescope.common.console import emit
 from liescope.common.declared_options import with_declared
+from liescope.common.errors import UsageError
 from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
@@ -45,6 +46,13 @@ def transfer(
     only: Annotated[
         str | None, typer.Option(metavar="PROTOCOL", help="left-out or pair, to skip the other. \\[default: both]")
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="N,…", help="Learn from so many games of a unit that is left out too: 30,100,300."),
+    ] = None,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Also without each field that a detector reads, and without votes.")
+    ] = False,
     draws: Annotated[int, typer.Option(min=10, metavar="N", help="Resamples of games for the intervals.")] = 1000,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
@@ -67,6 +75,8 @@ def transfer(
         context=context,
         mask_role_words=mask_role_words,
         protocols=only.replace("-", " ") if only else PROTOCOLS,
+        labels=_numbers(labels or ""),
+        ablate=ablate,
         draws=draws,
         seed=seed,
         out=out,
@@ -77,3 +87,10 @@ def transfer(
         emit(result.to_json())
     else:
         print("\n".join(transfer_lines(result)))
+
+
+def _numbers(given: str) -> list[int]:
+    try:
+        return [int(number) for number in given.split(",") if number]
+    except ValueError as error:
+        raise UsageError(f"--labels {given}: give numbers of games, such as 30,100,300") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,8 +10,8 @@ import polars as pl
 from liescope.common.matrix import Cell
 from liescope.common.report_page import with_interval
 from liescope.detectors.transfer.cells import AUROC, OVER_ROLE, SLICE_WORDS, WITHIN_ROLE
-from liescope.detectors.transfer.forms import FORMS, ONLINE, RETROSPECTIVE, STATEMENT
-from liescope.detectors.transfer.plan import LEFT_OUT, PAIR
+from liescope.detectors.transfer.forms import FORMS, MAIN, ONLINE, RETROSPECTIVE, STATEMENT
+from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, with_labels
 from liescope.detectors.transfer.player_figures import (
     NAMES,
     NAMES_HALF,
@@ -167,6 +167,37 @@ def player_table(by: str, detector: str, cells: pl.DataFrame) -> pl.DataFrame:
         chance = its[NAMES]["prevalence"] if NAMES in its else None
         figures = {words: _cell(its.get(name)) for name, words in PLAYER_METRICS.items()}
         rows.append({"left out": test, "games": most, "by chance": chance, **figures})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def label_table(by: str, detector: str, cells: pl.DataFrame, labels: Sequence[int]) -> pl.DataFrame:
+    """What labelled games of a unit bring: a row for each number of them, on the same games."""
+    here = (pl.col("by") == by) & (pl.col("detector") == detector)
+    rows = []
+    for test in cells.filter(here)["test"].unique(maintain_order=True) if labels else ():
+        for games in (0, *labels):
+            mine = cells.filter(here & (pl.col("test") == test) & (pl.col("protocol") == with_labels(games))).to_dicts()
+            auroc = {row["score"]: row for row in mine if row["metric"] == AUROC}
+            players = {row["metric"]: row for row in mine if row["metric"] in PLAYER_METRICS}
+            if auroc.get(STATEMENT, {}).get("value") is not None:
+                main = {f"{kind}: AUROC": _cell(auroc.get(form)) for kind, form in MAIN.items()}
+                named = {words: _cell(players.get(name)) for name, words in PLAYER_METRICS.items()}
+                scored = auroc[STATEMENT]["games"]
+                rows.append({"left out": test, "labelled games": games, "games scored": scored, **main, **named})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def ablation_table(by: str, names: Sequence[str], headline: pl.DataFrame) -> pl.DataFrame:
+    """Worst and mean AUROC of a detector and of what it is without a field, by protocol and kind of score."""
+    rows = []
+    for name in names:
+        mine = headline.filter((pl.col("by") == by) & (pl.col("detector") == name))
+        found = {"detector": name}
+        for row in mine.filter(pl.col("protocol").is_in([PAIR, LEFT_OUT])).to_dicts():
+            for what in ("worst", "mean"):
+                parts = {"value": row[what], "lo": row[f"{what}_lo"], "hi": row[f"{what}_hi"]}
+                found[f"{row['protocol']}, {row['kind']}: {what}"] = _cell(parts)
+        rows.append(found)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

@@ -47,8 +47,7 @@ def fit_all(
     """Scores by unit, protocol and detector, in the order of the plan. Fits that the store has are read from it."""
     found: list[Scores] = []
     for recipe in recipes:
-        kind = recipe.detector.kind
-        what = f"{kind}: statements learned from"
+        what = f"{recipe.name}: statements learned from"
         named = Keys.of(table, recipe)
         keys = ["" if fit.reason else named.key(fit) for fit in fits]
         known = {
@@ -68,7 +67,7 @@ def fit_all(
         for key, fit in zip(keys, fits, strict=True):
             done = known[key] or Fitted(np.empty(0), np.empty(0), NOTHING_CHOSEN, fit.reason)
             grouped.setdefault((fit.by, fit.protocol, fit.unit), []).append((fit, done))
-        found += [_scores(table, kind, *where, parts) for where, parts in grouped.items()]
+        found += [_scores(table, recipe.name, *where, parts) for where, parts in grouped.items()]
     return found
 
 

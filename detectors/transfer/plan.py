@@ -1,15 +1,18 @@
 """Which detectors are fitted: what each learns from, and which statements it scores.
 
-Two protocols. `pair`: learn from one unit, score every unit; a statement of a game in which the unit speaks is scored
-by a detector that learned from the unit's other games (cross-validation by game). `left out`: learn from every game in
-which a unit does not speak, score the games in which it does. So no statement is ever scored by a detector that has
-seen its game, and a unit that is left out is unheard of in training: no statement of it, and nothing said to it.
+Two protocols, and a third on demand. `pair`: learn from one unit, score every unit; a statement of a game in which the
+unit speaks is scored by a detector that learned from the unit's other games (cross-validation by game). `left out`:
+learn from every game in which a unit does not speak, score the games in which it does. So no statement is ever scored
+by a detector that has seen its game, and a unit that is left out is unheard of in training: no statement of it, and
+nothing said to it. `left out, N labelled games`: learn from N games of the unit too, drawn at random; whatever N, the
+same games are scored, those that are never drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +22,7 @@ from liescope.detectors.transfer.table import UNITS, Rows, Table
 
 PAIR, LEFT_OUT = "pair", "left out"
 PROTOCOLS = (PAIR, LEFT_OUT)
+_LABELLED = "left out, {} labelled games"
 FOLDS = 5
 
 
@@ -36,14 +40,24 @@ class Fit:
     reason: str = ""
 
 
-def plan(table: Table, by: str, seed: int) -> Iterator[Fit]:
-    """Every fit that the cells of one kind of unit need."""
+def with_labels(games: int) -> str:
+    """The protocol that learns from so many games of the unit; 0 for those games scored without."""
+    return _LABELLED.format(games)
+
+
+def plan(table: Table, by: str, seed: int, labels: Sequence[int] = ()) -> Iterator[Fit]:
+    """Every fit that the cells of one kind of unit need. labels: how many games of a unit that is left out to learn
+    from, each time; with 0, it is what is left out and only scores what the others do.
+    """
     units, games, known = table.column(UNITS[by]), table.games, table.labelled
     for unit in names_of(units):
         yield from _from_one(table, by, unit, np.flatnonzero((units == unit) & known), seed)
     for unit in names_of(units):
         its_games = np.isin(games, np.unique(games[units == unit]))
-        yield _fit(table, by, LEFT_OUT, unit, np.flatnonzero(~its_games & known), np.flatnonzero(its_games))
+        rest = np.flatnonzero(~its_games & known)
+        yield _fit(table, by, LEFT_OUT, unit, rest, np.flatnonzero(its_games))
+        if labels:
+            yield from _with_labels(table, by, unit, rest, its_games, sorted({0, *labels}), seed)
 
 
 def names_of(units: NDArray[np.str_]) -> list[str]:
@@ -76,6 +90,24 @@ def _from_one(table: Table, by: str, unit: str, learn: Rows, seed: int) -> Itera
     for number in range(folds):
         held_out = np.isin(games, games[learn][fold == number])
         yield _fit(table, by, PAIR, unit, learn[fold != number], np.flatnonzero(held_out))
+
+
+def _with_labels(
+    table: Table, by: str, unit: str, rest: Rows, its_games: NDArray[np.bool_], labels: Sequence[int], seed: int
+) -> Iterator[Fit]:
+    """No more than half of the unit's games are drawn, and fewer are among those drawn where more are."""
+    games = table.games
+    drawn = np.unique(games[its_games & table.labelled]).tolist()
+    Random(f"{seed}:{unit}").shuffle(drawn)
+    possible = [n for n in labels if 2 * n <= len(drawn)]
+    score = np.flatnonzero(its_games & ~np.isin(games, drawn[: max(possible)]))
+    for n in labels:
+        if n not in possible:
+            why = f"{unit}: {len(drawn):,} games are too few to learn from {n:,} and score the others"
+            yield Fit(by, with_labels(n), unit, rest, score[:0], why)
+        elif max(possible):
+            own = np.flatnonzero(np.isin(games, drawn[:n]) & table.labelled)
+            yield _fit(table, by, with_labels(n), unit, np.sort(np.concatenate([rest, own])), score)
 
 
 def _fit(table: Table, by: str, protocol: str, unit: str, learn: Rows, score: Rows) -> Fit:

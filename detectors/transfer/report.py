@@ -152,6 +152,13 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
         slices = findings.slice_table(by, detector, result.slices, kind)
         title = f"Slices, each {by} left out: {kind} scores ({detector})"
         made.append(Section(f"{name}-slices-{kind}", title, parts, _INTERVALS, table=slices, file="slices.csv"))
+    labels = findings.label_table(by, detector, result.cells, result.settings["labels"])
+    title = f"Each {by} left out: a few of its games labelled ({detector})"
+    made.append(Section(f"{name}-labels", title, _LABELS, _INTERVALS, table=labels, file="cells.csv"))
+    if variants := [one for one in result.settings["ablations"] if one.startswith(f"{detector} without ")]:
+        table = findings.ablation_table(by, [detector, *variants], result.headline)
+        title = f"What each field brings ({by}, {detector})"
+        made.append(Section(f"{name}-ablations", title, _ABLATIONS, _INTERVALS, table=table))
     other = findings.other_figures(by, detector, result.cells)
     beside = (
         "Within deceptive roles and the gain over the role oracle (a scorer that knows the speaker's role) are defined "
@@ -168,6 +175,12 @@ _PLAYERS = (
     "detector is put. Who was killed at night is not counted; equals share. The surer half: the games where the "
     "suspicion is most concentrated.",
 )
+
+_LABELS = (
+    "Trained on every game in which the unit does not speak, and on that many labelled games of the unit, drawn at "
+    "random. Every row of a unit is of the same games, which were never drawn.",
+)
+_ABLATIONS = ("The AUROC of the same detector when it does not read one of its fields, or the votes; worst and mean.",)
 
 _KINDS = {
     ONLINE: "These use only what was said so far.",

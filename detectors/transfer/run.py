@@ -20,7 +20,7 @@ from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cells import Figures, figures
 from liescope.detectors.transfer.choose import Recipe, settings_text
 from liescope.detectors.transfer.fitting import Scores, fit_all
-from liescope.detectors.transfer.plan import PROTOCOLS, names_of, plan
+from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, PROTOCOLS, Fit, names_of, plan
 from liescope.detectors.transfer.store import Store
 from liescope.detectors.transfer.table import UNITS, Table, read_table
 
@@ -92,6 +92,8 @@ def transfer(
     context: int | None = None,
     mask_role_words: bool = False,
     protocols: str | Sequence[str] = PROTOCOLS,
+    labels: Sequence[int] = (),
+    ablate: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
@@ -104,8 +106,9 @@ def transfer(
     scored by a detector that learned from its game. by: the units, one or several of "model" (who speaks), "game" (the
     rules), "corpus" and "source". detector: one or several kinds. target: of all corpora, and "CORPUS=TARGET" for one
     of them. context, options: of the detectors; what is not given is chosen from each kind's `grid`, on inner folds
-    that leave units out too. mask_role_words: as in `train`. protocols: "pair", "left out" or both. draws: resamples of
-    games for the intervals. out: a folder
+    that leave units out too. mask_role_words: as in `train`. protocols: "pair", "left out" or both. labels: how
+    many games of a unit that is left out to learn from too, in further fits. ablate: run the detectors that read fields
+    without each of them, and without votes, too. draws: resamples of games for the intervals. out: a folder
     for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
 
     Raises UnknownName for a unit, detector, target or protocol, UsageError for options, corpora that share a game,
@@ -118,7 +121,11 @@ def transfer(
     for kind in kinds:
         if kind not in UNITS:
             raise UnknownName("unit", kind, UNITS)
-    only = _listed(protocols)
+    only, few = _listed(protocols), sorted(set(labels))
+    if few and (few[0] < 1 or LEFT_OUT not in only):
+        raise UsageError("--labels takes numbers of games from 1, for units that are left out")
+    if ablate:
+        recipes = [one for recipe in recipes for one in (recipe, *_ablations(recipe))]
     for protocol in only:
         if protocol not in PROTOCOLS:
             raise UnknownName("protocol", protocol, PROTOCOLS)
@@ -133,11 +140,11 @@ def transfer(
         table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, target)
         for kind in kinds:
             _check_units(table, kind)
-        fits = [fit for kind in kinds for fit in plan(table, kind, seed) if fit.protocol in only]
+        fits = [fit for kind in kinds for fit in _planned(table, kind, seed, only, few)]
         show = stack.enter_context(shown(progress))
         scores = fit_all(table, fits, recipes, store, show)
         found = figures(table, scores, draws, seed, show)
-        result = _result(table, scores, found, _settings(kinds, recipes, only, mask_role_words, draws, seed))
+        result = _result(table, scores, found, _settings(kinds, recipes, only, few, mask_role_words, draws, seed))
         if out is None:
             return result
         from liescope.detectors.transfer.report import write_report
@@ -145,22 +152,31 @@ def transfer(
         return replace(result, files=tuple(write_report(Path(out), result)))
 
 
+def _planned(table: Table, by: str, seed: int, only: Sequence[str], labels: Sequence[int]) -> list[Fit]:
+    every = plan(table, by, seed, labels)
+    return [fit for fit in every if (PAIR if fit.protocol == PAIR else LEFT_OUT) in only]
+
+
 def _settings(
     kinds: Sequence[str],
     recipes: Sequence[Recipe],
     protocols: Sequence[str],
+    labels: Sequence[int],
     mask_role_words: bool,
     draws: int,
     seed: int,
 ) -> dict[str, Any]:
     """What report.json holds of the request."""
+
+    def told(recipe: Recipe) -> dict[str, Any]:
+        return {"fixed": dict(recipe.fixed), "grid": {name: list(values) for name, values in recipe.grid.items()}}
+
     return {
         "by": list(kinds),
-        "detectors": {
-            recipe.detector.kind: {"fixed": dict(recipe.fixed), "grid": {k: list(v) for k, v in recipe.grid.items()}}
-            for recipe in recipes
-        },
+        "detectors": {recipe.name: told(recipe) for recipe in recipes if not recipe.variant},
+        "ablations": {recipe.name: told(recipe) for recipe in recipes if recipe.variant},
         "protocols": list(protocols),
+        "labels": list(labels),
         "mask_role_words": mask_role_words,
         "draws": draws,
         "seed": seed,
@@ -195,6 +211,21 @@ def _recipes(
             recipe.made(setting)
         recipes.append(recipe)
     return recipes
+
+
+def _ablations(recipe: Recipe) -> list[Recipe]:
+    """A detector that reads several fields, without each of them in turn, and without votes."""
+    read = recipe.detector.options_type.model_fields
+    if "fields" not in read:
+        return []
+    fields = str(recipe.fixed.get("fields", read["fields"].default)).split(",")
+    without = {name: {"fields": ",".join(field for field in fields if field != name)} for name in fields}
+    less = {name: setting for name, setting in without.items() if setting["fields"]}
+    if "votes" in read and recipe.fixed.get("votes", True):
+        less["votes"] = {"votes": False}
+    return [
+        replace(recipe, variant=f" without {name}", fixed={**recipe.fixed, **setting}) for name, setting in less.items()
+    ]
 
 
 def _check_units(table: Table, by: str) -> None:
