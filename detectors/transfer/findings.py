@@ -77,10 +77,15 @@ def _named(by: str, detector: str, cells: pl.DataFrame) -> Iterator[str]:
         if not found.is_empty():
             worst, sure = found.sort("value").row(0, named=True), surer.sort("value").row(0, named=True)
             yield (
-                f"With one {by} left out, {who} in {worst['value']:.1%} of its games at worst ({worst['test']}; "
-                f"{worst['prevalence']:.1%} by chance); in the half of the games where it is surest, in "
-                f"{sure['value']:.1%} at worst ({sure['test']})."
+                f"With one {by} left out, {who} in {_percent(worst)} of its games at worst, {worst['test']}, where "
+                f"{worst['prevalence']:.1%} is chance; in the half of the games where it is surest, in "
+                f"{_percent(sure)} at worst, {sure['test']}."
             )
+
+
+def _percent(row: Mapping[str, Any]) -> str:
+    interval = "" if row["lo"] is None else f" ({row['lo']:.1%} to {row['hi']:.1%})"
+    return f"{row['value']:.1%}{interval}"
 
 
 def _across(by: str, detector: str, row: Mapping[str, Any]) -> str:

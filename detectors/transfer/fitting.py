@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
 from liescope.detectors.protocol import ROLE, Detector, Progress
 from liescope.detectors.transfer.choose import Choice, Recipe, choose
-from liescope.detectors.transfer.plan import Fit
+from liescope.detectors.transfer.plan import LEFT_OUT, PROTOCOLS, Fit, with_labels
 from liescope.detectors.transfer.store import Fitted, Keys, Store
 from liescope.detectors.transfer.table import Table
 from liescope.detectors.view.statement_scores import posteriors_of_scores
@@ -68,6 +68,22 @@ def fit_all(
             done = known[key] or Fitted(np.empty(0), np.empty(0), NOTHING_CHOSEN, fit.reason)
             grouped.setdefault((fit.by, fit.protocol, fit.unit), []).append((fit, done))
         found += [_scores(table, recipe.name, *where, parts) for where, parts in grouped.items()]
+    return found
+
+
+def without_labels(table: Table, fits: Sequence[Fit], scores: Sequence[Scores]) -> list[Scores]:
+    """What detectors that learned nothing of a unit give to the games that those with labels of it score."""
+    rows = {(fit.by, fit.unit): fit.score for fit in fits if fit.protocol not in PROTOCOLS and not fit.reason}
+    found = []
+    for part in scores:
+        if part.protocol == LEFT_OUT and (part.by, part.unit) in rows:
+            score, players = np.full_like(part.score, np.nan), np.full_like(part.players, np.nan)
+            for kept, whole, at in (
+                (score, part.score, rows[part.by, part.unit]),
+                (players, part.players, table.seats(rows[part.by, part.unit])),
+            ):
+                kept[at] = whole[at]
+            found.append(replace(part, protocol=with_labels(0), score=score, players=players))
     return found
 
 

@@ -20,10 +20,10 @@ FORMS = {
     STATEMENT: (ONLINE, "the statement's own score"),
     "speaker so far": (ONLINE, "the mean of the speaker's scores up to this statement"),
     "speaker so far, against the table": (ONLINE, "that, less the mean of all scores in the game so far"),
+    WHOLE_GAME: (RETROSPECTIVE, "the probability that the speaker deceives, of all at the table"),
     "against the table": (RETROSPECTIVE, "the statement's score, less the mean of the whole game"),
     "speaker": (RETROSPECTIVE, "the mean of all the speaker's scores in the game"),
     "speaker, against the table": (RETROSPECTIVE, "that, less the mean of the whole game"),
-    WHOLE_GAME: (RETROSPECTIVE, "the probability that the speaker deceives, of all at the table"),
 }
 """Each form: its kind, and what it is. `MAIN` names the one of each kind that a detector is judged by."""
 
@@ -39,7 +39,7 @@ def forms(table: Table, score: Floats, players: Floats) -> dict[str, Floats]:
     game, own = pl.col("odds").mean().over("game_id"), pl.col("odds").mean().over(speaker)
     seat = table.frame["seat"].fill_null(-1).to_numpy()
     whole = pl.lit(pl.Series(np.append(players, np.nan)[seat]))
-    made = (pl.col("score"), by_speaker, by_speaker - so_far, pl.col("odds") - game, own, own - game, whole)
+    made = (pl.col("score"), by_speaker, by_speaker - so_far, whole, pl.col("odds") - game, own, own - game)
     done = frame.select(form.alias(name) for name, form in zip(FORMS, made, strict=True))
     missing = np.isnan(score)
     return {name: np.where(missing, np.nan, done[name].fill_null(np.nan).to_numpy()) for name in FORMS}

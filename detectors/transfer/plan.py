@@ -47,7 +47,7 @@ def with_labels(games: int) -> str:
 
 def plan(table: Table, by: str, seed: int, labels: Sequence[int] = ()) -> Iterator[Fit]:
     """Every fit that the cells of one kind of unit need. labels: how many games of a unit that is left out to learn
-    from, each time; with 0, it is what is left out and only scores what the others do.
+    from, each time.
     """
     units, games, known = table.column(UNITS[by]), table.games, table.labelled
     for unit in names_of(units):
@@ -57,7 +57,7 @@ def plan(table: Table, by: str, seed: int, labels: Sequence[int] = ()) -> Iterat
         rest = np.flatnonzero(~its_games & known)
         yield _fit(table, by, LEFT_OUT, unit, rest, np.flatnonzero(its_games))
         if labels:
-            yield from _with_labels(table, by, unit, rest, its_games, sorted({0, *labels}), seed)
+            yield from _with_labels(table, by, unit, rest, its_games, labels, seed)
 
 
 def names_of(units: NDArray[np.str_]) -> list[str]:
@@ -100,12 +100,12 @@ def _with_labels(
     drawn = np.unique(games[its_games & table.labelled]).tolist()
     Random(f"{seed}:{unit}").shuffle(drawn)
     possible = [n for n in labels if 2 * n <= len(drawn)]
-    score = np.flatnonzero(its_games & ~np.isin(games, drawn[: max(possible)]))
+    score = np.flatnonzero(its_games & ~np.isin(games, drawn[: max(possible, default=0)]))
     for n in labels:
         if n not in possible:
             why = f"{unit}: {len(drawn):,} games are too few to learn from {n:,} and score the others"
             yield Fit(by, with_labels(n), unit, rest, score[:0], why)
-        elif max(possible):
+        else:
             own = np.flatnonzero(np.isin(games, drawn[:n]) & table.labelled)
             yield _fit(table, by, with_labels(n), unit, np.sort(np.concatenate([rest, own])), score)
 

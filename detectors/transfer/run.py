@@ -19,7 +19,7 @@ from liescope.detectors.registry import detector_class, versions_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cells import Figures, figures
 from liescope.detectors.transfer.choose import Recipe, settings_text
-from liescope.detectors.transfer.fitting import Scores, fit_all
+from liescope.detectors.transfer.fitting import Scores, fit_all, without_labels
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, PROTOCOLS, Fit, names_of, plan
 from liescope.detectors.transfer.store import Store
 from liescope.detectors.transfer.table import UNITS, Table, read_table
@@ -143,6 +143,7 @@ def transfer(
         fits = [fit for kind in kinds for fit in _planned(table, kind, seed, only, few)]
         show = stack.enter_context(shown(progress))
         scores = fit_all(table, fits, recipes, store, show)
+        scores += without_labels(table, fits, scores)
         found = figures(table, scores, draws, seed, show)
         result = _result(table, scores, found, _settings(kinds, recipes, only, few, mask_role_words, draws, seed))
         if out is None:
@@ -220,7 +221,7 @@ def _ablations(recipe: Recipe) -> list[Recipe]:
         return []
     fields = str(recipe.fixed.get("fields", read["fields"].default)).split(",")
     without = {name: {"fields": ",".join(field for field in fields if field != name)} for name in fields}
-    less = {name: setting for name, setting in without.items() if setting["fields"]}
+    less: dict[str, dict[str, Any]] = {name: setting for name, setting in without.items() if setting["fields"]}
     if "votes" in read and recipe.fixed.get("votes", True):
         less["votes"] = {"votes": False}
     return [
