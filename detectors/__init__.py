@@ -1,5 +1,6 @@
 """Lie detectors: train, load, score statements, evaluate; audit a corpus."""
 
+from liescope.detectors.adapt import AdaptResult, adapt, propose
 from liescope.detectors.audit import AuditResult, audit
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.run import evaluate
@@ -16,6 +17,7 @@ from liescope.detectors.transfer import TransferResult, transfer
 __all__ = [
     "DETECTORS",
     "TARGETS",
+    "AdaptResult",
     "AuditResult",
     "Detector",
     "DetectorOptions",
@@ -27,10 +29,12 @@ __all__ = [
     "TextConfig",
     "TrainResult",
     "TransferResult",
+    "adapt",
     "audit",
     "evaluate",
     "load",
     "make",
+    "propose",
     "score",
     "score_file",
     "textualize",

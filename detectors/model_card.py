@@ -43,6 +43,7 @@ def model_card(
             "training": file.training.model_dump(),
             "words": [one.model_dump() for one in file.corpus.words],
             "config": {key: "bundled all-MiniLM-L6-v2" if value == "" else value for key, value in config.items()},
+            "adapted": file.adapted.model_dump() if file.adapted else None,
             "figures": [_row(row) for row in file.figures],
             "evaluated": [
                 {"corpus": report.corpus, "rows": [_row(row) | {"detector": row.detector} for row in report.rows]}

@@ -86,6 +86,45 @@ class Figure(BaseModel):
     prevalence: Share | None
 
 
+class Gain(BaseModel):
+    """A figure before and after adapting, on games whose labels neither has seen. where: "new games", or "own games":
+    those of the test split of its own corpus; lo, hi: the 95% interval of after less before, over games.
+    """
+
+    model_config = _STRICT
+
+    where: str
+    metric: str
+    before: float | None
+    after: float | None
+    lo: float | None
+    hi: float | None
+    statements: Count
+    games: Count
+
+    @property
+    def verdict(self) -> str:
+        """better or worse, where the interval leaves out 0."""
+        if self.lo is None or self.hi is None:
+            return "undefined"
+        return "better" if self.lo > 0 else "worse" if self.hi < 0 else "no clear difference"
+
+
+class Adapted(BaseModel):
+    """How a detector was adapted to games of another corpus. labelled: games whose labels were used, each of which
+    counts as `weight`; guessed: games that the detector labelled itself, in the last of `rounds` rounds.
+    """
+
+    model_config = _STRICT
+
+    corpus: CorpusName
+    labelled: Count
+    weight: Annotated[int, Field(ge=1)] = 1
+    rounds: Count = 0
+    guessed: Count = 0
+    gains: tuple[Gain, ...] = ()
+
+
 class ModelFile(BaseModel):
     """model.json.
 
@@ -107,6 +146,7 @@ class ModelFile(BaseModel):
     training: TrainingFacts
     thresholds: dict[Annotated[str, Field(pattern="^([15]pct|macro_f1)$")], Share | None]
     confidence: Confidence = Confidence()
+    adapted: Adapted | None = None
     versions: dict[str, str]
     figures: tuple[Figure, ...] = ()
     files: dict[Annotated[str, Field(pattern=_INSIDE)], Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
-from liescope.common.reading import Reading
 from liescope.detectors.calibrate import METHODS, TEMPERATURE
 from liescope.detectors.confidence import Confidence, Judged, judge_games
 from liescope.detectors.evaluation.decisions import choose_thresholds
@@ -27,31 +26,17 @@ from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
 from liescope.detectors.evaluation.scores import per_detector, score_table
-from liescope.detectors.examples import (
-    Labelled,
-    check_trainable,
-    corpus_id,
-    corpus_name,
-    count_lost,
-    labelled,
-    read_statements,
-    summary,
-    target_column,
-)
+from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
-from liescope.detectors.model_file import CorpusName, ModelFile, TrainingFacts, WordsOf
+from liescope.detectors.material import NOTHING, Material, joined, read_material
+from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
 from liescope.detectors.processes import is_first
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.reading import read_deceivers, read_transcripts
-from liescope.generate.corpus import as_corpus, check, read_facts
-from liescope.generate.corpus.files import FACTS_FILE
-
-_SPLITS = ("train", "validation")
-_COMMON_NAME, _MOST_NAMES = 0.01, 200
+from liescope.generate.corpus import as_corpus, check
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +154,9 @@ def train_recipe(
         with as_corpus(corpus) as folder:
             check(folder)
             with _folder_for(out) as fresh:
-                return _train(folder, corpus_name(corpus), out, fresh, recipe, detector, began, progress)
+                context = recipe.text.context
+                material = read_material(folder, corpus_name(corpus), recipe.target, context, recipe.keep_lost)
+                return train_on(material, recipe, detector, out, fresh, progress, began=began)
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
@@ -186,30 +173,32 @@ def _folder_for(out: Path) -> Iterator[Path]:
             yield Path(scratch)
 
 
-def _train(
-    corpus: Path,
-    name_of_corpus: str,
-    out: Path,
-    fresh: Path,
+def train_on(
+    material: Material,
     recipe: Recipe,
     detector: Detector,
+    out: Path,
+    fresh: Path,
+    progress: Progress = silent,
+    *,
+    adapted: Callable[[Detector], Adapted] | None = None,
     began: float,
-    progress: Progress,
 ) -> TrainResult:
-    statements = read_statements(corpus, _SPLITS, recipe.keep_lost)
-    by_split = {name: statements.filter(pl.col("split") == name) for name in _SPLITS}
-    games = read_transcripts(corpus, _SPLITS)
-    data = labelled(by_split["train"], recipe.target, recipe.text.context, games)
+    """Train an untrained detector and write it to an empty folder, `fresh`, that will be `out`.
+
+    adapted: from the finished detector to what its adaptation to other games has brought; began: when the work did.
+    """
+    data, others, truth, statements = material.data, material.others, material.truth, material.statements
     check_trainable(data, recipe.target, recipe.folds)
-    others = labelled(by_split["validation"], recipe.target, recipe.text.context, games)
     _say_requests(detector, data, others, recipe.folds, progress)
 
-    name, tables, confidence, truth = out.name, [], Confidence(), read_deceivers(corpus, _SPLITS)
+    name, tables, confidence = out.name, [], Confidence()
     if recipe.folds:
-        fold, score, judged = cross_validate(recipe, data, progress)
+        fold, score, judged = cross_validate(recipe, data, progress, material.besides)
         confidence, score = Confidence.fitted(recipe.calibrate, score, data.y, fold, judged, truth)
         tables.append(score_table([e.statement_id for e in data.examples], score, name, recipe.target, fold))
-    detector.fit(data.examples, data.y, data.groups, progress)
+    every = joined(data, material.besides)
+    detector.fit(every.examples, every.y, every.groups, progress)
     if others.examples:
         score = confidence.of_scores(detector.predict_proba(others.examples, progress)[:, 1])
         confidence = confidence.with_sets(
@@ -223,38 +212,41 @@ def _train(
         target=recipe.target,
         text=recipe.text,
         options=detector.options.model_dump(),
-        corpus=CorpusName(id=corpus_id(corpus), name=name_of_corpus, words=_words_of(corpus)),
+        corpus=material.corpus,
         training=TrainingFacts(
             **summary(data),
-            lost=0 if recipe.keep_lost else count_lost(corpus, _SPLITS),
+            lost=material.lost,
             folds=recipe.folds,
             seed=recipe.seed,
-            sources=sorted(by_split["train"]["source"].unique()),
-            models=sorted(by_split["train"]["speaker_model"].unique()),
-            names=_common_names(by_split["train"]),
+            sources=sorted(material.learned["source"].unique()),
+            models=sorted({*material.learned["speaker_model"], *(e.speaker_model for e in material.besides.examples)}),
+            names=material.common_names(),
             seconds=round(time.perf_counter() - began, 1),
         ),
         thresholds=_thresholds(scores, statements),
         confidence=confidence,
+        adapted=adapted(detector) if adapted else None,
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    file = write_model(fresh, name, file, detector, scores, frozenset(statements["game_id"]), figures.rows)
+    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows)
     return TrainResult(out, file, figures.rows, scores, (*detector.notes, *figures.notes))
 
 
 def cross_validate(
-    recipe: Recipe, data: Labelled, progress: Progress = silent
+    recipe: Recipe, data: Labelled, progress: Progress = silent, besides: Labelled = NOTHING
 ) -> tuple[Rows, NDArray[np.float64], list[Judged]]:
     """(fold, score), each (n,), and the games: every statement and player is scored by a detector that saw no statement
-    of the game.
+    of the game. besides: what is learned from in every fold.
     """
     fold, judged = fold_of(data.y, data.groups, recipe.folds, recipe.seed), list[Judged]()
     progress("cross-validation by game", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
         detector = make(recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
-        detector.fit([data.examples[i] for i in learn], data.y[learn], data.groups[learn], progress)
+        part = Labelled(tuple(data.examples[i] for i in learn), data.y[learn], data.groups[learn], 0)
+        every = joined(part, besides)
+        detector.fit(every.examples, every.y, every.groups, progress)
         others = [data.examples[i] for i in held_out]
         score = detector.predict_proba(others, progress)[:, 1]
         judged.extend(judge_games(detector, others, progress))
@@ -271,29 +263,6 @@ def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: i
         asked += folds * detector.requests(data.examples, ()) + detector.requests((), data.examples)
     if asked and progress is not silent:
         sys.stderr.write(f"up to {asked:,} requests to a chat model, without replies that are kept already\n")
-
-
-def _words_of(corpus: Path) -> list[WordsOf]:
-    """Whose words a corpus holds, as its corpus.json says. Raises BadData if it says something odd."""
-    with Reading(corpus / FACTS_FILE, "build the corpus again"):
-        return [
-            WordsOf(
-                name=one["name"],
-                games=one["games"],
-                **{part: one["terms"][part] for part in ("origin", "licence", "redistributable")},
-            )
-            for one in read_facts(corpus).get("licences", [])
-        ]
-
-
-def _common_names(statements: pl.DataFrame) -> list[str]:
-    """Players' names that occur in at least a hundredth of the games, most common first: used as the names for a
-    text that comes without any.
-    """
-    games = statements.unique("game_id").select("game_id", "names").explode("names").drop_nulls()
-    counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
-    common = counted.filter(pl.col("len") >= _COMMON_NAME * statements["game_id"].n_unique())
-    return common["names"].head(_MOST_NAMES).to_list()
 
 
 def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, float | None]:

@@ -4,7 +4,7 @@ Every function here does what the command of its name does, and returns a small 
 
 - `play`, `label`, `import_games`: games into a run.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub.
-- `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `audit`: lie detectors.
+- `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players.
 
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
@@ -20,7 +20,7 @@ from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
     from liescope.benchmark import analyse, fit
-    from liescope.detectors import audit, evaluate, load, score, score_file, train, transfer
+    from liescope.detectors import adapt, audit, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus import build, read
     from liescope.generate.importers import import_games
     from liescope.generate.runs.label import label
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = version("liescope")
 __all__ = [
     "LiescopeError",
+    "adapt",
     "analyse",
     "audit",
     "build",
@@ -53,7 +54,7 @@ _ROOMS = {
     "liescope.generate.importers": ("import_games",),
     "liescope.generate.corpus": ("build", "read"),
     "liescope.publishing": ("publish",),
-    "liescope.detectors": ("audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
+    "liescope.detectors": ("adapt", "audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.benchmark": ("analyse", "fit"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}

@@ -18,6 +18,7 @@ from liescope import __version__
 from liescope.benchmark.commands import app as benchmark_commands
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
+from liescope.detectors.adapt.commands import app as adapt_commands
 from liescope.detectors.audit.commands import app as audit_commands
 from liescope.detectors.commands import app as detector_commands
 from liescope.detectors.transfer.commands import app as transfer_commands
@@ -38,7 +39,15 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
 )
-parts = (generate_commands, detector_commands, transfer_commands, audit_commands, publish_command, benchmark_commands)
+parts = (
+    generate_commands,
+    detector_commands,
+    transfer_commands,
+    adapt_commands,
+    audit_commands,
+    publish_command,
+    benchmark_commands,
+)
 for commands in parts:
     app.add_typer(commands)
 

@@ -13,6 +13,7 @@ import pytest
 import liescope
 
 FUNCTIONS = [
+    "adapt",
     "analyse",
     "audit",
     "build",

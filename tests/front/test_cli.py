@@ -17,6 +17,7 @@ COMMANDS = [
     "score",
     "evaluate",
     "transfer",
+    "adapt",
     "audit",
     "fit",
     "analyse",

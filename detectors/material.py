@@ -1,0 +1,90 @@
+"""What a detector is trained on, read from a corpus: the statements of its splits, their games, and who deceives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from liescope.common.reading import Reading
+from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelled, read_statements
+from liescope.detectors.model_file import CorpusName, WordsOf
+from liescope.detectors.view.reading import read_deceivers, read_transcripts
+from liescope.generate.corpus import read_facts
+from liescope.generate.corpus.files import FACTS_FILE
+
+SPLITS = ("train", "validation")
+_COMMON_NAME, _MOST_NAMES = 0.01, 200
+NOTHING = Labelled((), np.empty(0, dtype=bool), np.empty(0, dtype=np.str_), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """statements: of both splits; data: the training split; others: validation; truth: who deceives, by game; lost:
+    statements left out because their text was lost; besides: examples of other games, learned from and never scored.
+    """
+
+    corpus: CorpusName
+    statements: pl.DataFrame
+    data: Labelled
+    others: Labelled
+    truth: Mapping[str, frozenset[str]]
+    lost: int
+    besides: Labelled = NOTHING
+
+    @property
+    def learned(self) -> pl.DataFrame:
+        """The statements of the training split."""
+        return self.statements.filter(pl.col("split") == "train")
+
+    @property
+    def games(self) -> frozenset[str]:
+        """The ids of all games that the finished detector has seen."""
+        return frozenset(self.statements["game_id"]) | frozenset(self.besides.groups.tolist())
+
+    def common_names(self) -> list[str]:
+        """Players' names that occur in at least a hundredth of the training games, most common first: used as the names
+        for a text that comes without any.
+        """
+        games = self.learned.unique("game_id").select("game_id", "names").explode("names").drop_nulls()
+        counted = games.group_by("names").len().sort(["len", "names"], descending=[True, False])
+        common = counted.filter(pl.col("len") >= _COMMON_NAME * self.learned["game_id"].n_unique())
+        return common["names"].head(_MOST_NAMES).to_list()
+
+
+def read_material(corpus: Path, name: str, target: str, context: int, keep_lost: bool = False) -> Material:
+    """The material of a corpus folder. name: the corpus's. Raises BadData for a damaged corpus."""
+    statements = read_statements(corpus, SPLITS, keep_lost)
+    games = read_transcripts(corpus, SPLITS)
+    train, validation = (
+        labelled(statements.filter(pl.col("split") == split), target, context, games) for split in SPLITS
+    )
+    facts = CorpusName(id=corpus_id(corpus), name=name, words=words_of(corpus))
+    lost = 0 if keep_lost else count_lost(corpus, SPLITS)
+    return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost)
+
+
+def words_of(corpus: Path) -> list[WordsOf]:
+    """Whose words a corpus holds, as its corpus.json says. Raises BadData if it says something odd."""
+    with Reading(corpus / FACTS_FILE, "build the corpus again"):
+        return [
+            WordsOf(
+                name=one["name"],
+                games=one["games"],
+                **{part: one["terms"][part] for part in ("origin", "licence", "redistributable")},
+            )
+            for one in read_facts(corpus).get("licences", [])
+        ]
+
+
+def joined(one: Labelled, other: Labelled) -> Labelled:
+    """The examples of both."""
+    return Labelled(
+        (*one.examples, *other.examples),
+        np.concatenate([one.y, other.y]),
+        np.concatenate([one.groups, other.groups]),
+        one.dropped + other.dropped,
+    )

@@ -1,0 +1,207 @@
+"""Adapting to games of another corpus: what is used of them, what is compared, and what the model says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from liescope.common.errors import UsageError
+from liescope.detectors import AdaptResult, LoadedDetector, adapt, load, propose, train
+from liescope.detectors.adapt.choose import drawn, unsure_and_drawn, unsureness
+from liescope.detectors.adapt.commands import adapt_lines, app
+from liescope.detectors.adapt.compare import NEW, ONLINE, OWN, TOP, WHOLE, gains
+from liescope.detectors.examples import labelled, read_statements
+from liescope.detectors.protocol import silent
+from liescope.detectors.view.reading import read_deceivers, read_transcripts
+
+Corpus = Callable[..., Path]
+Rows = dict[str, list[dict[str, Any]]]
+
+
+ABROAD = {"calm": "amber", "rush": "cobalt", "random": "jade", "trust": "ruby"}
+ABROAD |= {"evidence": "onyx", "checked": "pearl", "certain": "topaz", "night": "zinc"}
+
+
+def abroad(rows: Rows) -> None:
+    """Games after the first eighty, by another model, which gives itself away by other words."""
+    for table in rows.values():
+        table[:] = [row for row in table if int(row["game_id"].removeprefix("game-")) >= 80]
+        for row in table:
+            for name in {"game_id", "statement_id"} & row.keys():
+                row[name] = row[name].replace("game-", "new-")
+    for row in rows["statements"]:
+        row["text"] = re.sub(r"\w+", lambda word: ABROAD.get(word.group(), word.group()), row["text"])
+
+
+@pytest.fixture(scope="module")
+def base(make_corpus: Corpus) -> Path:
+    return make_corpus(games=80)
+
+
+@pytest.fixture(scope="module")
+def new(make_corpus: Corpus) -> Path:
+    return make_corpus(games=150, models=("model-c",), change=abroad)
+
+
+@pytest.fixture(scope="module")
+def model(base: Path, tmp_path_factory: pytest.TempPathFactory) -> LoadedDetector:
+    return load(train("tfidf", base, out=tmp_path_factory.mktemp("m") / "plain", folds=2).model)
+
+
+@pytest.fixture(scope="module")
+def adapted(model: LoadedDetector, base: Path, new: Path, tmp_path_factory: pytest.TempPathFactory) -> AdaptResult:
+    out = tmp_path_factory.mktemp("m") / "adapted"
+    return adapt(model, new, base=base, out=out, labels=20, draws=100)
+
+
+def test_a_few_labels_teach_a_detector_the_words_of_other_games(adapted: AdaptResult) -> None:
+    found = {(gain.where, gain.metric): gain for gain in adapted.gains}
+    assert set(found) == {(where, metric) for where in (NEW, OWN) for metric in (ONLINE, WHOLE, TOP)}
+    online = found[NEW, ONLINE]
+    assert online.games == 50
+    assert online.before is not None
+    assert online.after is not None
+    assert online.lo is not None
+    assert abs(online.before - 0.5) < 0.1
+    assert online.after > 0.7
+    assert online.lo > 0
+    assert online.verdict == "better"
+
+
+def test_the_model_says_what_it_has_learned_from_and_what_that_has_brought(
+    adapted: AdaptResult, model: LoadedDetector, new: Path
+) -> None:
+    loaded = load(adapted.model)
+    assert loaded.file.adapted == adapted.adapted
+    assert adapted.adapted.labelled == len(set(adapted.labelled)) == 20
+    assert loaded.games == model.games | set(adapted.labelled)
+    assert "model-c" in loaded.file.training.models
+    assert loaded.file.corpus.id == model.file.corpus.id
+    card = (adapted.model / "README.md").read_text(encoding="utf-8")
+    assert f"adapted to games of {new.name}" in card
+    assert card.count("| new games |") == 3
+    lines = list(adapt_lines(adapted))
+    assert max(map(len, lines[:-1])) <= 80
+    assert sum(line.endswith("better") for line in lines) >= 1
+
+
+def test_its_own_figures_are_of_its_own_corpus_alone(adapted: AdaptResult, model: LoadedDetector) -> None:
+    found = load(adapted.model)
+    assert set(found.scores["statement_id"]) == set(model.scores["statement_id"])
+
+
+def test_the_labels_of_the_other_games_change_nothing(
+    adapted: AdaptResult, model: LoadedDetector, base: Path, make_corpus: Corpus, tmp_path: Path
+) -> None:
+    def relabelled(rows: Rows) -> None:
+        abroad(rows)
+        for row in rows["statements"]:
+            if row["game_id"] not in adapted.labelled:
+                row["label_role"] = not row["label_role"]
+
+    other = make_corpus(games=150, models=("model-c",), change=relabelled)
+    again = adapt(model, other, base=base, out=tmp_path / "again", labels=20, draws=100)
+    assert again.labelled == adapted.labelled
+    text = "amber and jade tonight."
+    assert load(again.model).score(text)["score"].item() == load(adapted.model).score(text)["score"].item()
+
+
+def test_a_detector_against_itself_has_no_gain(model: LoadedDetector, new: Path) -> None:
+    data = labelled(read_statements(new), "role", 0, read_transcripts(new))
+    detector = model.detector
+    for gain in gains(NEW, detector, detector, data, read_deceivers(new), 50, 0, silent):
+        assert gain.before == gain.after
+        assert (gain.lo, gain.hi) == (0, 0)
+        assert gain.verdict == "no clear difference"
+
+
+def test_without_labels_a_detector_learns_new_words_from_games_it_is_sure_of(
+    base: Path, make_corpus: Corpus, tmp_path: Path
+) -> None:
+    """Half of the words are those it knows; it learns the others beside them."""
+
+    def half(rows: Rows) -> None:
+        abroad(rows)
+        known = {there: here for here, there in ABROAD.items()}
+        draw = Random(3)
+        for row in rows["statements"]:
+            row["text"] = re.sub(
+                r"\w+",
+                lambda word: known.get(word.group(), word.group()) if draw.random() < 0.5 else word.group(),
+                row["text"],
+            )
+
+    mixed = make_corpus(games=230, tell=1.0, models=("model-c",), change=half)
+    plain = train("linear", base, out=tmp_path / "plain", folds=0).model
+    found = adapt(plain, mixed, base=base, out=tmp_path / "self", labels=0, self_training=2, draws=50)
+    assert found.labelled == ()
+    assert found.adapted.guessed > 20
+    online = next(gain for gain in found.gains if (gain.where, gain.metric) == (NEW, ONLINE))
+    assert online.verdict == "better"
+
+
+def test_games_to_label_are_half_those_it_is_least_sure_of(model: LoadedDetector, new: Path) -> None:
+    games = read_transcripts(new)
+    unsure = unsureness(model.detector, games, "role", silent)
+    found = propose(model, new, games=10)
+    assert len(set(found)) == 10
+    assert found[:5] == sorted(unsure, key=lambda name: (-unsure[name], name))[:5]
+    assert found == unsure_and_drawn(unsure, 10, 0)
+    assert set(drawn(games, 10, 0)) != set(found)
+
+
+def test_games_it_has_seen_are_left_out(model: LoadedDetector, base: Path, tmp_path: Path) -> None:
+    test = set(read_statements(base, ["test"])["game_id"])
+    assert set(propose(model, base, games=100)) == test
+    found = adapt(model, base, base=base, out=tmp_path / "m", labels=3, draws=20)
+    assert set(found.labelled) < test
+    assert any("has seen are left out" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"labels": 0}, "give labels"),
+        ({"labels": 70}, "leave none to compare on"),
+        ({"choose": "nowhere.txt"}, "no file"),
+        ({"weight": 0}, "weight of 1 or more"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    model: LoadedDetector, base: Path, new: Path, tmp_path: Path, options: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        adapt(model, new, base=base, out=tmp_path / "m", **options)
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_base_that_is_another_corpus_is_refused(model: LoadedDetector, new: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="was not trained on"):
+        adapt(model, new, base=new, out=tmp_path / "m")
+
+
+def test_the_command_adapts_with_games_named_in_a_file_and_proposes(
+    adapted: AdaptResult, model: LoadedDetector, base: Path, new: Path, tmp_path: Path
+) -> None:
+    plain = train("tfidf", base, out=tmp_path / "plain", folds=0).model
+    done = CliRunner().invoke(app, [str(plain), "--corpus", str(new), "--propose", "3"])
+    assert done.exit_code == 0, done.output
+    named = tmp_path / "games.txt"
+    named.write_text(done.stdout, encoding="utf-8")
+    options = ["--corpus", str(new), "--base", str(base), "--choose", str(named), "--draws", "20", "--json"]
+    done = CliRunner().invoke(app, [str(plain), *options, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert facts["labelled_games"] == named.read_text(encoding="utf-8").split()
+    assert facts["labelled"] == 3
+    assert len(facts["gains"]) == 6
+    named.write_text("no-such-game", encoding="utf-8")
+    done = CliRunner().invoke(app, [str(plain), *options, "--out", str(tmp_path / "other")])
+    assert isinstance(done.exception, UsageError)
