@@ -18,6 +18,7 @@ from liescope.common.errors import UsageError
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.calibrate import METHODS, TEMPERATURE
 from liescope.detectors.conformal import COVERAGE
+from liescope.detectors.protocol import PRESETS
 from liescope.detectors.registry import DETECTORS, declared_options
 
 app = typer.Typer()
@@ -40,9 +41,18 @@ def train(
     out: Annotated[Path, typer.Option(help="The folder for the model.")],
     given: Mapping[str, Any],
     target: Annotated[str, typer.Option(help=f"What to predict: {', '.join(TARGETS)}.")] = "role",
+    preset: Annotated[
+        str | None, typer.Option(help=f"Options that are not given: {', '.join(PRESETS)}, for kinds that have them.")
+    ] = None,
     context: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many earlier statements of the game to include before each.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            show_default=False,
+            help="How many earlier statements of the game to include before each. \\[default: 0, or the preset's]",
+        ),
+    ] = None,
     mask_names: Annotated[
         bool,
         typer.Option(
@@ -86,6 +96,7 @@ def train(
         corpus,
         out=out,
         target=target,
+        preset=preset,
         context=context,
         mask_names=mask_names,
         mask_role_words=mask_role_words,

@@ -26,6 +26,10 @@ ROLE = "role"
 """The target whose labels are the players': who deceives."""
 
 
+PRESETS = ("best", "fast", "tiny")
+"""What a kind may have presets for: the best scores, less time for nearly as good ones, the least of everything."""
+
+
 def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
 
@@ -43,6 +47,7 @@ class Detector(ABC):
         packages: the distributions it needs; their versions are recorded in model.json
         extra: Liescope's extra that installs them; None if the base install does
         grid: what `liescope transfer` chooses among on inner folds, values by option; `context` is that of the text
+        presets: options by the names in `PRESETS`; `context` is that of the text
         library: the package that opens a published one without Liescope, by the Hub's name for it
         plain_use: code that does so, with {repo} and {text}
     """
@@ -53,6 +58,7 @@ class Detector(ABC):
     packages: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[str | None] = None
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType({})
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     library: ClassVar[str] = "liescope"
     plain_use: ClassVar[str] = ""
 

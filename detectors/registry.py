@@ -44,6 +44,17 @@ def declared_options() -> list[DeclaredOption]:
     return declare(models, "Options of the detectors")
 
 
+def preset_options(kind: str, name: str) -> Mapping[str, Any]:
+    """The options of a kind's preset. Raises UsageError for a kind without presets, UnknownName for another name."""
+    presets = detector_class(kind).presets
+    if not presets:
+        able = ", ".join(other for other in DETECTORS if detector_class(other).presets)
+        raise UsageError(f"{kind} has no presets; these kinds have them: {able}")
+    if name not in presets:
+        raise UnknownName("preset", name, presets)
+    return presets[name]
+
+
 def make(kind: str, text: TextConfig, options: Mapping[str, Any]) -> Detector:
     """An untrained detector.
 

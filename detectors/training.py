@@ -33,7 +33,7 @@ from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
 from liescope.detectors.processes import is_first
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector, Progress, silent
-from liescope.detectors.registry import detector_class, make, versions_of
+from liescope.detectors.registry import detector_class, make, preset_options, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus import as_corpus, check
@@ -96,7 +96,8 @@ def train(
     *,
     out: str | os.PathLike[str],
     target: str = "role",
-    context: int = 0,
+    preset: str | None = None,
+    context: int | None = None,
     mask_names: bool = True,
     mask_role_words: bool = False,
     speaker_tag: bool = False,
@@ -113,8 +114,9 @@ def train(
     corpus: a corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as
     `build` does.
 
-    kind: "tfidf", "embedding", "encoder" or any other in the registry; target: one of `TARGETS`;
-    context: earlier statements of the game that stand before each; folds: of the cross-validation by game, 0 for none,
+    kind: "tfidf", "embedding", "encoder" or any other in the registry; target: one of `TARGETS`; preset: "best", "fast"
+    or "tiny", for options that are not given; context: earlier statements of the game that stand before each, none
+    unless a preset says so; folds: of the cross-validation by game, 0 for none,
     None for the kind's default; calibrate: how out-of-fold scores teach it to give calibrated probabilities,
     "temperature", "isotonic" or "none", which is also what is kept where calibrating does not help; keep_lost: also
     learn from statements whose text was lost before publication; overwrite: replace a model in `out`; options: those of
@@ -126,7 +128,14 @@ def train(
     Example:
         >>> liescope.train("tfidf", "corpus/mini", out="models/tfidf", words=3)
     """
-    text = TextConfig(context=context, mask_names=mask_names, mask_role_words=mask_role_words, speaker_tag=speaker_tag)
+    options = {**(preset_options(kind, preset) if preset else {}), **options}
+    usual = options.pop("context", 0)
+    text = TextConfig(
+        context=usual if context is None else context,
+        mask_names=mask_names,
+        mask_role_words=mask_role_words,
+        speaker_tag=speaker_tag,
+    )
     chosen = detector_class(kind).folds if folds is None else folds
     recipe = Recipe(kind, target, text, options, chosen, seed, keep_lost, calibrate)
     with shown(progress and is_first()) as show:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -42,6 +43,13 @@ class EncoderDetector(FineTunedDetector):
 
     kind = "encoder"
     options_type = EncoderOptions
+    presets = MappingProxyType(
+        {
+            "best": {"context": 5, "epochs": 6.0, "max_length": 512},
+            "fast": {"epochs": 1.0, "max_length": 128},
+            "tiny": {"epochs": 1.0, "max_length": 64, "max_steps": 50, "held_out": 0.0},
+        }
+    )
     plain_use = """from transformers import pipeline
 
 classify = pipeline("text-classification", {repo}, top_k=None)

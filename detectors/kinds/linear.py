@@ -58,6 +58,10 @@ class LinearDetector(WholeGameDetector):
     packages = ("scikit-learn", "scipy")
     grid = MappingProxyType({"claim_weight": (0.1, 0.3, 1.0)})
 
+    presets = MappingProxyType(
+        {"best": {"moments": 6}, "fast": {"moments": 0}, "tiny": {"moments": 0, "words": 1, "min_count": 10}}
+    )
+
     options: LinearOptions
     _parts: dict[str, _Part]
     _counts: Counted

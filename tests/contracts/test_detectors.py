@@ -20,7 +20,7 @@ from liescope.common.errors import BadData
 from liescope.detectors import train
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Detector
+from liescope.detectors.protocol import PRESETS, Detector
 from liescope.detectors.registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.reading import read_transcripts
@@ -64,6 +64,18 @@ def test_every_value_of_a_grid_is_one_that_its_option_takes(kind: str) -> None:
                 assert TextConfig(context=value)
             else:
                 assert getattr(make(kind, TextConfig(), {option: value}).options, option) == value
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DETECTORS if detector_class(kind).presets])
+def test_every_preset_is_made_of_options_that_differ(kind: str) -> None:
+    presets = detector_class(kind).presets
+    assert tuple(presets) == PRESETS
+    made = []
+    for options in presets.values():
+        given = dict(options)
+        text = TextConfig(context=given.pop("context", 0))
+        made.append((text.context, make(kind, text, given).options))
+    assert made[0] != made[1] != made[2] != made[0]
 
 
 def test_every_declared_option_is_an_option_of_train_and_clashes_with_none_of_its_own() -> None:

@@ -123,7 +123,7 @@ def test_a_detector_against_itself_has_no_gain(model: LoadedDetector, new: Path)
 
 
 def test_without_labels_a_detector_learns_new_words_from_games_it_is_sure_of(
-    base: Path, make_corpus: Corpus, tmp_path: Path
+    make_corpus: Corpus, tmp_path: Path
 ) -> None:
     """Half of the words are those it knows; it learns the others beside them."""
 
@@ -138,9 +138,9 @@ def test_without_labels_a_detector_learns_new_words_from_games_it_is_sure_of(
                 row["text"],
             )
 
-    mixed = make_corpus(games=230, tell=1.0, models=("model-c",), change=half)
-    plain = train("linear", base, out=tmp_path / "plain", folds=0).model
-    found = adapt(plain, mixed, base=base, out=tmp_path / "self", labels=0, self_training=2, draws=50)
+    known, mixed = make_corpus(games=80, tell=1.0), make_corpus(games=230, tell=1.0, models=("model-c",), change=half)
+    plain = train("linear", known, out=tmp_path / "plain", folds=0, strength=20.0).model
+    found = adapt(plain, mixed, base=known, out=tmp_path / "self", labels=0, self_training=2, draws=50)
     assert found.labelled == ()
     assert found.adapted.guessed > 20
     online = next(gain for gain in found.gains if (gain.where, gain.metric) == (NEW, ONLINE))

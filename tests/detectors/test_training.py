@@ -17,7 +17,7 @@ from liescope.detectors.folds import fold_of, out_of_fold
 from liescope.detectors.model_file import CorpusName
 from liescope.detectors.saved import load
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, cross_validate, train_recipe
+from liescope.detectors.training import Recipe, cross_validate, train, train_recipe
 
 Corpus = Callable[..., Path]
 Rows = dict[str, list[dict[str, Any]]]
@@ -189,3 +189,14 @@ def test_a_damaged_model_folder_is_bad_data(harm: str, model: Path, tmp_path: Pa
         file.unlink()
     with pytest.raises(BadData, match=str(folder)):
         load(folder)
+
+
+def test_a_preset_gives_the_options_that_are_not_given(corpus: Path, tmp_path: Path) -> None:
+    best = train("tfidf", corpus, out=tmp_path / "best", preset="best", folds=0)
+    assert (best.file.text.context, best.file.options["words"]) == (5, 3)
+    mine = train("tfidf", corpus, out=tmp_path / "mine", preset="best", folds=0, context=0, words=2)
+    assert (mine.file.text.context, mine.file.options["words"]) == (0, 2)
+    with pytest.raises(UnknownName, match="preset"):
+        train("tfidf", corpus, out=tmp_path / "odd", preset="huge")
+    with pytest.raises(UsageError, match="observers has no presets; these kinds have them: tfidf, "):
+        train("observers", corpus, out=tmp_path / "odd", preset="best")
