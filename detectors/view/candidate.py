@@ -66,7 +66,7 @@ def view(candidate: Candidate, window: int) -> Iterator[Piece]:
 def pieces(candidate: Candidate, place: int) -> Iterator[Piece]:
     """One statement as it bears on a candidate. A sentence of somebody else is about the candidate if it names it."""
     game, player = candidate.moment.transcript, candidate.player
-    turn, victims = game.turns[place], game.victims
+    turn, victims = game.turns[place], game.victims(place)
     if turn.player == player:
         yield Piece(place, OWN, masked(turn.text, game.names, player, player, victims))
         return

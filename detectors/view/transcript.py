@@ -46,9 +46,12 @@ class Transcript:
         object.__setattr__(self, "_places", MappingProxyType(places))
 
     @cached_property
-    def victims(self) -> frozenset[str]:
-        """The names of those who were found dead, case-folded."""
-        return frozenset(turn.player.casefold() for turn in self.turns if turn.kind == KILLED)
+    def _deaths(self) -> tuple[tuple[int, str], ...]:
+        return tuple((at, turn.player.casefold()) for at, turn in enumerate(self.turns) if turn.kind == KILLED)
+
+    def victims(self, at: int) -> frozenset[str]:
+        """The names of those who were found dead before a turn, case-folded."""
+        return frozenset(name for died, name in self._deaths if died < at)
 
     def place(self, key: str) -> int:
         """The turn that a statement is. Raises KeyError."""
