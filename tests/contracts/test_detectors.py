@@ -250,12 +250,16 @@ def test_renaming_every_player_leaves_the_scores_as_they_are(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_equal_seeds_give_equal_detectors(
+def test_equal_seeds_give_equal_detectors_and_one_that_judges_players_has_learned_once_it_was_tried(
     kind: str, fitted: Mapping[str, Detector], data: Labelled, options: Mapping[str, dict[str, Any]]
 ) -> None:
-    again = make(kind, TextConfig(), options.get(kind, {})).fit(data.examples, data.y, data.groups)
-    some = data.examples[:40]
-    assert np.allclose(again.predict_proba(some), fitted[kind].predict_proba(some), atol=1e-6)
+    again, some = make(kind, TextConfig(), options.get(kind, {})), data.examples[:40]
+    (tried,) = again.try_each([again], data.examples, data.y, data.groups, some)
+    assert np.allclose(tried, fitted[kind].predict_proba(some)[:, 1], atol=1e-6)
+    if again.judges_players:
+        moments = [Moment(example.seen.transcript) for example in some[::20] if example.seen]
+        pairs = zip(again.player_posteriors(moments), fitted[kind].player_posteriors(moments), strict=True)
+        assert all(found == pytest.approx(players, abs=1e-6) for found, players in pairs)
 
 
 @pytest.mark.parametrize("kind", KINDS)
