@@ -84,8 +84,9 @@ def adapt(
 def adapt_lines(result: AdaptResult) -> Iterator[str]:
     """What the adaptation has brought, for a terminal of 80 columns."""
     facts = result.adapted
-    guessed = f", {facts.guessed:,} guessed in {facts.rounds} rounds" if facts.rounds else ""
-    yield f"labels of {facts.labelled:,} games, each for {facts.weight}{guessed}"
+    known = [f"labels of {facts.labelled:,} games, each counted {facts.weight} times"] if facts.labelled else []
+    guessed = [f"{facts.guessed:,} games labelled by itself, rounds: {facts.rounds}"] if facts.rounds else []
+    yield "; ".join((*known, *guessed))
     yield f"{'':10} {'':21} before  after after − before [95%]"
     for gain in facts.gains:
         before, after = ("–" if value is None else f"{value:.3f}" for value in (gain.before, gain.after))
