@@ -46,6 +46,8 @@ class _Game:
     said: list[Heard[Said]] = field(default_factory=list)
     players: set[str] = field(default_factory=set)
     """Everyone who has spoken, and who was alive, by its rows."""
+    listed: bool = False
+    """Whether its rows say who is alive, so that nobody is missing among the players."""
 
 
 @dataclass(slots=True)
@@ -56,7 +58,8 @@ class StatementReader:
     without any; target: what is asked about each. A row with a `game_id` and no `context` has as its context the
     earlier rows of that game that all in its `audience` (empty or absent: everyone) had heard, and is shown to
     detectors of whole games with all rows before it; the names of a game are its `names`, or `alive` and everyone who
-    has spoken in it so far.
+    has spoken in it so far. Without `names` and `alive` somebody may not have spoken yet, so that `deceivers` says
+    nothing of those who have.
     """
 
     context: int
@@ -71,21 +74,23 @@ class StatementReader:
     def read_all(self, given: Iterable[tuple[int, object]]) -> list[Statement]:
         """Numbered statements, as `read` does it one by one; those of a game share its transcript."""
         read = [self._read(number, one) for number, one in given]
-        turns = {id(game): tuple(game.turns) for _, game, _, _ in read if game}
-        shared: dict[tuple[int, tuple[str, ...]], Transcript] = {}
+        turns = {id(game): tuple(game.turns) for _, game, *_ in read if game}
+        shared: dict[tuple[int, tuple[str, ...], int | None], Transcript] = {}
         found = []
-        for statement, game, names, upto in read:
+        for statement, game, names, deceivers, upto in read:
             if game is None or statement.example is None:
                 found.append(statement)
                 continue
-            if (id(game), names) not in shared:
-                shared[id(game), names] = Transcript(game.key, names, turns[id(game)], game.rules, game.deceivers)
-            seen = Moment(shared[id(game), names], upto)
+            if (key := (id(game), names, deceivers)) not in shared:
+                shared[key] = Transcript(game.key, names, turns[id(game)], game.rules, deceivers)
+            seen = Moment(shared[key], upto)
             found.append(replace(statement, example=replace(statement.example, seen=seen)))
         return found
 
-    def _read(self, number: int, given: object) -> tuple[Statement, _Game | None, tuple[str, ...], int]:
-        """A statement; the game that it is to be seen in, if any, with who is known to play, and how many turns."""
+    def _read(self, number: int, given: object) -> tuple[Statement, _Game | None, tuple[str, ...], int | None, int]:
+        """A statement; the game that it is to be seen in, if any, with who is known to play, how many of them are known
+        to deceive, and how many turns.
+        """
         if isinstance(given, str) or given is None:
             given = {"text": given}
         if not isinstance(given, Mapping):
@@ -97,10 +102,12 @@ class StatementReader:
             raise UsageError(f"statement {number + 1} has no 'text'; it has: {', '.join(map(str, given))[:200]}")
         statement = self._statement(given, number)
         game = self._game if self._game.key and _absent(given.get("context")) else None
-        names = _words(given.get("names")) or sorted(self._game.players)
+        told = _words(given.get("names"))
+        names = told or sorted(self._game.players)
+        deceivers = self._game.deceivers if told or self._game.listed else None
         if statement.example and statement.example.speaker not in names:
             names.append(statement.example.speaker)
-        return statement, game, tuple(names), len(self._game.turns)
+        return statement, game, tuple(names), deceivers, len(self._game.turns)
 
     def _statement(self, row: Mapping[str, Any], number: int) -> Statement:
         text = _text(row["text"], number)
@@ -114,7 +121,9 @@ class StatementReader:
         if game.key:
             game.turns.append(Turn(SAID, speaker, text, audience=_audience(row), key=key or ""))
             game.said.append((_audience(row), (speaker, text)))
-            game.players.update((speaker, *_words(row.get("alive"))))
+            alive = _words(row.get("alive"))
+            game.players.update((speaker, *alive))
+            game.listed |= bool(alive)
         if not clean(text).strip():
             return Statement(key, text, None, NO_TEXT)
         before = tuple(said[-self.context :]) if self.context else ()
