@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
 from liescope.games.registry import GAMES
+from liescope.labeling.audiences import known_before
 from liescope.labeling.claims import FoundClaim, find_claims
 from liescope.labeling.ledger import PROMISED
 from liescope.labeling.vocabularies import VOCABULARIES
@@ -22,7 +23,7 @@ EVIL, GOOD, SEER = "evil", "good", "seer"
 _LIKE = "mafia"  # whose words are looked for in games that Liescope cannot play
 _SEERS = ("detective", "seer", "cop")
 _MANY = 3
-_LATE = 12
+LATE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,11 @@ class ClaimGraph:
         self, player: str, upto: int | None = None, votes: bool = True, focus: int | None = None
     ) -> list[str]:
         """What ties a player to the others after the first `upto` turns. votes: read those that are cast by then;
-        focus: the statement in question, whose claims are told apart.
+        focus: the statement in question, whose claims are told apart; only what all who hear it had heard is read.
         """
-        turns = self.transcript.turns[:upto]
-        links = [link for link in self.links if link.place < len(turns) and (votes or link.kind != VOTED)]
+        places = dict.fromkeys(_known(self.transcript, upto, focus))
+        turns = [self.transcript.turns[at] for at in places]
+        links = [link for link in self.links if link.place in places and (votes or link.kind != VOTED)]
         now = [] if focus is None else [*_of_statement(self.transcript, focus)]
         now += [f"now:{link.sort}" for link in links if link.place == focus]
         return [*now, *_of_player(player, links), *_of_table(player, links), *_of_turns(player, turns, votes)]
@@ -74,6 +76,14 @@ def claim_graph(transcript: Transcript) -> ClaimGraph:
             for claim in find_claims(turn.text, turn.player, transcript.names, rules):
                 links += _links(place, turn.player, claim, words)
     return ClaimGraph(transcript, tuple(links))
+
+
+def _known(transcript: Transcript, upto: int | None, focus: int | None) -> Sequence[int]:
+    """The turns that are read; see `ClaimGraph.relations`."""
+    turns = transcript.turns[:upto]
+    if focus is None:
+        return range(len(turns))
+    return known_before([(turn.audience, at) for at, turn in enumerate(turns)], transcript.turns[focus].audience)
 
 
 def _links(place: int, speaker: str, claim: FoundClaim, words: Vocabulary) -> Iterator[Link]:
@@ -177,7 +187,7 @@ def _of_statement(transcript: Transcript, focus: int) -> Iterator[str]:
     asked = transcript.turns[focus]
     heard = [turn for _, turn in transcript.said(focus) if turn.audience == asked.audience]
     yield f"length:{len(asked.text.split()).bit_length()}"
-    yield f"day:{min(asked.day, _LATE)}"
+    yield f"day:{min(asked.day, LATE)}"
     yield f"talked:{len(heard).bit_length()}"
     yield "answer" if heard and heard[-1].player != asked.player else "more" if heard else "opening"
     if asked.text.rstrip().endswith("?"):

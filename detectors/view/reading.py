@@ -1,4 +1,4 @@
-"""Transcripts from the tables of a corpus. Nothing hidden is read but how many seats deceive."""
+"""Transcripts from the tables of a corpus. No role is read, only how many deceive, where the table knows it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
+from liescope.games.registry import GAMES
 from liescope.generate.corpus import collected, read
 from liescope.labeling.reading_notes import text_is_lost
 
@@ -74,14 +75,22 @@ def _transcript(game: dict[str, Any], said: list[dict[str, Any]], votes: list[di
             day = seat["day_out"] or 1
             placed.append(((day, 0.5 if seat["fate"] == KILLED else 9), Turn(seat["fate"], seat["name"], day=day)))
     placed.sort(key=lambda one: one[0])
-    deceives = [seat["deceives"] for seat in game["seats"]]
     return Transcript(
         game["game_id"],
         tuple(seat["name"] for seat in game["seats"]),
         tuple(turn for _, turn in placed),
         game["game"],
-        None if None in deceives else sum(deceives),
+        _known_deceivers(game),
     )
+
+
+def _known_deceivers(game: dict[str, Any]) -> int | None:
+    """How many seats deceive; None where it is not said of all, or where the table does not know it, because cards may
+    lie face down.
+    """
+    deceives = [seat["deceives"] for seat in game["seats"]]
+    rules = GAMES.get(game["game"])
+    return None if None in deceives or (rules and rules.spec.undealt()) else sum(deceives)
 
 
 def _silences(game: dict[str, Any], said: Iterable[dict[str, Any]]) -> list[tuple[int, int, str]]:

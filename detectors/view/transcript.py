@@ -1,4 +1,4 @@
-"""A game as anybody at the table could write it down: what was said, who was silent, who voted, who left."""
+"""A game as somebody who hears everything could write it down: what was said, who was silent, who voted, who left."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class Transcript:
-    """A game without anything hidden. names: every player; rules: the name of the game; deceivers: how many players
+    """A game without roles or anything that was not said or seen; words that only some heard are in it, with their
+    audience. names: every player; rules: the name of the game; deceivers: how many players
     deceive, where the table knows it, else None.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import liescope
 from liescope.detectors.view.candidate import ABOUT, BEFORE, OWN, REST, Candidate, view
 from liescope.detectors.view.claim_graph import claim_graph
 from liescope.detectors.view.reading import read_transcripts
@@ -79,6 +80,26 @@ def test_claims_tie_a_player_to_those_it_names_and_votes_count_once_they_are_cas
     assert not any("vote" in word for word in graph.relations("Bo", upto=4))
     assert not any("vote" in word for word in graph.relations("Bo", votes=False))
     assert "seer:alone" in graph.relations("Ada", upto=2)
+
+
+def test_a_question_about_a_statement_reads_no_claim_that_its_hearers_missed() -> None:
+    asked = said("Ada", "Trust me.", "Ada", "Bo")
+    elsewhere = said("Cy", "I'm the detective. Ada is the mafioso.", "Cy", "Di")
+    before = said("Bo", "Cy is the mafioso.", "Ada", "Bo")
+    graph, alone = claim_graph(game(elsewhere, before, asked)), claim_graph(game(before, asked))
+    assert graph.relations("Ada", focus=2) == alone.relations("Ada", focus=1)
+    assert graph.relations("Ada") != alone.relations("Ada"), "who deceives is asked of all that was said"
+
+
+def test_how_many_deceive_is_unknown_where_cards_lie_face_down(tmp_path: Path) -> None:
+    for rules in ("one-night-werewolf", "mini-mafia"):
+        liescope.play(rules, players=["scripted:bold"], games=2, out=tmp_path / rules)
+        liescope.build(tmp_path / rules, out=tmp_path / f"{rules} corpus")
+    hidden, known = (
+        {game.deceivers for game in read_transcripts(tmp_path / f"{rules} corpus").values()}
+        for rules in ("one-night-werewolf", "mini-mafia")
+    )
+    assert (hidden, known) == ({None}, {1})
 
 
 def test_a_transcript_of_a_corpus_has_every_statement_in_order_and_nothing_hidden(corpus: Path) -> None:
