@@ -30,9 +30,9 @@ class Member:
 
     @classmethod
     def of(cls, detector: Detector) -> Member:
-        """What a detector is after it has learned."""
+        """What a detector is after it has learned, without what names a file of this machine."""
         fields, now = type(detector.options).model_fields, detector.options
-        changed = {name: getattr(now, name) for name in fields if getattr(now, name) != fields[name].default}
+        changed = {name: value for name, value in now.model_dump().items() if value != fields[name].default}
         changed.pop("seed", None)
         return cls(detector.kind, changed)
 

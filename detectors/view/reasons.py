@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from liescope.detectors.view.claim_graph import LATE
 from liescope.detectors.view.counted import CLAIMS
 
 _RELATION = re.compile(
@@ -43,11 +44,22 @@ _WHOLE = {
     "accuses": "players whom it accuses: {}",
     "spoke": "times it spoke: {}",
     "spoke first": "it spoke first",
+    "talks:less": "it speaks less often than the others",
+    "talks:usual": "it speaks about as often as the others",
+    "talks:more": "it speaks more often than the others",
+    "statements:less": "its statements are shorter than is usual at the table",
+    "statements:usual": "its statements are about as long as is usual at the table",
+    "statements:more": "its statements are longer than is usual at the table",
+    "answer": "it answers somebody",
+    "more": "it goes on after words of its own",
+    "opening": "it opens the conversation",
+    "question": "it asks a question",
     "silent": "it was silent",
     "killed": "it was killed",
     "exiled": "it was voted out",
 }
 _MANY = "3"  # where the claim graph stops counting
+_SIZES = {"length": "words of the statement: {}", "talked": "statements before it in its conversation: {}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +85,10 @@ def claim_in_words(relation: str) -> str:
     start, _, count = relation.rpartition(":")
     if "{}" in _WHOLE.get(start, ""):
         return _WHOLE[start].format(_counted(count))
+    if start in _SIZES:
+        return _SIZES[start].format(_sized(int(count)))
+    if start == "day":
+        return f"it is day {count}{' or later' if count == str(LATE) else ''}"
     found = _RELATION.fullmatch(relation)
     if not found:
         return relation
@@ -82,6 +98,11 @@ def claim_in_words(relation: str) -> str:
     plain = "has to do with {whom}: " + found["kind"] + (f" {value}" if value else "")
     sentence = f"{who} {_SAID.get((found['kind'], bool(value)), plain).format(whom=whom, value=value)}"
     return f"{sentence} (by {_counted(found['count'])})" if found["count"] else sentence
+
+
+def _sized(digits: int) -> str:
+    """The numbers with so many binary digits."""
+    return f"{2 ** (digits - 1)} to {2**digits - 1}" if digits > 1 else str(digits)
 
 
 def _counted(number: str) -> str:

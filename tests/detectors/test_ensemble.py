@@ -72,6 +72,11 @@ def test_members_are_read_with_options_of_their_own() -> None:
     assert read_members("linear, tfidf") == (Member("linear"), Member("tfidf"))
 
 
+def test_what_names_a_file_of_this_machine_is_no_part_of_a_member_that_is_saved() -> None:
+    member = Member.of(make("judge", TextConfig(), {"shots": 2, "cache": "/home/me/replies", "prompt": "/home/me/own"}))
+    assert str(member) == "judge:shots=2"
+
+
 @pytest.mark.parametrize(
     ("members", "why"),
     [

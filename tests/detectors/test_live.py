@@ -173,6 +173,16 @@ def test_a_game_is_followed_across_the_windows_of_a_file(
     assert model.score(rows)["score"].to_list() == pytest.approx(whole)
 
 
+def test_who_has_not_spoken_yet_may_be_the_one_who_deceives(models: dict[str, Path]) -> None:
+    linear = load(models["linear"])
+    row = {"game_id": "a", "speaker": "Ada", "text": "I trust Bo.", "deceivers": 1}
+    (alone,) = linear.score([row])["score"]
+    assert 0 < alone < 0.9, "the only player known so far is not the deceiver for that"
+    four = [linear.score([{**row, name: ["Ada", "Bo", "Cy", "Di"]}])["score"][0] for name in ("names", "alive")]
+    assert four[0] == pytest.approx(four[1])
+    assert linear.score([{**row, "names": ["Ada"]}])["score"][0] == pytest.approx(1)
+
+
 @pytest.mark.parametrize("given", ["two", -1, 1.5, True])
 def test_a_number_of_deceivers_that_is_none_is_refused(model: LoadedDetector, given: object) -> None:
     with pytest.raises(UsageError, match="give how many players deceive"):
@@ -220,4 +230,11 @@ def test_every_relation_of_the_claim_graph_has_a_sentence() -> None:
     relations = {one for name in game.names for one in graph.relations(name, focus=len(game.turns) + 1)}
     unsaid = {one for one in relations if claim_in_words(one) == one} - {"others accuse each other"}
     assert not unsaid
+    assert [claim_in_words(one) for one in ("length:0", "length:1", "talked:4", "day:3", "day:12")] == [
+        "words of the statement: 0",
+        "words of the statement: 1",
+        "statements before it in its conversation: 8 to 15",
+        "it is day 3",
+        "it is day 12 or later",
+    ]
     assert claim_in_words("about:investigation=evil<seer") == "somebody who claims to be the seer reports it as evil"
