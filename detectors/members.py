@@ -47,7 +47,7 @@ def read_members(line: str) -> tuple[Member, ...]:
     """Members are separated by `;`, or by `,` where none has options; options by `,`, and what has no `=` goes on with
     the value before it. Raises ValueError.
     """
-    parts = line.split(";" if ":" in line else ",")
+    parts = line.split(";" if ";" in line or ":" in line else ",")
     found = tuple(_member(part.strip()) for part in parts if part.strip())
     if not _FEWEST <= len(found) <= _MOST:
         raise ValueError(f'name {_FEWEST} to {_MOST} kinds of detector, as in "linear,embedding"')

@@ -69,7 +69,9 @@ def test_members_are_read_with_options_of_their_own() -> None:
         Member("embedding", {"batch_size": "8"}),
     )
     assert read_members(";".join(map(str, found))) == found
-    assert read_members("linear, tfidf") == (Member("linear"), Member("tfidf"))
+    plain = read_members("linear, tfidf")
+    assert plain == (Member("linear"), Member("tfidf"))
+    assert read_members(";".join(map(str, plain))) == plain
 
 
 def test_what_names_a_file_of_this_machine_is_no_part_of_a_member_that_is_saved() -> None:
