@@ -101,7 +101,7 @@ def adapt(
 ) -> AdaptResult:
     """Train a detector again, on its own corpus and on some games of another, and compare it with what it was.
 
-    model: a model folder, or what `load` returned; corpus: games that it has not seen (those that it has are left out);
+    model: a model folder, or what `load` returned; corpus: new games (those it has seen, or of `base`, are left out);
     base: the corpus that it was trained on; labels: of how many games of `corpus` the labels are used, 0 for none;
     choose: which, "random", "uncertain" (half of them those that the detector is least sure of) or a file with the id
     of a game on each line; weight: what each counts for beside a game of `base`; self_training: rounds in which the
@@ -127,7 +127,7 @@ def adapt(
         check(old)
         if corpus_id(old) != loaded.file.corpus.id:
             raise UsageError(f"{loaded.name} was not trained on {base}; --base is its own corpus, with the same split")
-        new = _read_new(folder, corpus_name(corpus), loaded)
+        new = _read_new(folder, corpus_name(corpus), loaded, frozenset(read_statements(old)["game_id"]))
         used = _used(new, loaded, labels, choose, seed, show)
         own = read_material(old, corpus_name(base), loaded.file.target, loaded.file.text.context)
         recipe = _recipe(loaded, seed)
@@ -152,7 +152,8 @@ def adapt(
 
         with replacing(target, "model", is_model) as fresh:
             trained = train_on(material, recipe, _fresh(recipe), target, fresh, show, adapted=compared, began=began)
-    left_out = [f"{new.seen:,} games that {loaded.name} has seen are left out"] if new.seen else []
+    seen = f"{new.seen:,} games that {loaded.name} has seen, or has in its corpus, are left out"
+    left_out = [seen] if new.seen else []
     return AdaptResult(target, trained.file, tuple(used), (*left_out, *trained.notes))
 
 
@@ -172,13 +173,15 @@ def _loaded(model: Corpus | LoadedDetector) -> LoadedDetector:
     return model if isinstance(model, LoadedDetector) else load(model)
 
 
-def _read_new(folder: Path, name: str, model: LoadedDetector) -> _New:
+def _read_new(folder: Path, name: str, model: LoadedDetector, own: frozenset[str] = frozenset()) -> _New:
+    """own: the games of the detector's own corpus, whose test split stays unseen."""
     check(folder)
     every = read_statements(folder)
-    fresh = every.filter(~pl.col("game_id").is_in(list(model.games)))
+    fresh = every.filter(~pl.col("game_id").is_in(list(model.games | own)))
     seen = every["game_id"].n_unique() - fresh["game_id"].n_unique()
     if fresh.is_empty():
-        raise UsageError(f"{model.name} has seen every game of {name}; adapt it to games that are new to it")
+        where = " or has it in its own corpus" if own else ""
+        raise UsageError(f"{model.name} has seen every game of {name}{where}; adapt it to games that are new to it")
     unseen = set(fresh["game_id"])
     games = {key: game for key, game in read_transcripts(folder).items() if key in unseen}
     data = labelled(fresh, model.file.target, model.file.text.context, games)

@@ -39,13 +39,17 @@ def split_for(models: Mapping[str, LoadedDetector], corpus_id: str, games: froze
 
 
 def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated: pl.DataFrame, split: str) -> None:
-    """Raises UsageError if a model has seen evaluated games. The splits of its own corpus are known to be apart."""
+    """Raises UsageError if a model has seen evaluated games. What it has seen of its own corpus, train and validation,
+    is scored out of fold, or with thresholds of the other.
+    """
     games = frozenset(evaluated["game_id"])
     for name, model in models.items():
         seen = len(games & model.games)
-        if seen and (split == ALL or model.file.corpus.id != corpus_id):
-            where = "this corpus" if split == ALL else "this split, in a corpus that is split otherwise"
-            advice = "evaluate on --split test" if model.file.corpus.id == corpus_id else "train it on this corpus"
+        own = model.file.corpus.id == corpus_id
+        if seen and (split in (ALL, "test") or not own):
+            where = "this corpus" if split == ALL else "this split"
+            where += "" if split == ALL or own else ", in a corpus that is split otherwise"
+            advice = "evaluate on --split test" if own and split == ALL else "train it on this corpus"
             raise UsageError(
                 f"{name} was trained, or had its thresholds chosen, on {seen} of the {len(games)} games of {where}; "
                 f"{advice}"

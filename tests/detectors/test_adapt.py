@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from liescope.detectors import AdaptResult, LoadedDetector, adapt, load, propose
 from liescope.detectors.adapt.choose import drawn, unsure_and_drawn, unsureness
 from liescope.detectors.adapt.commands import adapt_lines, app
 from liescope.detectors.adapt.compare import NEW, ONLINE, OWN, TOP, WHOLE, gains
+from liescope.detectors.evaluation.evaluated import check_unseen
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.protocol import silent
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
@@ -157,12 +159,27 @@ def test_games_to_label_are_half_those_it_is_least_sure_of(model: LoadedDetector
     assert set(drawn(games, 10, 0)) != set(found)
 
 
-def test_games_it_has_seen_are_left_out(model: LoadedDetector, base: Path, tmp_path: Path) -> None:
-    test = set(read_statements(base, ["test"])["game_id"])
-    assert set(propose(model, base, games=100)) == test
-    found = adapt(model, base, base=base, out=tmp_path / "m", labels=3, draws=20)
-    assert set(found.labelled) < test
-    assert any("has seen are left out" in note for note in found.notes)
+def test_games_it_has_seen_are_left_out_and_those_of_its_test_split_with_them(
+    model: LoadedDetector, base: Path, make_corpus: Corpus, tmp_path: Path
+) -> None:
+    assert set(propose(model, base, games=100)) == set(read_statements(base, ["test"])["game_id"])
+    with pytest.raises(UsageError, match="or has it in its own corpus"):
+        adapt(model, base, base=base, out=tmp_path / "m", labels=3, draws=20)
+    own = set(read_statements(base)["game_id"])
+    larger = make_corpus(games=90)
+    new = set(read_statements(larger)["game_id"]) - own
+    found = adapt(model, larger, base=base, out=tmp_path / "m", labels=3, draws=20)
+    assert set(found.labelled) < new
+    assert any("80 games that" in note for note in found.notes)
+
+
+def test_a_model_that_learned_from_test_games_is_not_evaluated_on_them(model: LoadedDetector, base: Path) -> None:
+    test = read_statements(base, ["test"])
+    own = model.file.corpus.id
+    check_unseen({"m": model}, own, test, "test")
+    seen = replace(model, games=model.games | {test["game_id"][0]})
+    with pytest.raises(UsageError, match=r"on 1 of the \d+ games of this split; train it on this corpus"):
+        check_unseen({"m": seen}, own, test, "test")
 
 
 @pytest.mark.parametrize(
