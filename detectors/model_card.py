@@ -42,7 +42,7 @@ def model_card(
             "corpus": file.corpus.name,
             "training": file.training.model_dump(),
             "words": [one.model_dump() for one in file.corpus.words],
-            "config": {key: "bundled all-MiniLM-L6-v2" if value == "" else value for key, value in config.items()},
+            "config": config | ({"encoder": "bundled all-MiniLM-L6-v2"} if config.get("encoder") == "" else {}),
             "adapted": file.adapted.model_dump() if file.adapted else None,
             "figures": [_row(row) for row in file.figures],
             "evaluated": [

@@ -15,6 +15,7 @@ from huggingface_hub import ModelCard
 from liescope import publish
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.detectors import evaluate, load, train
+from liescope.detectors.model_card import model_card
 from tests.generate.corpus.stand_in import Hub, hubs
 
 REPO = "me/detector"
@@ -136,6 +137,13 @@ def test_the_card_is_filled_from_the_training_and_the_reports(model: Path, corpu
     ):
         assert words in card
     assert f"{load(model).thresholds['5pct']:.3f}" in card
+
+
+def test_only_an_encoder_that_was_not_chosen_is_the_bundled_one(model: Path) -> None:
+    file = load(model).file.model_copy(update={"kind": "encoder", "options": {"encoder": "", "tasks": ""}})
+    card = model_card("it", file)
+    assert "| `encoder` | bundled all-MiniLM-L6-v2 |" in card
+    assert "| `tasks` | not set |" in card
 
 
 def test_a_corpus_on_the_hub_is_named_in_every_form_that_it_reads(model: Path, corpus: Path, tmp_path: Path) -> None:
