@@ -121,7 +121,8 @@ def _parsed(line: str) -> _Line:
     try:
         given: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"it is not JSON ({str(error)[:60]}); {_FORMS}") from error
+        why = str(error).partition(":")[0][:60]
+        raise UsageError(f"it is not JSON ({why}); {_FORMS}") from error
     kind = next((model for key, model in _BY_KEY.items() if key in given), None)
     if kind is None:
         raise UsageError(_FORMS)

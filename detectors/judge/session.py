@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 def check_spec(spec: str) -> None:
     """Raises UsageError for what is no chat model."""
+    if not spec:
+        raise UsageError("no chat model is named; give one such as openai:gpt-4.1-mini (--model; --judge of evaluate)")
     if not spec.startswith(KIND):
         raise UsageError(f"a judge is a chat model such as openai:gpt-4.1-mini; {spec!r} is none")
 
