@@ -85,21 +85,28 @@ def _mask_names(text: str, speaker: str, names: tuple[str, ...]) -> str:
 
 
 def replace_names(text: str, names: Iterable[str], token: Callable[[str], str]) -> str:
-    """A text with each player's name replaced. token: from a name, case-folded, to what stands for it."""
+    """A text with each player's name replaced. token: from a name, as it is among `names` but case-folded, to what
+    stands for it.
+    """
     known = tuple(sorted({*names} - {""}))
     if not known:
         return text
+    pattern, spelled = _names_pattern(known)
 
     def replaced(match: re.Match[str]) -> str:
         found = match.group()
         name = found.casefold()
-        return found if found.islower() and name in _ALSO_WORDS else token(name)
+        return found if found.islower() and name in _ALSO_WORDS else token(spelled.get(name, name))
 
-    return _names_pattern(known).sub(replaced, text)
+    return pattern.sub(replaced, text)
 
 
 @lru_cache(maxsize=4096)
-def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the names as a whole word, in any case; longer names first. An underscore next to a name is emphasis."""
-    longest = sorted((unicodedata.normalize("NFC", name) for name in names), key=len, reverse=True)
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest))})(?![^\W_])", re.IGNORECASE)
+def _names_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    """Any of the names as a whole word, in any case; longer names first. An underscore next to a name is emphasis. And
+    the names themselves, case-folded, by their composed form, in which texts are read.
+    """
+    spelled = {unicodedata.normalize("NFC", name): name.casefold() for name in names}
+    longest = sorted(spelled, key=len, reverse=True)
+    pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest))})(?![^\W_])", re.IGNORECASE)
+    return pattern, {name.casefold(): own for name, own in spelled.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import liescope
@@ -61,6 +62,12 @@ def test_no_view_holds_a_name_and_seats_do_not_matter() -> None:
         assert fields(DISPUTE, old) == fields(other, new)
         assert sorted(claim_graph(DISPUTE).relations(old)) == sorted(claim_graph(other).relations(new))
         assert not any(name in text for texts in fields(DISPUTE, old).values() for text in texts for name in NAMES)
+
+
+def test_a_name_in_decomposed_unicode_is_still_the_candidates() -> None:
+    name = unicodedata.normalize("NFD", "José")
+    table = game(said("Bo", f"{name} is the mafioso."), said(name, f"I, {name}, am not."), names=(name, "Bo"))
+    assert fields(table, name) == {ABOUT: ["candidate is the mafioso."], OWN: ["I, candidate, am not."]}
 
 
 def test_a_question_about_a_statement_keeps_it_apart_from_what_was_said_before_and_from_what_its_hearers_missed() -> (
