@@ -23,6 +23,7 @@ EVIL, GOOD, SEER = "evil", "good", "seer"
 _LIKE = "mafia"  # whose words are looked for in games that Liescope cannot play
 _SEERS = ("detective", "seer", "cop")
 _MANY = 3
+_TELLING = 3  # statements a speaker, before what is usual at a table can be told
 LATE = 12
 
 
@@ -165,16 +166,18 @@ def _of_turns(player: str, turns: Sequence[Turn], votes: bool) -> Iterator[str]:
     said = [turn for turn in turns if turn.kind == SAID]
     own = [turn for turn in said if turn.player == player]
     yield f"spoke:{min(len(own), _MANY)}"
-    speakers = len({turn.player for turn in said})
-    yield f"talks:{_beside(len(own) * speakers, len(said))}"
-    if own:
-        length = sum(len(turn.text) for turn in own) / len(own)
-        yield f"statements:{_beside(length * len(said), sum(len(turn.text) for turn in said))}"
     for turn in turns:
         if turn.player == player and (turn.kind in (SILENT, KILLED) or (votes and turn.kind == EXILED)):
             yield turn.kind
     if said and said[0].player == player:
         yield "spoke first"
+    speakers = len({turn.player for turn in said})
+    if len(said) < _TELLING * speakers:
+        return  # until then, who says more is an accident of whose turn it was
+    yield f"talks:{_beside(len(own) * speakers, len(said))}"
+    if own:
+        length = sum(len(turn.text) for turn in own) / len(own)
+        yield f"statements:{_beside(length * len(said), sum(len(turn.text) for turn in said))}"
 
 
 def _beside(own: float, usual: float) -> str:

@@ -124,8 +124,9 @@ def test_a_transcript_of_a_corpus_has_every_statement_in_order_and_nothing_hidde
 
 
 def test_how_much_a_player_talks_is_told_beside_the_others_of_its_table() -> None:
-    talk = game(*[said("Ada", "A long and winding speech.")] * 4, said("Bo", "No."), said("Cy", "Yes, indeed."))
+    talk = game(*[said("Ada", "A long and winding speech.")] * 8, said("Bo", "No."), said("Cy", "Yes, indeed."))
     graph = claim_graph(talk)
+    assert not any("talks" in word for word in graph.relations("Ada", upto=2))
     assert {"talks:more", "statements:usual"} <= set(graph.relations("Ada"))
     assert {"talks:less", "statements:less"} <= set(graph.relations("Bo"))
     assert "talks:less" in graph.relations("Di")
