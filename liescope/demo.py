@@ -21,7 +21,7 @@ def demo(out: Path, games: int, seed: int) -> None:
     A step whose packages are not installed is named and left out.
     """
     run, corpus, reports = out / "run", out / "corpus", out / "reports"
-    models = [out / "models" / kind for kind in ("tfidf", "embedding")]
+    models = [out / "models" / kind for kind in ("linear", "embedding")]
     lacking = [
         _step("play", "mini-mafia", players=PLAYERS, design="full", games=games, seed=seed, assess=True, out=run),
         _step("build", run, out=corpus),
@@ -70,7 +70,7 @@ def _made(out: Path) -> Iterator[tuple[Path, str]]:
     for name, what in {
         "run": "plan and journal; `liescope show` reads them",
         "corpus": "load_dataset(folder, 'statements') opens it",
-        "models/tfidf": "a lie detector; `liescope score` uses it",
+        "models/linear": "a lie detector that reads whole games",
         "models/embedding": "a second one, on sentence embeddings",
         "reports/detectors": "compared with controls and the players themselves",
         "reports/capability": "m, d and v of each player, with plots",
