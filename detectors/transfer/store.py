@@ -108,6 +108,7 @@ def _hash(*facts: object) -> bytes:
 def _code() -> str:
     """A hash of the code that reads, fits and scores."""
     here = Path(__file__).parent
-    rooms = (here.parent, here.parent / "kinds", here.parent / "view", Path(claims.__file__).parent)
+    kinds = ("kinds", "view", "fine_tuning", "judge", "follow_up")
+    rooms = (here.parent, *(here.parent / name for name in kinds), Path(claims.__file__).parent)
     files = [*(file for room in rooms for file in sorted(room.glob("*.py"))), here / "choose.py", here / "fitting.py"]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
