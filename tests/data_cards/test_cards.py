@@ -99,6 +99,10 @@ def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[
         "evaluated": [],
         "transferred": [],
         "thresholds": {"1%": 0.91, "5%": 0.75},
+        "calibration": "their log-odds are divided by 2",
+        "calibrated_on": (40, 30),
+        "adapted": None,
+        "verbatim": False,
         "place": "models/my tfidf",
         "said": "I saw Bob.",
         "plain_use": "",
@@ -257,6 +261,8 @@ def test_a_model_card_shows_its_figures_with_their_intervals() -> None:
     card = render_model_card(model_facts())
     assert "| test | AUROC | 0.810 | 0.750 to 0.860 | 900 | 150 |" in card
     assert "- 9 games, quack: you, on a page. MIT." in card
+    assert "calibrated on games that were held out in training: their log-odds are divided by 2." in card
+    assert "Its probabilities are not calibrated." in render_model_card(model_facts(calibration="", calibrated_on=None))
     data = ModelCard(card).data
     assert data.tags == ["deception", "lie-detection", "social-deduction-games", "liescope", "tfidf", "skops"]
     assert [(one.metric_type, one.metric_value) for one in data.eval_results] == [("roc_auc", 0.81)]

@@ -379,9 +379,16 @@ def test_a_budget_holds_for_the_whole_training_and_the_same_command_goes_on(
     assert len({json.dumps(request.body) for request in stub.requests}) == len(stub.requests) > made
 
 
-@pytest.mark.parametrize("spec", ["", "scripted:bold", "gpt-4.1-mini"])
-def test_what_is_no_chat_model_is_refused(spec: str, corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="a judge is a chat model such as openai:"):
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("", "no chat model is named; give one such as openai:"),
+        ("scripted:bold", "a judge is a chat model such as openai:"),
+        ("gpt-4.1-mini", "a judge is a chat model such as openai:"),
+    ],
+)
+def test_what_is_no_chat_model_is_refused(spec: str, words: str, corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=words):
         liescope.train("judge", corpus, out=tmp_path / "m", model=spec)
 
 

@@ -26,7 +26,7 @@ def test_it_leaves_a_run_a_corpus_two_detectors_and_two_reports(made: Path) -> N
         "run/run.json",
         "corpus/README.md",
         "corpus/croissant.json",
-        "models/tfidf/README.md",
+        "models/linear/README.md",
         "models/embedding/README.md",
         "reports/detectors/report.md",
         "reports/capability/report.html",
@@ -47,7 +47,7 @@ def test_its_statements_carry_all_four_labels_and_say_that_they_are_scripted(mad
 def test_its_detectors_stand_beside_controls_and_beside_the_players(made: Path) -> None:
     rows = json.loads((made / "reports/detectors/report.json").read_text(encoding="utf-8"))["rows"]
     detectors = {row["detector"] for row in rows}
-    assert {"tfidf", "embedding", "control:length", "control:shuffled", "observers:villager_vote"} <= detectors
+    assert {"linear", "embedding", "control:length", "control:shuffled", "observers:villager_vote"} <= detectors
     auroc = {row["detector"]: row["value"] for row in rows if row["metric"] == "auroc" and row["split"] == "test"}
     assert auroc["control:role_oracle"] == 1.0
 
