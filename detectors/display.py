@@ -118,10 +118,8 @@ def _cut(line: str, width: int) -> str:
 
 def _show_confidence(console: Console, confidence: Confidence) -> None:
     """How scores were calibrated, and by how many games verdicts are given."""
-    _say(
-        console,
-        f"calibration: {confidence.statements.words() if confidence.statements else 'none (not asked for, or it did not lower the log loss)'}",
-    )
+    none = "none (not asked for, or it did not lower the log loss)"
+    _say(console, f"calibration: {confidence.statements.words() if confidence.statements else none}")
     if confidence.labels:
         honest, lies = confidence.labels.games
         _say(console, f"verdicts by {honest:,} games with honest and {lies:,} with deceptive statements")
