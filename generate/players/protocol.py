@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
-from liescope.generate.players.shared import Activity, Halt, Shared
+from liescope.generate.players.activity import Activity
+from liescope.generate.players.shared import Halt, Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Attempt:
     """One request that a player made for an ask, successful or not. attempt counts from 1; cost is in the currency of
     the prices given; anything the endpoint does not report is None. problem: "", or why this attempt gave no reply.
     request: the JSON body that was sent (messages and parameters, no secret); response_id and served_model: what the
-    endpoint reports about its answer.
+    endpoint reports about its answer; host: where it was sent, "" for players that ask no endpoint.
     """
 
     game: str
@@ -34,6 +35,7 @@ class Attempt:
     request: Mapping[str, Any] | None = None
     response_id: str | None = None
     served_model: str | None = None
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,9 @@
-"""What the players of one run share: a typed store, the signal to stop, and the current activity."""
+"""What the players of one run share: a typed store, and the signal to stop."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from liescope.common.errors import RunPaused
@@ -61,16 +59,3 @@ class Halt:
         except TimeoutError:
             return
         self.check()
-
-
-@dataclass(slots=True)
-class Activity:
-    """What is going on right now, for a progress display.
-
-    under_way: requests sent but not yet answered; waits: for each host that is being waited for, the time
-    (`time.monotonic`) of the next attempt, and why; retries: by reason, how many requests had to be sent again.
-    """
-
-    under_way: int = 0
-    waits: dict[str, tuple[float, str]] = field(default_factory=dict)
-    retries: Counter[str] = field(default_factory=Counter)

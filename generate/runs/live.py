@@ -1,4 +1,4 @@
-"""The progress of a run, live on standard error: a bar and two or three lines on a terminal, an occasional line on a
+"""The progress of a run, live on standard error: a bar and a few lines on a terminal, an occasional line on a
 pipe.
 
 Everything fits in 80 columns; longer lines are cut.
@@ -7,9 +7,10 @@ Everything fits in 80 columns; longer lines are cut.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -22,6 +23,7 @@ from liescope.generate.runs.runner import RunProgress
 WIDTH = 80
 PIPE_EVERY = 15.0  # seconds between two lines on a pipe
 _REASONS = 3
+_HOSTS, _NAME = 6, 28  # hosts shown, and characters of a host's name
 
 Show = Callable[[RunProgress, float], None]
 
@@ -109,23 +111,53 @@ def clock(progress: RunProgress, seconds: float) -> str:
 
 
 def state(progress: RunProgress, seconds: float, currency: str) -> Iterator[str]:
-    """Lines about what is under way, its cost so far, and what the run is waiting for."""
+    """Lines about what is under way, its cost so far, each host, and what the run is waiting for."""
     activity = progress.activity
     parts = [f"{_count(progress.playing, 'game')}, {_count(activity.under_way, 'request')} under way"]
     parts.append(f"{progress.calls / max(seconds, 1e-6):,.1f} replies/s")
+    parts += [f"{progress.failed:,} failed"] if progress.failed else []
     yield "  ".join(parts)
     spent = [f"{progress.tokens:,} tokens"]
     spent += [f"{progress.cost:,.2f} {currency}"] if progress.cost else []
-    spent += [f"{progress.failed:,} failed"] if progress.failed else []
     spent += [f"{progress.unrated:,} ratings not had"] if progress.unrated else []
-    if activity.retries:
-        reasons = ", ".join(f"{count:,} × {plain(reason)}" for reason, count in activity.retries.most_common(_REASONS))
-        spent.append(f"sent again: {reasons}")
     yield "  ".join(spent)
-    now = time.monotonic()
-    for host, (until, reason) in sorted(activity.waits.items()):
-        if until > now:
-            yield _cut(f"waiting {until - now:.0f} s for {host}: {plain(reason)}", WIDTH - 2)
+    yield from host_lines(activity.to_json(), WIDTH - 2)
+    if activity.retries:
+        yield _cut(f"sent again: {_counts(activity.retries)}", WIDTH - 2)
+    if progress.fallbacks:
+        yield _cut(f"fallbacks: {_counts(progress.fallbacks)}", WIDTH - 2)
+
+
+def host_lines(hosts: Mapping[str, Mapping[str, Any]], width: int) -> Iterator[str]:
+    """A line for each host, the busiest first, and one for each that is being waited for. hosts: as
+    `Activity.to_json`.
+    """
+    busiest = sorted(hosts.items(), key=lambda one: (-one[1]["under_way"], one[0]))
+    for name, host in busiest[:_HOSTS]:
+        limit = "" if host["limit"] is None else f"/{host['limit']:,}"
+        name = _cut(plain(name), _NAME)
+        parts = [f"{name}: {host['under_way']:,}{limit} under way", f"{host['per_second']:,.1f}/s"]
+        parts.append(f"{_short(host['tokens'])} tokens")
+        parts += [f"{_short(host['cached_tokens'])} cached"] if host["cached_tokens"] else []
+        parts += [f"{host['limited']:,} × 429"] if host["limited"] else []
+        yield _cut("  ".join(parts), width)
+        if host["waits"]:
+            doing = "is down, tried again in" if host["paused"] else "waits"
+            yield _cut(f"{name} {doing} {host['waits']:.0f} s: {plain(host['waits_because'])}", width)
+    if len(busiest) > _HOSTS:
+        yield f"and {_count(len(busiest) - _HOSTS, 'more host')}"
+
+
+def _counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} × {plain(reason)}" for reason, count in counts.most_common(_REASONS))
+
+
+def _short(number: float) -> str:
+    """A large number in few characters."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.0f}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -22,10 +22,11 @@ from liescope.common.errors import BadData, LiescopeError, PlayerFailed, RunPaus
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
+from liescope.generate.players.activity import Activity
 from liescope.generate.players.prompts.render import template_sources
 from liescope.generate.players.protocol import Attempt, EndpointFacts, Player, PlayerContext
 from liescope.generate.players.registry import open_player
-from liescope.generate.players.shared import Activity, Halt
+from liescope.generate.players.shared import Halt
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
@@ -50,7 +51,7 @@ class RunProgress:
     whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
     began; unrated: measurements that could not be obtained since then; retried: failed games that were tried once more.
     kinds: what each kind of ask cost in the whole run; endpoints: what is known about them; both are set only at the
-    end. activity: requests under way, waits, retries. stop: why the run ended early.
+    end. activity: what goes on at each host. stop: why the run ended early.
     """
 
     planned: int
@@ -146,6 +147,8 @@ async def run(
         def log(attempt: Attempt) -> None:
             progress.tokens += (attempt.prompt_tokens or 0) + (attempt.completion_tokens or 0)
             progress.cost += attempt.cost or 0.0
+            if attempt.host:
+                progress.activity.at(attempt.host).count(attempt)
             if journal is not None:
                 journal.log_attempt(attempt)
 

@@ -78,6 +78,7 @@ class Endpoint:
         self._pace = shared.once(Pace, lambda: Pace(self.host, context.halt, context.activity), self.host)
         self._key = key
         self._context = context
+        self._activity = context.activity.at(self.host)
         self._standings: dict[str, Standing] = {}
         self._wire = Wire(base_url, _headers(key, self.host), context.concurrency)
 
@@ -120,7 +121,7 @@ class Endpoint:
                 await self._refused(verdict, own, standing)
             else:
                 await self._troubled(verdict, own, standing, sent)
-            self._context.activity.retries[_in_short(verdict.problem)] += 1
+            self._activity.retries[_in_short(verdict.problem)] += 1
 
     async def _refused(self, refusal: Refusal, own: _Own, standing: Standing) -> None:
         """Wait before sending the request again, or raise."""
@@ -143,6 +144,7 @@ class Endpoint:
                 f"{trouble.problem} (--give-up-after says how long to wait)"
             )
         if trouble.limited:
+            self._activity.limited += 1
             self._pace.limited(sent, trouble.asked, trouble.problem)
             return
         self._pace.failed(sent, trouble.asked, trouble.problem)
@@ -157,15 +159,14 @@ class Endpoint:
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
     ) -> tuple[Verdict, Turn]:
         """Make one request; return its outcome and its turn."""
-        activity = self._context.activity
         async with self._pace.turn(self._gate) as sent:
             self.budget.check()
             began = time.perf_counter()
-            activity.under_way += 1
+            self._activity.under_way += 1
             try:
                 response = await self._send(body)
             finally:
-                activity.under_way -= 1
+                self._activity.under_way -= 1
             latency = (time.perf_counter() - began) * 1000
         verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
         raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
@@ -192,6 +193,7 @@ class Endpoint:
                 request=dict(body),
                 response_id=verdict.response_id if isinstance(verdict, Completion) else None,
                 served_model=verdict.served_model if isinstance(verdict, Completion) else None,
+                host=self.host,
             )
         )
         return verdict, sent

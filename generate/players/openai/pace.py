@@ -18,7 +18,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from liescope.generate.players.shared import Activity, Halt
+from liescope.generate.players.activity import Activity
+from liescope.generate.players.shared import Halt
 
 OUTAGE = 8  # failures in a row after which a host is considered down
 FIRST_PAUSE = 1.0  # seconds of a cool-down if the host gives no length; doubled each time it was too short
@@ -46,7 +47,7 @@ class Pace:
         self.host = host
         self.rate: float | None = None  # requests per second; None for no limit
         self._halt = halt
-        self._activity = activity
+        self._activity = activity.at(host)
         self._clock = clock
         self._turn = asyncio.Lock()
         self._next = 0.0  # no request before this time
@@ -93,7 +94,7 @@ class Pace:
     def accepted(self) -> None:
         """A request was answered."""
         self._row = self._probes = self._short = 0
-        self._activity.waits.pop(self.host, None)
+        self._activity.wait = None
         if self.rate is not None:
             nearness = self.rate / self._ceiling
             self.rate += 0.03 if nearness < 0.95 else 0.005 if nearness < 1.05 else 0.1
@@ -144,7 +145,7 @@ class Pace:
     def _cool(self, until: float, reason: str) -> None:
         if until > self._cool_until:
             self._cool_until, self._fresh = until, True
-            self._activity.waits[self.host] = (until, reason)
+            self._activity.wait = (until, reason)
 
     def _fall(self) -> None:
         """Set the rate below what the host accepted before it complained."""

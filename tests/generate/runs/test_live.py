@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from liescope.generate.players.shared import Activity
+from liescope.generate.players.activity import Activity
 from liescope.generate.runs import live
 from liescope.generate.runs.live import clock, live_display, state
 from liescope.generate.runs.runner import RunProgress
@@ -18,11 +18,15 @@ from liescope.generate.runs.runner import RunProgress
 
 def busy() -> RunProgress:
     """A run with everything going on at once."""
-    activity = Activity(under_way=64, retries=Counter({"429": 1234, "500": 56, "nothing came within 120 s": 7, "x": 1}))
-    activity.waits["models.some-provider.example:8443"] = (
+    activity = Activity()
+    near = activity.at("models.some-provider.example:8443")
+    near.under_way, near.limit, near.tokens, near.limited = 63, 80, 98_000_000, 1290
+    near.retries = Counter({"429": 1234, "500": 56, "nothing came within 120 s": 7, "x": 1})
+    near.wait = (
         time.monotonic() + 12.3,
         "it limits the rate (429): Rate limit reached for gpt \x1b[2J in organization org-abc on requests per min",
     )
+    activity.at("localhost:8000").under_way = 1
     return RunProgress(
         14_000, 6_999, 1, before=2_000, playing=64, calls=123_456, tokens=98_765_432, cost=1234.5, activity=activity
     )
@@ -38,7 +42,11 @@ def test_everything_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         "1 failed",
         "1,234 × 429",
         "56 × 500",
-        "waiting 12 s for models.some-provider.example:8443: it limits the rate (429)",
+        "models.some-provider.exampl…: 63/80 under way",
+        "98M tokens",
+        "1,290 × 429",
+        "localhost:8000: 1 under way",
+        "models.some-provider.exampl… waits 12 s: it limits the rate (429)",
     ):
         assert part in text
     assert "\x1b" not in text
@@ -67,8 +75,10 @@ def test_a_terminal_of_80_columns_wraps_nothing(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(live, "Console", lambda stderr: console)
     with live_display("label", "USD", True) as show:
         show(busy(), 3723.0)
-    frame = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue()).rstrip().splitlines()[-4:]
-    assert [line.split()[0] for line in frame[1:]] == ["64", "98,765,432", "waiting"]
+    frame = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue()).rstrip().splitlines()[-7:]
+    near = "models.some-provider.exampl…"
+    first = ["64", "98,765,432", f"{near}:", near, "localhost:8000:", "sent"]
+    assert [line.split()[0] for line in frame[1:]] == first
     assert "7000/14000 games" in frame[0]
     assert all(len(line) <= 80 for line in frame)
 

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from liescope.common.errors import BudgetSpent, RunPaused
+from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai import pace as module
 from liescope.generate.players.openai.pace import LONGEST_ASKED, OUTAGE, Pace
-from liescope.generate.players.shared import Activity, Halt
+from liescope.generate.players.shared import Halt
 
 
 class World:
@@ -174,11 +175,12 @@ def test_a_complaint_stops_everybody_for_as_long_as_it_asks_and_old_ones_change_
 
     async def late() -> None:
         await world.sleep(0.2)
-        assert pace._activity.waits["host"][1] == "slow down"
+        assert pace._activity.wait is not None
+        assert pace._activity.wait[1] == "slow down"
         async with pace.turn(gate) as moment:
             sent.append(moment.at)
         pace.accepted()
-        assert pace._activity.waits == {}
+        assert pace._activity.wait is None
 
     asyncio.run(world.run(one(7.0), one(3.0), one(5.0), late()))
     assert sent[:3] == [1000.0] * 3
