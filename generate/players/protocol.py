@@ -10,7 +10,10 @@ from typing import Any, Protocol
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.activity import Activity
+from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt, Shared
+
+VIA_CACHE = "cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,8 @@ class Attempt:
     """One request that a player made for an ask, successful or not. attempt counts from 1; cost is in the currency of
     the prices given; anything the endpoint does not report is None. problem: "", or why this attempt gave no reply.
     request: the JSON body that was sent (messages and parameters, no secret); response_id and served_model: what the
-    endpoint reports about its answer; host: where it was sent, "" for players that ask no endpoint.
+    endpoint reports about its answer; host: where it was sent, "" for players that ask no endpoint. via: None if the
+    endpoint was asked now, VIA_CACHE if the answer had been kept (its usage is that of then, its cost 0).
     """
 
     game: str
@@ -36,6 +40,12 @@ class Attempt:
     response_id: str | None = None
     served_model: str | None = None
     host: str = ""
+    via: str | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that were used now."""
+        return 0 if self.via == VIA_CACHE else (self.prompt_tokens or 0) + (self.completion_tokens or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +106,8 @@ class PlayerContext:
     by model name. max_tokens, max_cost: the run's budget; spent_tokens and spent_cost: what it has already spent.
     allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to. facts: what the
     run already knows about its endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity:
-    what is going on now; shared: objects that the players share.
+    what is going on now; shared: objects that the players share. cache: replies that were paid for before, None for
+    none; draw: the place of a game's draws among those of its plan, by the game's id (see `reply_cache`).
     """
 
     log: Callable[[Attempt], None]
@@ -116,3 +127,5 @@ class PlayerContext:
     halt: Halt = field(default_factory=Halt, repr=False, compare=False)
     activity: Activity = field(default_factory=Activity, repr=False, compare=False)
     shared: Shared = field(default_factory=Shared, repr=False, compare=False)
+    cache: ReplyCache | None = field(default=None, repr=False, compare=False)
+    draw: Callable[[str], str] = str

@@ -61,6 +61,7 @@ class CallPrompt:
                     "response_id": request.response_id,
                     "served_model": request.served_model,
                     "problem": request.problem,
+                    "via": request.via,
                 }
                 for request in self.requests
             ],
@@ -79,7 +80,8 @@ class CallPrompt:
             served = f", served by {request.served_model}" if request.served_model else ""
             name = f", response {request.response_id}" if request.response_id else ""
             problem = f": {' '.join(request.problem.split())}" if request.problem else ""
-            yield Text(plain(f"Request {request.attempt} to {request.model}{served}{name}{problem}"), "dim")
+            via = f", from the {request.via}" if request.via else ""
+            yield Text(plain(f"Request {request.attempt} to {request.model}{served}{name}{via}{problem}"), "dim")
         if self.requests and self.requests[-1].body:
             rest = {name: value for name, value in self.requests[-1].body.items() if name != "messages"}
             yield Text(plain(f"Parameters: {json.dumps(rest, ensure_ascii=False)}"), "dim")

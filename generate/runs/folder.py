@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from liescope.common.errors import BadData, UsageError
 from liescope.generate.players.protocol import EndpointFacts
 
-FORMAT, OLDEST = 2, 1  # the format of new runs, and the oldest one that can be read
+FORMAT, OLDEST = 3, 1  # the format of new runs, and the oldest one that can be read
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
 
 

@@ -47,6 +47,10 @@ class Job(Protocol[G]):
         """The games that have not ended; games in a chain run one after the other, chains run in parallel."""
         ...
 
+    def draw(self, game_id: str) -> str:
+        """What tells the draws of a game from those of the job's other games, the same in a job with more games."""
+        ...
+
     def begin(self, planned: G, players: Mapping[str, Player]) -> Game:
         """The game itself, not yet begun. players: by spec."""
         ...

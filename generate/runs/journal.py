@@ -40,7 +40,7 @@ from liescope.generate.runs.folder import (
 )
 from liescope.generate.runs.journal_reader import JournalReader
 from liescope.generate.runs.requests import RequestStore, escaped
-from liescope.generate.runs.tables import create, insertion, signed, upgrade, view_format_1
+from liescope.generate.runs.tables import create, insertion, signed, upgrade, view_as_today
 
 
 class Journal(JournalReader):
@@ -91,7 +91,7 @@ class Journal(JournalReader):
     def open(cls, path: Path, write: bool = False, checked: bool = False) -> Journal:
         """An existing run, opened for reading (also while another process writes to it) or to resume it.
 
-        checked: this process has already checked the whole file. A run in format 1 is upgraded to format 2 before it
+        checked: this process has already checked the whole file. A run in an older format is upgraded before it
         resumes, and left as it is if only read. Raises BadData if the folder holds no run or a damaged one, UsageError
         if another process is writing to it.
         """
@@ -104,13 +104,13 @@ class Journal(JournalReader):
             undo.callback(base.close)
             number = check_whole(path, base, checked)
             if write and number < FORMAT:
-                upgrade(base)
+                upgrade(base, number)
             if write and head["format"] < FORMAT:
                 head["format"] = FORMAT
                 write_head(path, head)
             if not write:
                 if number < FORMAT:
-                    view_format_1(base)
+                    view_as_today(base, number)
                 base.execute("PRAGMA query_only = ON")
             undo.pop_all()
         return cls(path, head, base, lock)
@@ -143,7 +143,7 @@ class Journal(JournalReader):
         money = (_real(a.cost), _real(a.latency_ms))
         said = [None if text is None else escaped(text) for text in (a.response_id, a.served_model)]
         tokens = (a.prompt_tokens, a.cached_tokens, a.completion_tokens)
-        kept = (a.game, a.step, a.seat, escaped(a.problem), escaped(a.raw), *tokens, *money, *sent, *said)
+        kept = (a.game, a.step, a.seat, escaped(a.problem), escaped(a.raw), *tokens, *money, *sent, *said, a.via)
         self._add("attempts", kept)
 
     def log_reply(self, ask: Ask, model: str, reply: Reply, position: int = 0) -> None:
@@ -171,7 +171,7 @@ class Journal(JournalReader):
         if self.templates(digest):
             return
         with guard(self.path), self._base:
-            kept = [signed((digest, name, escaped(source))) for name, source in sources.items()]
+            kept = [signed("templates", (digest, name, escaped(source))) for name, source in sources.items()]
             self._base.executemany(insertion("templates"), kept)
 
     def forget_failed(self, game_ids: Iterable[str] | None = None) -> int:
@@ -222,11 +222,14 @@ class Journal(JournalReader):
         games = [
             (self._place("games", "number") if number is None else number, *row) for number, *row in self._rows["games"]
         ]
-        self._base.executemany(insertion("attempts"), map(signed, attempts))
-        self._base.executemany(insertion("replies"), map(signed, self._rows["replies"]))
-        again = insertion("unanswered").replace("INSERT", "INSERT OR REPLACE")
-        self._base.executemany(again, map(signed, self._rows["unanswered"]))
-        self._base.executemany(insertion("games"), map(signed, games))
+        self._insert("attempts", attempts)
+        self._insert("replies", self._rows["replies"])
+        self._insert("unanswered", self._rows["unanswered"], "INSERT OR REPLACE")
+        self._insert("games", games)
+
+    def _insert(self, table: str, rows: Iterable[tuple[Any, ...]], how: str = "INSERT") -> None:
+        statement = insertion(table).replace("INSERT", how)
+        self._base.executemany(statement, (signed(table, row) for row in rows))
 
     def _place(self, table: str, column: str) -> int:
         """The place of a new row: after the last one of the table."""

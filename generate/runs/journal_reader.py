@@ -13,6 +13,7 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.text import plain
 from liescope.games.core import AskKind, Reply
 from liescope.games.record import GameRecord, Status
+from liescope.generate.players.protocol import VIA_CACHE
 from liescope.generate.runs.checks import read_kept_reply, read_record
 from liescope.generate.runs.conditions import with_settings
 from liescope.generate.runs.folder import JOURNAL_FILE, guard
@@ -47,7 +48,7 @@ class KindSpent:
 @dataclass(frozen=True, slots=True)
 class KeptRequest:
     """One request for an ask. attempt counts from 1; body: the JSON that was sent, None if it was not kept (runs of
-    older versions); problem: "" or why it gave no reply.
+    older versions); problem: "" or why it gave no reply; via: as in `Attempt`.
     """
 
     attempt: int
@@ -56,6 +57,7 @@ class KeptRequest:
     response_id: str | None
     served_model: str | None
     problem: str
+    via: str | None = None
 
 
 class JournalReader:
@@ -166,7 +168,7 @@ class JournalReader:
         self.commit()
         of = ("WHERE (game_id, step, seat) = (?, ?, ?)", (game_id, step, seat))
         models = [*self._read("replies", "model", *of), *self._read("unanswered", "model", *of), ("",)]
-        columns = "parameters, prompts, response_id, served_model, problem"
+        columns = "parameters, prompts, response_id, served_model, problem, via"
         kept = []
         order = (f"{of[0]} ORDER BY place", of[1])
         for number, (parameters, prompts, *answer) in enumerate(self._read("attempts", columns, *order), 1):
@@ -203,11 +205,11 @@ class JournalReader:
             return [KindSpent(*row) for row in self._base.execute(_BY_KIND)]
 
     def spent(self) -> tuple[int, float]:
-        """Tokens (prompts and completions) and money spent on all requests so far."""
+        """Tokens (prompts and completions) and money spent on all requests so far; nothing on those of the cache."""
         self.commit()
         tokens, cost = 0, 0.0
-        for prompt, completion, money in self._read("attempts", "prompt_tokens, completion_tokens, cost"):
-            tokens += (prompt or 0) + (completion or 0)
+        for prompt, completion, money, via in self._read("attempts", "prompt_tokens, completion_tokens, cost, via"):
+            tokens += 0 if via == VIA_CACHE else (prompt or 0) + (completion or 0)
             cost += money or 0.0
         return tokens, cost
 

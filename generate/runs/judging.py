@@ -89,6 +89,9 @@ class JudgingJob:
             if planned.game_id not in ended:
                 yield (planned,)
 
+    def draw(self, game_id: str) -> str:
+        return game_id
+
     def begin(self, planned: JudgedGame, players: Mapping[str, Player]) -> Game:
         with Journal.open(self._source, checked=True) as journal:
             return Judging(journal.record(planned.game_id), self._spec, players[self._judge].model)

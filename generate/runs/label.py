@@ -35,6 +35,7 @@ def label(
     price: Sequence[str] = (),
     currency: str = "USD",
     allow_key: Sequence[str] = (),
+    cache: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     progress: bool = False,
 ) -> RunResult:
@@ -73,6 +74,7 @@ def label(
         currency=currency,
         allow_key=allow_key,
         prompts=kept,
+        cache=cache,
     )
     config = RunConfig(
         "label",
@@ -91,6 +93,7 @@ def label(
             "max_cost": max_cost,
             "price": price,
             "currency": currency,
+            "cache": cache,
         },
     )
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import UsageError
@@ -26,7 +28,7 @@ class Limits:
     one request; give_up_after: seconds without an answer from an endpoint after which the run pauses; budgets cover
     everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where
     the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not known as
-    theirs, as `VARIABLE@HOST`.
+    theirs, as `VARIABLE@HOST`; cache: the folder of the reply cache, None for none.
     """
 
     concurrency: int = 16
@@ -38,6 +40,7 @@ class Limits:
     give_up_after: float = 1800.0
     currency: str = "USD"
     allowed_keys: tuple[str, ...] = ()
+    cache: Path | None = None
 
     def context(self, **more: Any) -> PlayerContext:
         """What players need to know of these limits. more: the other fields of `PlayerContext`."""
@@ -64,6 +67,7 @@ def limits_of(
     currency: str,
     allow_key: Sequence[str],
     prompts: str,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Limits:
     """The limits that the options set. Raises UsageError for values that cannot be read and a cost budget without
     prices.
@@ -90,6 +94,7 @@ def limits_of(
         give_up_after=read_span(give_up_after, "--give-up-after"),
         currency=currency,
         allowed_keys=tuple(allow_key),
+        cache=None if cache is None else Path(cache),
     )
 
 

@@ -24,6 +24,12 @@ LIMIT_OPTIONS = (
     DeclaredOption("price", list[str], "Price of a million tokens: MODEL=IN,OUT or MODEL=IN,OUT,CACHED.", LIMITS),
     DeclaredOption("currency", str, "Currency of the prices. [default: USD]", LIMITS),
     DeclaredOption("allow_key", list[str], "Let a key go to a host that is not its own: VARIABLE@HOST.", LIMITS),
+    DeclaredOption(
+        "cache",
+        str,
+        "A folder that keeps every reply: what was paid for once is found again by any run with the same games.",
+        LIMITS,
+    ),
     DeclaredOption("retry_failed", bool, "Play games again that are recorded as failed.", LIMITS),
 )
 PromptsOption = Annotated[str, typer.Option(help="The name of a set of prompts, or a folder of templates.")]

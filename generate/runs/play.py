@@ -45,6 +45,7 @@ def play(
     price: Sequence[str] = (),
     currency: str = "USD",
     allow_key: Sequence[str] = (),
+    cache: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     progress: bool = False,
     **table: Any,
@@ -60,8 +61,9 @@ def play(
     give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the run
     pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
     "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`. allow_key: "VARIABLE@HOST", lets a key go to a
-    host not known as its own. retry_failed: try failed games again. table: the game's own options, for example rounds=8
-    or assess=True (`PlayableGame.options`).
+    host not known as its own. cache: a folder that keeps every reply, so that a second run of the same games costs
+    nothing (`liescope.generate.players.reply_cache`). retry_failed: try failed games again. table: the game's own
+    options, for example rounds=8 or assess=True (`PlayableGame.options`).
 
     Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan.
     Whatever stops a run early (a spent budget, a series of failures) is in the result's `tally.stop`.
@@ -79,6 +81,7 @@ def play(
         currency=currency,
         allow_key=allow_key,
         prompts=kept,
+        cache=cache,
     )
     config = RunConfig(
         "play",
@@ -101,6 +104,7 @@ def play(
             "max_cost": max_cost,
             "price": price,
             "currency": currency,
+            "cache": cache,
         },
     )
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}

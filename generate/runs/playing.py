@@ -48,6 +48,9 @@ class Playing:
     def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
         return self._plan.chains(ended)
 
+    def draw(self, game_id: str) -> str:
+        return str(self._plan.seed_of(int(game_id.rpartition("-")[2])))
+
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Game:  # noqa: ARG002
         lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()
         return self._plan.make(planned, lessons)

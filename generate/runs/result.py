@@ -62,6 +62,7 @@ class RunResult:
             "games": {"planned": tally.planned, "done": tally.done, "failed": tally.failed, "before": tally.before},
             "winners": dict(sorted(tally.winners.items())),
             "calls": tally.calls,
+            "from_cache": tally.from_cache,
             "tokens": tally.tokens,
             "cost": tally.cost,
             "currency": self.currency,

@@ -24,8 +24,9 @@ from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.prompts.render import template_sources
-from liescope.generate.players.protocol import Attempt, EndpointFacts, Player, PlayerContext
+from liescope.generate.players.protocol import VIA_CACHE, Attempt, EndpointFacts, Player, PlayerContext
 from liescope.generate.players.registry import open_player
+from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
@@ -49,9 +50,10 @@ Answers = dict[tuple[int, str], Reply]
 class RunProgress:
     """The state of a run. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost cover the
     whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
-    began; unrated: measurements that could not be obtained since then; retried: failed games that were tried once more.
-    kinds: what each kind of ask cost in the whole run; endpoints: what is known about them; both are set only at the
-    end. activity: what goes on at each host. stop: why the run ended early.
+    began; from_cache: requests answered from the cache since then; unrated: measurements that could not be obtained
+    since then; retried: failed games that were tried once more. kinds: what each kind of ask cost in the whole run;
+    endpoints: what is known about them; both are set only at the end. activity: what goes on at each host. stop: why
+    the run ended early.
     """
 
     planned: int
@@ -60,6 +62,7 @@ class RunProgress:
     before: int = 0
     playing: int = 0
     calls: int = 0
+    from_cache: int = 0
     unrated: int = 0
     retried: int = 0
     tokens: int = 0
@@ -145,7 +148,8 @@ async def run(
             progress.tokens, progress.cost = journal.spent()
 
         def log(attempt: Attempt) -> None:
-            progress.tokens += (attempt.prompt_tokens or 0) + (attempt.completion_tokens or 0)
+            progress.tokens += attempt.tokens
+            progress.from_cache += attempt.via == VIA_CACHE
             progress.cost += attempt.cost or 0.0
             if attempt.host:
                 progress.activity.at(attempt.host).count(attempt)
@@ -156,6 +160,7 @@ async def run(
             if journal is not None:
                 journal.record_endpoint(facts)
 
+        cache = None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache))
         context = limits.context(
             log=log,
             game=job.game,
@@ -166,6 +171,8 @@ async def run(
             learn=learn,
             halt=halt or Halt(),
             activity=progress.activity,
+            cache=cache,
+            draw=job.draw,
         )
         players = _open_players(job.players, context, stack)
         if journal is None:

@@ -86,6 +86,8 @@ def _print(summary: dict[str, Any]) -> None:
     typer.echo(f"Wins: {', '.join(f'{team} {count}' for team, count in summary['winners'].items()) or 'none'}.")
     cost = f", {summary['cost']:.4f} {summary['currency']}" if summary["cost"] else ""
     typer.echo(f"{summary['calls']} replies in {summary['seconds']:.1f} s; {summary['tokens']} tokens in all{cost}.")
+    if summary["from_cache"]:
+        typer.echo(f"{summary['from_cache']} of the replies were in the cache and cost nothing.")
     if summary["retries"]:
         retries = ", ".join(f"{count} × {plain(reason)}" for reason, count in summary["retries"].items())
         typer.echo(f"Requests that had to be sent again: {retries}.")

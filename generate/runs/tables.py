@@ -1,7 +1,7 @@
-"""The tables of a journal: their columns, the checksum of every row, and journals in format 1, which had no checksums.
+"""The tables of a journal: their columns, the checksum of every row, and older formats.
 
-A journal in format 1 is upgraded to format 2 in one transaction when opened for writing; when opened for reading, it is
-left as it is and seen through views with the columns of format 2.
+Format 1 had no checksums, format 2 not the newer columns. An older journal is upgraded in one transaction when opened
+for writing; when opened for reading, it is left as it is and seen through views with the columns of today.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COLUMNS: dict[str, str] = {
     "attempts": "place INTEGER PRIMARY KEY, game_id TEXT NOT NULL, step INTEGER NOT NULL, seat TEXT NOT NULL, "
     "problem TEXT NOT NULL, raw TEXT NOT NULL, prompt_tokens INTEGER, cached_tokens INTEGER, "
     "completion_tokens INTEGER, cost REAL, latency_ms REAL, parameters INTEGER, prompts BLOB, response_id TEXT, "
-    "served_model TEXT",
+    "served_model TEXT, via TEXT",
     "unanswered": "game_id TEXT NOT NULL, step INTEGER NOT NULL, seat TEXT NOT NULL, kind TEXT NOT NULL, "
     "model TEXT NOT NULL",
     "templates": "digest TEXT NOT NULL, name TEXT NOT NULL, source TEXT NOT NULL",
@@ -33,6 +33,7 @@ _UNIQUE = {
     "unanswered": "game_id, step, seat",
     "templates": "digest, name",
 }
+_NEWER = {"attempts": 1}  # columns at the end that came after format 2, empty for what did not have them
 NAMES: dict[str, tuple[str, ...]] = {
     table: tuple(column.split()[0] for column in columns.split(", ")) for table, columns in _COLUMNS.items()
 }
@@ -54,7 +55,7 @@ _FORMAT_1 = {
     "replies": "SELECT game_id, step, seat, position, kind, model, reply, raw, NULL AS checksum FROM main.replies",
     "attempts": "SELECT rowid AS place, game_id, step, seat, problem, raw, prompt_tokens, cached_tokens, "
     "completion_tokens, cost, latency_ms, NULL AS parameters, NULL AS prompts, NULL AS response_id, "
-    "NULL AS served_model, NULL AS checksum FROM main.attempts",
+    "NULL AS served_model, NULL AS via, NULL AS checksum FROM main.attempts",
     "unanswered": "SELECT DISTINCT game_id, step, seat, kind, model, NULL AS checksum FROM main.attempts "
     "WHERE kind IS NOT NULL",
     "templates": "SELECT '' AS digest, '' AS name, '' AS source, NULL AS checksum WHERE 0",
@@ -63,7 +64,8 @@ _FORMAT_1 = {
 
 def insertion(table: str) -> str:
     """The statement that adds a row with its checksum."""
-    return f"INSERT INTO {table} VALUES ({', '.join('?' * (len(NAMES[table]) + 1))})"
+    names = (*NAMES[table], "checksum")
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
 def checksum(row: Sequence[Any]) -> int:
@@ -74,9 +76,15 @@ def checksum(row: Sequence[Any]) -> int:
     return value
 
 
-def signed(row: Sequence[Any]) -> tuple[Any, ...]:
+def signature(table: str, row: Sequence[Any]) -> int:
+    """The checksum of a row. Newer columns that are empty do not count, so that rows of older formats keep theirs."""
+    first = len(row) - _NEWER.get(table, 0)
+    return checksum([value for place, value in enumerate(row) if place < first or value is not None])
+
+
+def signed(table: str, row: Sequence[Any]) -> tuple[Any, ...]:
     """The row followed by its checksum, as stored."""
-    return *row, checksum(row)
+    return *row, signature(table, row)
 
 
 def create(base: sqlite3.Connection) -> None:
@@ -96,11 +104,27 @@ def _create(base: sqlite3.Connection) -> None:
     base.execute(f"PRAGMA user_version = {FORMAT}")
 
 
-def upgrade(base: sqlite3.Connection) -> None:
-    """Upgrade a journal from format 1 to format 2, completely or not at all. Rows get the checksum of their current
-    values.
+def upgrade(base: sqlite3.Connection, number: int) -> None:
+    """Upgrade a journal from an older format, completely or not at all. Rows of format 1 get the checksum of their
+    current values.
     """
-    base.create_function("row_checksum", -1, lambda *row: checksum(row), deterministic=True)
+    if number == 1:
+        _upgrade_1(base)
+        return
+    with base:
+        base.execute("BEGIN IMMEDIATE")
+        for table, columns in _newer_columns().items():
+            for column in columns:
+                base.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+        base.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _newer_columns() -> dict[str, list[str]]:
+    return {table: _COLUMNS[table].split(", ")[-count:] for table, count in _NEWER.items()}
+
+
+def _upgrade_1(base: sqlite3.Connection) -> None:
+    base.create_function("row_checksum", -1, lambda table, *row: signature(table, row), deterministic=True)
     with base:
         base.execute("BEGIN IMMEDIATE")
         old = ("games", "replies", "attempts")
@@ -111,16 +135,20 @@ def upgrade(base: sqlite3.Connection) -> None:
         for table, query in _FORMAT_1.items():
             columns = ", ".join(NAMES[table])
             source = query.replace("main.", "main.old_")
-            base.execute(f"INSERT INTO {table} SELECT {columns}, row_checksum({columns}) FROM ({source})")
+            base.execute(f"INSERT INTO {table} SELECT {columns}, row_checksum('{table}', {columns}) FROM ({source})")
         for table in old:
             base.execute(f"DROP TABLE old_{table}")
     with suppress(sqlite3.OperationalError):  # shrinking the file is optional, and fails on a full disk
         base.execute("VACUUM")
 
 
-def view_format_1(base: sqlite3.Connection) -> None:
-    """Give a journal in format 1, open for reading, the columns of format 2."""
-    for table, query in _FORMAT_1.items():
+def view_as_today(base: sqlite3.Connection, number: int) -> None:
+    """Give a journal in an older format, open for reading, the columns of today."""
+    empty = {
+        table: [f"NULL AS {column.split()[0]}" for column in columns] for table, columns in _newer_columns().items()
+    }
+    format_2 = {table: f"SELECT *, {', '.join(columns)} FROM main.{table}" for table, columns in empty.items()}
+    for table, query in (_FORMAT_1 if number == 1 else format_2).items():
         base.execute(f"CREATE TEMP VIEW {table} AS {query}")
 
 
@@ -135,9 +163,9 @@ def rows(
     wanted = [names.index(column.strip()) for column in columns.split(",")]
     with guard(path):
         for row in base.execute(f"SELECT {', '.join(names)}, checksum FROM {table} {where}", values):
-            kept, signature = row[:-1], row[-1]
+            kept, signed_as = row[:-1], row[-1]
             if not all(isinstance(part, known) for part, known in zip(kept, types, strict=True)) or (
-                signature is not None and signature != checksum(kept)
+                signed_as is not None and signed_as != signature(table, kept)
             ):
                 raise BadData(_changed(path, table, names, kept))
             yield tuple(kept[place] for place in wanted)

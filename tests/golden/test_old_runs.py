@@ -25,6 +25,7 @@ from liescope.games.record import GameRecord
 from liescope.games.session import replay
 from liescope.generate.runs import playing, runner, tables
 from liescope.generate.runs.call_prompt import RENDERED, prompt_of_call
+from liescope.generate.runs.folder import FORMAT
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import read_plan
 from liescope.generate.runs.playing import Playing
@@ -132,9 +133,9 @@ def test_it_is_upgraded_without_loss_when_it_goes_on(name: str, old: Callable[[s
     before = everything(run)
     Journal.open(run, write=True).close()
     assert everything(run) == before
-    assert json.loads((run / "run.json").read_text())["format"] == 2
+    assert json.loads((run / "run.json").read_text())["format"] == FORMAT
     with sqlite3.connect(run / "journal.sqlite") as base:
-        assert base.execute("PRAGMA user_version").fetchone() == (2,)
+        assert base.execute("PRAGMA user_version").fetchone() == (FORMAT,)
         base.execute("UPDATE replies SET raw = 'x' WHERE rowid = 1")
     base.close()
     with pytest.raises(BadData, match="row of replies"):

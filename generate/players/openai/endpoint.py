@@ -20,6 +20,7 @@ from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask
 from liescope.generate.players.openai.budget import Budget, Usage
 from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.kept import find_completion, keep_completion
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
 from liescope.generate.players.openai.pace import Pace, Turn
 from liescope.generate.players.openai.retry import pause
@@ -27,7 +28,8 @@ from liescope.generate.players.openai.secrets import Key, Secrets
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict, judge
 from liescope.generate.players.openai.wire import BrokenOff, Response, Wire
 from liescope.generate.players.parsing.clean import storable
-from liescope.generate.players.protocol import Attempt, PlayerContext, Price
+from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext, Price
+from liescope.generate.players.reply_cache import request_key
 
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
 PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
@@ -99,12 +101,29 @@ class Endpoint:
             await self._wire.close()
 
     async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
-        """The answer to a chat completion request. made: earlier attempts at this ask.
+        """The answer to a chat completion request: the one that was kept, or a new one. made: earlier attempts at this
+        ask.
 
         Raises PlayerFailed if this request cannot be answered (FormatRefused if an extra may be the cause),
         EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
         BudgetSpent if nothing more may be spent.
         """
+        cache = self._context.cache
+        if cache is None:
+            return await self._asked(ask, body, price, made)
+        key = request_key(self.base_url, body, self._context.draw(ask.game), ask)
+        completion = find_completion(cache, key)
+        if completion is None:
+            completion = await self._asked(ask, body, price, made)
+            keep_completion(cache, key, completion)
+        else:
+            completion = self._without_keys(completion)
+            raw = completion.content or completion.refusal
+            self._log(ask, body, made + 1, completion, raw, cost=0.0, via=VIA_CACHE)
+        return completion
+
+    async def _asked(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int) -> Completion:
+        """A new answer."""
         standing = self._standings.setdefault(str(body.get("model")), Standing())
         own = _Own()
         number = made
@@ -170,13 +189,27 @@ class Endpoint:
             latency = (time.perf_counter() - began) * 1000
         verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
         raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
-        problem, usage = "", Usage()
+        cost = None
         if isinstance(verdict, Completion):
             verdict = self._without_keys(verdict)
-            raw, problem, usage = verdict.content or verdict.refusal, verdict.problem, verdict.usage
-            self.budget.spend(usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
-        else:
-            problem = verdict.problem
+            raw, cost = verdict.content or verdict.refusal, verdict.usage.cost(price)
+            self.budget.spend(verdict.usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
+        self._log(ask, body, number, verdict, raw, cost, latency)
+        return verdict, sent
+
+    def _log(
+        self,
+        ask: Ask,
+        body: Mapping[str, Any],
+        number: int,
+        verdict: Verdict,
+        raw: str,
+        cost: float | None,
+        latency: float | None = None,
+        via: str | None = None,
+    ) -> None:
+        answer = verdict if isinstance(verdict, Completion) else None
+        usage = Usage() if answer is None else answer.usage
         self._context.log(
             Attempt(
                 game=ask.game,
@@ -184,19 +217,19 @@ class Endpoint:
                 seat=ask.seat,
                 attempt=number,
                 raw=raw,
-                problem=problem,
+                problem=verdict.problem,
                 prompt_tokens=usage.prompt,
                 cached_tokens=usage.cached,
                 completion_tokens=usage.completion,
-                cost=usage.cost(price),
+                cost=cost,
                 latency_ms=latency,
                 request=dict(body),
-                response_id=verdict.response_id if isinstance(verdict, Completion) else None,
-                served_model=verdict.served_model if isinstance(verdict, Completion) else None,
-                host=self.host,
+                response_id=None if answer is None else answer.response_id,
+                served_model=None if answer is None else answer.served_model,
+                host="" if via == VIA_CACHE else self.host,
+                via=via,
             )
         )
-        return verdict, sent
 
     async def _send(self, body: Mapping[str, Any]) -> Response | Trouble:
         """Send one request; return the response without keys, or why none came."""

@@ -411,7 +411,7 @@ def test_of_flipped_bits_none_changes_what_is_read(tmp_path: Path) -> None:
             assert read_all(run) == before
         except BadData:
             found += 1
-    assert found > 120
+    assert found > 100
 
 
 def test_a_folder_whose_start_was_cut_short_is_taken_over(tmp_path: Path) -> None:
