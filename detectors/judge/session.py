@@ -12,7 +12,8 @@ from liescope.detectors.judge.asking import Asking, Question, Spent
 from liescope.detectors.judge.replies import Replies
 from liescope.detectors.protocol import Progress
 from liescope.generate.players.openai.key_rules import BASE_URL, default_url, host_of, is_this_machine
-from liescope.generate.players.openai.player import open_model, read_spec
+from liescope.generate.players.openai.player import open_model
+from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.limits import Limits
@@ -27,6 +28,9 @@ def check_spec(spec: str) -> None:
         raise UsageError("no chat model is named; give one such as openai:gpt-4.1-mini (--model; --judge of evaluate)")
     if not spec.startswith(KIND):
         raise UsageError(f"a judge is a chat model such as openai:gpt-4.1-mini; {spec!r} is none")
+    asked = read_spec(spec.removeprefix(KIND))
+    if asked.options.persona or asked.extra:
+        raise UsageError("the options persona and extra name files for players of a game; a judge has --prompt FILE")
 
 
 def check_address(spec: str) -> None:

@@ -107,7 +107,8 @@ class PlayerContext:
     allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to. facts: what the
     run already knows about its endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity:
     what is going on now; shared: objects that the players share. cache: replies that were paid for before, None for
-    none; draw: the place of a game's draws among those of its plan, by the game's id (see `reply_cache`).
+    none; draw: the place of a game's draws among those of its plan, by the game's id (see `reply_cache`). files: the
+    texts that the plan holds of the files that specs name, by name.
     """
 
     log: Callable[[Attempt], None]
@@ -129,3 +130,4 @@ class PlayerContext:
     shared: Shared = field(default_factory=Shared, repr=False, compare=False)
     cache: ReplyCache | None = field(default=None, repr=False, compare=False)
     draw: Callable[[str], str] = str
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)

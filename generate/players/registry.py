@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from liescope.common.errors import UnknownName
 from liescope.generate.players.protocol import Player, PlayerContext
+from liescope.generate.players.seat_options import named_files
 
 Opener = Callable[[str, PlayerContext], Player]
 
@@ -23,6 +24,8 @@ def _openai(argument: str, context: PlayerContext) -> Player:
 
 
 PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai}
+NAMED: dict[str, Callable[[str], dict[str, str]]] = {"openai": named_files}
+"""For the kinds whose specs name files: from an argument to their texts."""
 
 
 def open_player(spec: str, context: PlayerContext) -> Player:
@@ -34,3 +37,13 @@ def open_player(spec: str, context: PlayerContext) -> Player:
         others = [f"{name}:…" for name in PLAYERS if name != "scripted"]
         raise UnknownName("player", spec, [*others, *(f"scripted:{name}" for name in PROFILES)])
     return PLAYERS[kind](argument, context)
+
+
+def files_of(specs: Iterable[str]) -> dict[str, str]:
+    """The texts of all files that the specs name, by name, for the plan. Raises BadData for one that cannot be read."""
+    found: dict[str, str] = {}
+    for spec in specs:
+        kind, _, argument = spec.partition(":")
+        if kind in NAMED:
+            found |= NAMED[kind](argument)
+    return found

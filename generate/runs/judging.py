@@ -19,6 +19,7 @@ from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.protocol import Player
+from liescope.generate.players.registry import files_of
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.terms import TERMS, handed_on
 
@@ -49,6 +50,7 @@ class JudgingJob:
         self._source = source
         self._judge = judge
         self._spec = spec
+        self._files = files_of([judge])
         with Journal.open(source) as journal:
             if KEY in journal.plan:
                 raise UsageError(f"{source} holds judged games; give the run {journal.plan[KEY]} that they come from")
@@ -75,6 +77,7 @@ class JudgingJob:
             "judge": self._judge,
             "asked": {name: value for name, value in asdict(self._spec).items() if value or name != "claims"},
             "templates": self._templates,
+            **({"files": self._files} if self._files else {}),
             **self._kept,
         }
 

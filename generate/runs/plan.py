@@ -27,6 +27,7 @@ from liescope.games.registry import find_game
 from liescope.games.table import TableSpec, planned_options
 from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import hash_templates
+from liescope.generate.players.registry import files_of
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
@@ -53,7 +54,7 @@ class PlannedGame:
 class Plan(BaseModel):
     """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: the number
     in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompt files; learning:
-    for each cell, whether its learner learns, empty if none does.
+    for each cell, whether its learner learns, empty if none does; files: the texts of the files that the specs name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,12 +70,15 @@ class Plan(BaseModel):
     prompts: str
     templates: str
     learning: tuple[bool, ...] = ()
+    files: dict[str, str] = Field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON data. Newer fields are left out at their default, so older plans keep their hash."""
         data = self.model_dump(mode="json")
         if not any(self.learning):
             del data["learning"]
+        if not self.files:
+            del data["files"]
         return data
 
     @cached_property
@@ -197,6 +201,7 @@ def make_plan(
         prompts=_set_name(prompts, game),
         templates=hash_templates(prompts, game),
         learning=tuple(learning) if any(learning) else (),
+        files=files_of(dict.fromkeys([*players, *(spec for cell in cells for spec in cell)])),
     )
 
 

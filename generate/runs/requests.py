@@ -25,17 +25,18 @@ class RequestStore:
     def __init__(self) -> None:
         self.texts: list[tuple[int, str]] = []
         self.prompts: list[tuple[int, int | None, int, bytes]] = []
-        self._last: dict[str, dict[str, tuple[int, list[int]]]] = {}  # by game and seat, "" for any seat
+        # By game; by seat, "" for any, and the message's place in a request.
+        self._last: dict[str, dict[tuple[str, int], tuple[int, list[int]]]] = {}
         self._written: dict[int, None] = {}
 
     def keep(self, game: str, seat: str, request: Mapping[str, Any]) -> tuple[int, bytes]:
         """Take in the body of a request; returns the stored names of its parameters and of its messages' texts."""
         messages = [dict(message) for message in request.get("messages", ())]
         prompts = []
-        for message in messages:
+        for place, message in enumerate(messages):
             if isinstance(text := message.get("content"), str):
                 message["content"] = None
-                prompts.append(self._prompt(game, seat, escaped(text)))
+                prompts.append(self._prompt(game, seat, place, escaped(text)))
         rest = {**request, "messages": messages}
         parameters = json.dumps(rest, separators=(",", ":"))
         return self._text(parameters, name_of(parameters)), array("q", prompts).tobytes()
@@ -52,16 +53,17 @@ class RequestStore:
             self.texts.append((name, text))
         return name
 
-    def _prompt(self, game: str, seat: str, text: str) -> int:
+    def _prompt(self, game: str, seat: str, place: int, text: str) -> int:
         name = name_of(text)
-        last = self._last.setdefault(game, {})
+        last, own, any_seat = self._last.setdefault(game, {}), (seat, place), ("", place)
         lines = [self._text(line, _line_name(line)) for line in text.split("\n")]
-        near = [(_shared(before, lines), parent) for parent, before in (last[s] for s in (seat, "") if s in last)]
+        nearest = (last[key] for key in (own, any_seat) if key in last)
+        near = [(_shared(before, lines), parent) for parent, before in nearest]
         shared, parent = max(near, default=(0, None), key=lambda one: one[0])
         if parent != name:
-            own = array("q", lines[shared:]).tobytes()
-            self.prompts.append((name, parent if shared else None, shared, own))
-        last[seat] = last[""] = name, lines
+            tail = array("q", lines[shared:]).tobytes()
+            self.prompts.append((name, parent if shared else None, shared, tail))
+        last[own] = last[any_seat] = name, lines
         return name
 
 

@@ -173,6 +173,7 @@ async def run(
             activity=progress.activity,
             cache=cache,
             draw=job.draw,
+            files=job.plan().get("files", {}),
         )
         players = _open_players(job.players, context, stack)
         if journal is None:

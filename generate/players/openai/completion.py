@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from liescope.generate.players.openai.budget import Usage
+from liescope.generate.players.openai.message import reasoning, spoken
 from liescope.generate.players.parsing.clean import storable
 
 _POSITIONS, _ALTERNATIVES = 16, 20  # of an answer's tokens whose probabilities are kept
@@ -63,10 +64,10 @@ def read_completion(body: str) -> Completion:
     if not isinstance(first, Mapping) or not isinstance(message, Mapping):
         raise ValueError(f"the response holds no message: {error_message(body)}")
     return Completion(
-        content=_text(message.get("content")),
-        thinking=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
-        refusal=_text(message.get("refusal")),
-        finish=_text(first.get("finish_reason")),
+        content=spoken(message.get("content")),
+        thinking=reasoning(message),
+        refusal=spoken(message.get("refusal")),
+        finish=spoken(first.get("finish_reason")),
         usage=_usage(data.get("usage")),
         response_id=_name(data.get("id")),
         served_model=_name(data.get("model")),
@@ -85,15 +86,6 @@ def error_message(body: str) -> str:
             data = data[key]
     words = " ".join(storable(data if isinstance(data, str) else json.dumps(data)).split())
     return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
-
-
-def _text(value: Any) -> str:
-    """A string that UTF-8 can hold, or the joined texts of a list of content parts."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, list):
-        return "".join(_text(part.get("text")) for part in value if isinstance(part, Mapping))
-    return ""
 
 
 def _name(value: Any) -> str | None:

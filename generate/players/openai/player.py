@@ -4,73 +4,67 @@
     openai:NAME@http://localhost:8000/v1                      vLLM, llama.cpp, Ollama, transformers serve…; no key
     openai:NAME@https://host/v1?key_env=MY_API_KEY&temperature=0.7
 
-Options: temperature, reasoning_effort, max_tokens, key_env (the variable that holds the key) and json (how assessments
-and forms are requested: schema (structured output, the default), object (any JSON) or none). See `key_rules` for which
-key may be sent to which host.
+The spec is read by `spec`. See `key_rules` for which key may be sent to which host.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
-from liescope.common.errors import UnknownName, UsageError
-from liescope.games.core import ASSESSMENTS, FORMS, Ask, Event, Reply
+from liescope.common.errors import UsageError
+from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
 from liescope.generate.players.openai.formats import response_format
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, default_url, find_key, host_of
+from liescope.generate.players.openai.spec import ModelSpec, check_url, read_extra, read_spec
 from liescope.generate.players.openai.support import NO, FormatSupport
+from liescope.generate.players.openai.thinking import thinking_fields
 from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext, Price
-
-OPTIONS = ("temperature", "max_tokens", "reasoning_effort", "key_env", "json")
-FORMATS = ("schema", "object", "none")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
-    """A parsed spec string. base_url: "" if it names none and the environment decides; sampling: request fields that
-    affect the model's output.
-    """
-
-    name: str
-    base_url: str = ""
-    key_env: str = ""
-    json: str = "schema"
-    max_tokens: int | None = None
-    sampling: tuple[tuple[str, float | str], ...] = ()
-
-    @property
-    def label(self) -> str:
-        """The name in tables: the model's, with its sampling if that is not the endpoint's default."""
-        shown = ", ".join(f"{name}={value}" for name, value in self.sampling)
-        return f"{self.name} ({shown})" if shown else self.name
+from liescope.generate.players.seat_options import NamedText, file_text, joined
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedModel:
-    """A model at an endpoint, ready to be asked. url: of the endpoint; price: None if none was given."""
+    """A model at an endpoint, ready to be asked. url: of the endpoint; price: None if none was given; persona: the
+    system message of its seats; extra: more fields of every request.
+    """
 
     spec: ModelSpec
     url: str
     endpoint: Endpoint
     price: Price | None
+    persona: NamedText | None = None
+    extra: NamedText | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def body(self, prompt: str | Sequence[Mapping[str, str]]) -> dict[str, Any]:
-        """The request for an answer to a prompt, or to chat messages."""
+    @property
+    def label(self) -> str:
+        """The name in tables: the spec's, with the files that it names."""
+        files = {"persona": self.persona, "extra": self.extra}
+        named = [f"{option}={text.label}" for option, text in files.items() if text is not None]
+        return joined(self.spec.name, [*named, *self.spec.shown])
+
+    def body(
+        self, prompt: str | Sequence[Mapping[str, str]], kind: AskKind | None = None, system: str = ""
+    ) -> dict[str, Any]:
+        """The request for an answer to a prompt, or to chat messages. kind: of the ask; system: a system message."""
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(map(dict, prompt))
-        body: dict[str, Any] = {"model": self.spec.name, "messages": messages}
-        body.update(self.spec.sampling)
-        if self.spec.max_tokens is not None:
-            # OpenAI's newer models accept only the second name, most other servers only the first.
-            limit = "max_completion_tokens" if self.endpoint.host == OPENAI_HOST else "max_tokens"
-            body[limit] = self.spec.max_tokens
-        return body
+        if system:
+            messages.insert(0, {"role": "system", "content": system})
+        body: dict[str, Any] = {"model": self.spec.name, "messages": messages, **self.fields}
+        if self.spec.effort:
+            body["reasoning_effort"] = self.spec.effort
+        settings = self.spec.options.at(kind)
+        if self.endpoint.host == OPENAI_HOST and "max_tokens" in settings:
+            # OpenAI's newer models accept only this name, most other servers only the other.
+            settings["max_completion_tokens"] = settings.pop("max_tokens")
+        return body | settings
 
 
 class OpenAIPlayer:
@@ -79,7 +73,7 @@ class OpenAIPlayer:
     source = Source.MODEL
 
     def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport) -> None:
-        self.model = opened.spec.label
+        self.model = opened.label
         self._opened = opened
         self._spec, self._endpoint, self._price = opened.spec, opened.endpoint, opened.price
         self._prompts = prompts
@@ -90,7 +84,9 @@ class OpenAIPlayer:
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
-        body = self._opened.body(self._prompts.render(ask, view).text)
+        persona = self._opened.persona
+        system = "" if persona is None else persona.filled(ask, view)
+        body = self._opened.body(self._prompts.render(ask, view).text, ask.kind, system)
         if ask.kind not in ASSESSMENTS | FORMS or self._spec.json == NO:
             completion = await self._endpoint.complete(ask, body, self._price)
         else:
@@ -151,12 +147,18 @@ def open_model(argument: str, context: PlayerContext) -> OpenedModel:
     check_url(url)
     own = not spec.base_url
     key = find_key(f"openai:{spec.name}", url, spec.key_env, own, context.allowed_keys)
+    persona, extra = (
+        NamedText(name, file_text(name, context.files)) if name else None for name in (spec.options.persona, spec.extra)
+    )
+    fields = {} if spec.thinking is None else thinking_fields(host_of(url), spec.thinking)
+    if extra is not None:
+        fields |= read_extra(extra)
     price = (context.prices or {}).get(spec.label) or (context.prices or {}).get(spec.name)
     if context.max_cost is not None and price is None:
         raise UsageError(f"a budget in money needs the price of {spec.name!r}; give one, or a budget in tokens")
     if own:
         _check_same_host((host_of(url), spec.name), context.facts)
-    return OpenedModel(spec, url, Endpoint.of(context, url, key), price)
+    return OpenedModel(spec, url, Endpoint.of(context, url, key), price, persona, extra, fields)
 
 
 def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> None:
@@ -168,57 +170,6 @@ def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> 
             f"this run asked {model!r} at {before[0]}, and OPENAI_BASE_URL now says {host}; set it as it was, or start "
             "a new run"
         )
-
-
-def read_spec(argument: str) -> ModelSpec:
-    """Read `NAME[@URL][?option=value&…]`. Raises UsageError, UnknownName."""
-    head, _, query = argument.partition("?")
-    name, url = head, ""
-    for scheme in ("http://", "https://"):
-        before, at, address = head.partition(f"@{scheme}")
-        if at:
-            name, url = before, scheme + address.rstrip("/")
-    if not name:
-        raise UsageError("an openai player needs a model's name, as in openai:gpt-4.1-mini")
-    if url:
-        check_url(url)
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS)
-    form = options.get("json", "schema")
-    if form not in FORMATS:
-        raise UnknownName("json option", form, FORMATS)
-    sampling: list[tuple[str, float | str]] = []
-    if "reasoning_effort" in options:
-        sampling.append(("reasoning_effort", options["reasoning_effort"]))
-    if "temperature" in options:
-        sampling.append(("temperature", _number(options, "temperature", 0, 10)))
-    limit = int(_number(options, "max_tokens", 1, 10**9)) if "max_tokens" in options else None
-    return ModelSpec(name, url, options.get("key_env", ""), form, limit, tuple(sampling))
-
-
-def check_url(url: str) -> None:
-    """Raises UsageError for an invalid address, or one that contains a password."""
-    try:
-        parts = urlsplit(url)
-        secret, host, port = parts.username or parts.password, parts.hostname, parts.port
-    except ValueError:
-        secret, host, port = None, None, None
-    if not host or not url.startswith(("http://", "https://")) or port == 0 or any(sign.isspace() for sign in url):
-        raise UsageError("an endpoint's address looks like http://host:port/v1; the given one cannot be read")
-    if secret:
-        raise UsageError("an endpoint's address must hold no password; put it in a variable and name that in key_env")
-
-
-def _number(options: Mapping[str, str], name: str, least: float, most: float) -> float:
-    try:
-        value = float(options[name])
-    except ValueError:
-        value = float("nan")
-    if not least <= value <= most:
-        raise UsageError(f"{name} must be a number from {least} to {most}, not {options[name]!r}")
-    return value
 
 
 def _reply(ask: Ask, completion: Completion) -> Reply:

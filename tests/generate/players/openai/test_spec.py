@@ -6,7 +6,8 @@ import pytest
 
 from liescope.common.errors import MissingKey, UnknownName, UsageError
 from liescope.games.core import AskKind
-from liescope.generate.players.openai.player import open_openai, read_spec
+from liescope.generate.players.openai.player import open_openai
+from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.protocol import PlayerContext, Price
 from liescope.generate.players.registry import open_player
 
@@ -79,7 +80,7 @@ def test_a_spec_that_cannot_be_read_is_refused_with_the_reason(argument: str, wo
 
 
 def test_an_unknown_option_names_the_choices() -> None:
-    with pytest.raises(UnknownName, match="json, key_env, max_tokens, reasoning_effort, temperature") as error:
+    with pytest.raises(UnknownName, match="extra, json, key_env, max_tokens, persona, reasoning_effort") as error:
         read_spec("m?api_key=sk-hush")
     assert "sk-hush" not in str(error.value)
 

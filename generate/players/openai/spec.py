@@ -1,0 +1,117 @@
+"""The spec string of a model behind an endpoint: `NAME[@URL][?option=value&…]`.
+
+Options: those of every model (`seat_options`: temperature, top_p, max_tokens, each also by kind of ask, and persona);
+reasoning_effort; thinking (a budget of tokens, see `thinking`); extra (a JSON file with more fields of the request, as
+the provider names them); key_env (the variable that holds the key); and json (how assessments and forms are requested:
+schema (structured output, the default), object (any JSON) or none).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.generate.players.seat_options import EXTRA, NamedText, SeatOptions, joined, number, read_options
+
+OPTIONS = ("reasoning_effort", "thinking", EXTRA, "key_env", "json")
+FORMATS = ("schema", "object", "none")
+_OURS = frozenset({"model", "messages", "stream", "n", "response_format"})
+_SECRETS = ("key", "token", "secret", "password", "authorization")  # the ends of names of fields that hold a secret
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A parsed spec string. base_url: "" if it names none and the environment decides; effort: "" for the endpoint's
+    own; thinking: the budget of tokens, if one is given; extra: the name of a file, "" for none.
+    """
+
+    name: str
+    base_url: str = ""
+    key_env: str = ""
+    json: str = "schema"
+    options: SeatOptions = field(default_factory=SeatOptions)
+    effort: str = ""
+    thinking: int | None = None
+    extra: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name in tables: the model's, with how it is asked if that is not the endpoint's default."""
+        return joined(self.name, self.shown)
+
+    @property
+    def shown(self) -> list[str]:
+        effort = [f"reasoning_effort={self.effort}"] if self.effort else []
+        thinking = [] if self.thinking is None else [f"thinking={self.thinking}"]
+        return [*effort, *thinking, *self.options.shown]
+
+
+def read_spec(argument: str) -> ModelSpec:
+    """Read a spec without its "openai:". Raises UsageError, UnknownName."""
+    head, _, query = argument.partition("?")
+    name, url = head, ""
+    for scheme in ("http://", "https://"):
+        before, at, address = head.partition(f"@{scheme}")
+        if at:
+            name, url = before, scheme + address.rstrip("/")
+    if not name:
+        raise UsageError("an openai player needs a model's name, as in openai:gpt-4.1-mini")
+    if url:
+        check_url(url)
+    options, own = read_options(query, OPTIONS)
+    form = own.get("json", "schema")
+    if form not in FORMATS:
+        raise UnknownName("json option", form, FORMATS)
+    thinking = int(number(own["thinking"], "thinking", 0, 10**9)) if "thinking" in own else None
+    effort = own.get("reasoning_effort", "")
+    if effort and thinking is not None:
+        raise UsageError("thinking and reasoning_effort say the same thing; give one of them")
+    return ModelSpec(name, url, own.get("key_env", ""), form, options, effort, thinking, own.get(EXTRA, ""))
+
+
+def check_url(url: str) -> None:
+    """Raises UsageError for an invalid address, or one that contains a password."""
+    try:
+        parts = urlsplit(url)
+        secret, host, port = parts.username or parts.password, parts.hostname, parts.port
+    except ValueError:
+        secret, host, port = None, None, None
+    if not host or not url.startswith(("http://", "https://")) or port == 0 or any(sign.isspace() for sign in url):
+        raise UsageError("an endpoint's address looks like http://host:port/v1; the given one cannot be read")
+    if secret:
+        raise UsageError("an endpoint's address must hold no password; put it in a variable and name that in key_env")
+
+
+def read_extra(file: NamedText) -> dict[str, Any]:
+    """The fields of a request in a JSON file. Raises BadData for a file that cannot be read, for a field that only
+    Liescope sets, and for one that looks like a secret: requests are recorded.
+    """
+    name = file.name
+    try:
+        data = json.loads(file.text)
+        json.dumps(data, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"{name!r} cannot be read as JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise BadData(f'{name!r} must hold one JSON object, such as {{"top_k": 20}}')
+    if ours := sorted(_OURS & data.keys()):
+        raise BadData(f"{name!r} sets {', '.join(ours)}, which Liescope sets itself; take it out")
+    if secret := next(_secrets(data), ""):
+        raise BadData(f"{name!r} sets {secret}; requests are recorded, so a secret must not be in it")
+    return data
+
+
+def _secrets(data: Any) -> Iterator[str]:
+    """The names of fields that look like secrets: their value is a text."""
+    if isinstance(data, Mapping):
+        for name, value in data.items():
+            if isinstance(value, str) and name.casefold().replace("-", "_").endswith(_SECRETS):
+                yield name
+            yield from _secrets(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _secrets(value)

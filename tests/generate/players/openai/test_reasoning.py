@@ -1,0 +1,127 @@
+"""Reasoning stays the speaker's own, wherever an endpoint puts it: apart from the speech, kept in the journal, and in
+no other seat's prompt nor any table.
+
+The messages are shaped as real servers send them (see the docstring of `message`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import liescope
+from liescope.data_cards.tables import TABLES
+from liescope.games.core import AskKind
+from liescope.generate.runs.journal import Journal
+
+SAID = '"I am a villager."'
+TEXT = {"type": "text", "text": SAID}
+MESSAGES: dict[str, dict[str, Any]] = {
+    "DeepSeek, llama.cpp": {"content": SAID, "reasoning_content": "I lie."},
+    "vLLM, Ollama": {"content": SAID, "reasoning": "I lie."},
+    "vLLM, both names": {"content": SAID, "reasoning": "I lie.", "reasoning_content": "I lie."},
+    "OpenRouter": {
+        "content": SAID,
+        "reasoning": "I lie.",
+        "reasoning_details": [{"type": "reasoning.text", "text": "I lie.", "signature": "c2ln", "index": 0}],
+    },
+    "OpenRouter, details only": {
+        "content": SAID,
+        "reasoning": None,
+        "reasoning_details": [
+            {"type": "reasoning.encrypted", "data": "Z2licmlzaA=="},
+            {"type": "reasoning.summary", "summary": "I lie."},
+        ],
+    },
+    "LiteLLM": {
+        "content": SAID,
+        "reasoning_content": "I lie.",
+        "thinking_blocks": [
+            {"type": "thinking", "thinking": "I lie.", "signature": "c2ln"},
+            {"type": "redacted_thinking", "data": "Z2licmlzaA=="},
+        ],
+    },
+    "a gateway to Ollama": {"content": SAID, "thinking": "I lie."},
+    "Mistral": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "I lie."}]}, TEXT]},
+    "Mistral, in pieces": {
+        "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "I "}, {"type": "text", "text": "lie."}]},
+            {"type": "text", "text": '"I am '},
+            {"type": "thinking", "thinking": []},
+            {"type": "text", "text": 'a villager."'},
+        ]
+    },
+    "Anthropic's blocks": {"content": [{"type": "thinking", "thinking": "I lie.", "signature": "c2ln"}, TEXT]},
+    "a part of reasoning": {"content": [{"type": "reasoning", "text": "I lie."}, TEXT]},
+    "a summary": {
+        "content": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "I lie."}]}, TEXT],
+    },
+    "Gemini, marked": {"content": [{"text": "I lie.", "thought": True}, {"text": SAID}]},
+    "Gemini, in tags": {"content": f"<thought>I lie.</thought>{SAID}", "extra_content": {"google": {"thought": True}}},
+    "tags": {"content": f"<think>\nI lie.\n</think>\n\n{SAID}"},
+    "tags without the first": {"content": f"I lie.\n</think>\n\n{SAID}"},
+    "Magistral, in its own tags": {"content": f"[THINK]I lie.[/THINK]{SAID}"},
+    "gpt-oss": {"content": f"<|channel|>analysis<|message|>I lie.<|end|><|channel|>final<|message|>{SAID}"},
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_the_speech_is_what_remains_when_the_reasoning_is_taken_out(serve, stubs, desk, asked, name: str) -> None:
+    message = dict(MESSAGES[name])
+    one = desk(f"tiny@{serve(stubs.says(message.pop('content'), **message)).url}")
+    (reply,) = one.ask(asked[AskKind.SPEAK])
+    assert (reply.text, reply.problem) == ("I am a villager.", "")
+    assert reply.private == {"reasoning": "I lie."}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "reasoning_content": SAID},  # vLLM's parser, when thinking was switched off
+        {"content": "", "reasoning": SAID},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": SAID}]}]},
+        {"content": f"<think>{SAID}"},
+    ],
+)
+def test_reasoning_alone_is_never_said(serve, stubs, desk, asked, message: dict[str, Any]) -> None:
+    one = desk(f"tiny@{serve(stubs.says(message.pop('content'), **message)).url}")
+    (reply,) = one.ask(asked[AskKind.SPEAK])
+    assert reply.text is None
+    assert reply.problem
+
+
+@pytest.mark.parametrize(
+    "value", [7, True, {}, [], [[[[[["deep"]]]]]], [{"type": "thinking"}], {"text": {"text": {"text": {"text": {}}}}}]
+)
+def test_fields_of_another_shape_are_no_reasoning(serve, stubs, desk, asked, value: Any) -> None:
+    stub = serve(stubs.says(SAID, reasoning=value, reasoning_details=value, thinking_blocks=value))
+    (reply,) = desk(f"tiny@{stub.url}").ask(asked[AskKind.SPEAK])
+    assert (reply.text, reply.private) == ("I am a villager.", {})
+
+
+def test_reasoning_is_in_the_journal_and_in_no_prompt_and_no_table(serve, stubs, tmp_path: Path) -> None:
+    def script(request, number):
+        mark = f"SECRET{number}."
+        fields = ({"reasoning_content": mark}, {"reasoning_details": [{"type": "reasoning.text", "text": mark}]}, {})
+        chosen = fields[number % 3]
+        text = f'"Statement {number}. Alice did it."'
+        if not chosen:
+            return stubs.says([{"type": "thinking", "thinking": [{"type": "text", "text": mark}]}, {"text": text}])
+        return stubs.says(text, **chosen)
+
+    stub = serve(script)
+    run, corpus = tmp_path / "run", tmp_path / "corpus"
+    liescope.play("mini-mafia", players=[f"openai:tiny@{stub.url}?json=none"], games=3, assess=True, out=run)
+    assert len(stub.requests) > 20
+    assert "SECRET" not in json.dumps([request.body for request in stub.requests])
+    with Journal.open(run) as journal:
+        kept = [reply.private for game in journal.game_ids() for reply in journal.answers(game).values()]
+    assert len(kept) == len(stub.requests)
+    assert all(private["reasoning"].startswith("SECRET") for private in kept)
+    liescope.build([run], out=corpus)
+    tables = {name: liescope.read(corpus, name).collect().write_json() for name in TABLES}
+    assert "Statement 1" in tables["statements"]
+    assert not [name for name, rows in tables.items() if "SECRET" in rows]
