@@ -1,4 +1,4 @@
-"""The commands that make data and look at it: play, show, label, import, build and publish."""
+"""The commands that make data and look at it: play, show, status, label, import, build and publish."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from liescope.generate.importers.commands import app as import_commands
 from liescope.generate.runs.label_command import app as label_commands
 from liescope.generate.runs.play_command import app as play_commands
 from liescope.generate.runs.show_command import app as show_commands
+from liescope.generate.runs.status_command import app as status_commands
 
 app = typer.Typer()
-for commands in (play_commands, show_commands, label_commands, import_commands, corpus_commands):
+for commands in (play_commands, show_commands, status_commands, label_commands, import_commands, corpus_commands):
     app.add_typer(commands)

@@ -2,7 +2,7 @@
 
 Every function here does what the command of its name does, and returns a small result with polars frames:
 
-- `play`, `label`, `import_games`: games into a run.
+- `play`, `label`, `import_games`: games into a run; `status`: how far it is.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players.
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from liescope.generate.importers import import_games
     from liescope.generate.runs.label import label
     from liescope.generate.runs.play import play
+    from liescope.generate.runs.status import status
     from liescope.publishing import publish
 
 __version__ = version("liescope")
@@ -44,6 +45,7 @@ __all__ = [
     "read",
     "score",
     "score_file",
+    "status",
     "train",
     "transfer",
 ]
@@ -51,6 +53,7 @@ __all__ = [
 _ROOMS = {
     "liescope.generate.runs.play": ("play",),
     "liescope.generate.runs.label": ("label",),
+    "liescope.generate.runs.status": ("status",),
     "liescope.generate.importers": ("import_games",),
     "liescope.generate.corpus": ("build", "read"),
     "liescope.publishing": ("publish",),

@@ -38,7 +38,7 @@ from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.games.mafia import MiniMafia
 from liescope.generate.corpus import as_corpus, check, collected, read
-from liescope.generate.runs.limits import Limits, limits_of
+from liescope.generate.runs.limits import limits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +107,7 @@ def evaluate(
         from liescope.detectors.evaluation.report import check_report_folder
 
         check_report_folder(Path(out))
-    usual = Limits()
-    limits = limits_of(
-        concurrency=usual.concurrency,
-        timeout=usual.timeout,
-        give_up_after=usual.give_up_after,
-        max_tokens=usual.max_tokens,
-        max_cost=max_cost,
-        price=price,
-        currency=currency,
-        allow_key=allow_key,
-        prompts=usual.prompts,
-    )
+    limits = limits_of(prompts="full", max_cost=max_cost, price=price, currency=currency, allow_key=allow_key)
     judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, judge_cache, limits)
     wanted = _Wanted(split, observers, draws, seed, keep_lost, judges, progress)
     with shown(progress) as show, as_corpus(corpus) as folder:

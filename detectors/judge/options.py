@@ -32,18 +32,7 @@ class AskingOptions(DetectorOptions):
 
     def limits(self) -> Limits:
         """Raises UsageError for a price that cannot be read, or a budget without one."""
-        usual = Limits()
-        return limits_of(
-            concurrency=usual.concurrency,
-            timeout=usual.timeout,
-            give_up_after=usual.give_up_after,
-            max_tokens=None,
-            max_cost=self.max_cost,
-            price=self.price or (),
-            currency=usual.currency,
-            allow_key=(),
-            prompts=usual.prompts,
-        )
+        return limits_of(prompts="full", max_cost=self.max_cost, price=self.price or ())
 
 
 def ask(

@@ -24,7 +24,7 @@ _NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
 
 @dataclass(slots=True)
 class RunConfig:
-    """The options given to a command. options: values that are None are left out."""
+    """The options given to a command. options: None, empty ones and `allow_key` are not written."""
 
     command: str
     options: Mapping[str, Any]
@@ -35,8 +35,11 @@ class RunConfig:
         if self._written:
             return
         file = folder / CONFIG_FILE
+        kept = {
+            name: value for name, value in self.options.items() if name not in _NEVER and value not in (None, (), [])
+        }
         lines = [f"# Go on with this run: liescope {self.command} --config {file}", f"[{self.command}]"]
-        lines += [f"{name} = {_toml(value)}" for name, value in self.options.items() if value not in (None, (), [])]
+        lines += [f"{name} = {_toml(value)}" for name, value in kept.items()]
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         self._written = True
 

@@ -12,7 +12,7 @@ from liescope.games.judging import JudgeSpec
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.kept_prompts import kept_prompts
-from liescope.generate.runs.limits import limits_of
+from liescope.generate.runs.limits import LimitOptions, limits_of
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.summary import run_job
 
@@ -36,6 +36,7 @@ def label(
     currency: str = "USD",
     allow_key: Sequence[str] = (),
     cache: str | os.PathLike[str] | None = None,
+    log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     progress: bool = False,
 ) -> RunResult:
@@ -64,18 +65,19 @@ def label(
     job = JudgingJob(source, asked, spec, prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
-    limits = limits_of(
-        concurrency=concurrency,
-        timeout=timeout,
-        give_up_after=give_up_after,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        price=price,
-        currency=currency,
-        allow_key=allow_key,
-        prompts=kept,
-        cache=cache,
-    )
+    limited: LimitOptions = {
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "give_up_after": give_up_after,
+        "max_tokens": max_tokens,
+        "max_cost": max_cost,
+        "price": price,
+        "currency": currency,
+        "allow_key": allow_key,
+        "cache": cache,
+        "log": log,
+    }
+    limits = limits_of(prompts=kept, **limited)
     config = RunConfig(
         "label",
         {
@@ -86,14 +88,7 @@ def label(
             "roles": roles,
             "lessons": lessons,
             "prompts": prompts,
-            "concurrency": concurrency,
-            "timeout": timeout,
-            "give_up_after": give_up_after,
-            "max_tokens": max_tokens,
-            "max_cost": max_cost,
-            "price": price,
-            "currency": currency,
-            "cache": cache,
+            **limited,
         },
     )
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}

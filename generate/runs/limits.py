@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from liescope.common.errors import UsageError
 from liescope.generate.players.openai.key_rules import check_allowed
@@ -29,6 +29,7 @@ class Limits:
     everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where
     the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not known as
     theirs, as `VARIABLE@HOST`; cache: the folder of the reply cache, None for none.
+    theirs, as `VARIABLE@HOST`; log: a file that gets a line for everything that happens.
     """
 
     concurrency: int = 16
@@ -41,6 +42,7 @@ class Limits:
     currency: str = "USD"
     allowed_keys: tuple[str, ...] = ()
     cache: Path | None = None
+    log: Path | None = None
 
     def context(self, **more: Any) -> PlayerContext:
         """What players need to know of these limits. more: the other fields of `PlayerContext`."""
@@ -56,23 +58,43 @@ class Limits:
         )
 
 
-def limits_of(
-    *,
-    concurrency: int,
-    timeout: float,
-    give_up_after: str | float,
-    max_tokens: int | None,
-    max_cost: float | None,
-    price: Sequence[str],
-    currency: str,
-    allow_key: Sequence[str],
-    prompts: str,
-    cache: str | os.PathLike[str] | None = None,
-) -> Limits:
+class LimitOptions(TypedDict, total=False):
+    """The limits as `play` and `label` take them; they are explained at `play`."""
+
+    concurrency: int
+    timeout: float
+    give_up_after: str | float
+    max_tokens: int | None
+    max_cost: float | None
+    price: Sequence[str]
+    currency: str
+    allow_key: Sequence[str]
+    cache: str | os.PathLike[str] | None
+    log: str | os.PathLike[str] | None
+
+
+_DEFAULTS: LimitOptions = {
+    "concurrency": 16,
+    "timeout": 120.0,
+    "give_up_after": "30m",
+    "max_tokens": None,
+    "max_cost": None,
+    "price": (),
+    "currency": "USD",
+    "allow_key": (),
+    "cache": None,
+    "log": None,
+}
+
+
+def limits_of(*, prompts: str, **options: Unpack[LimitOptions]) -> Limits:
     """The limits that the options set. Raises UsageError for values that cannot be read and a cost budget without
     prices.
     """
-    prices = dict(map(read_price, price))
+    given = _DEFAULTS | options
+    concurrency, timeout = given["concurrency"], given["timeout"]
+    max_cost, currency = given["max_cost"], given["currency"]
+    prices = dict(map(read_price, given["price"]))
     if max_cost is not None and not prices:
         raise UsageError("--max-cost needs the prices of the models: --price MODEL=PROMPT,COMPLETION")
     if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
@@ -83,19 +105,24 @@ def limits_of(
         raise UsageError(f"--timeout is a number of seconds; {timeout:g} is none")
     if not _CURRENCY.fullmatch(currency):
         raise UsageError(f"--currency is a short name such as USD or EUR; {currency!r} is none")
-    check_allowed(allow_key)
+    check_allowed(given["allow_key"])
     return Limits(
         concurrency=concurrency,
         timeout=timeout,
-        max_tokens=max_tokens,
+        max_tokens=given["max_tokens"],
         max_cost=max_cost,
         prices=prices,
         prompts=prompts,
-        give_up_after=read_span(give_up_after, "--give-up-after"),
+        give_up_after=read_span(given["give_up_after"], "--give-up-after"),
         currency=currency,
-        allowed_keys=tuple(allow_key),
-        cache=None if cache is None else Path(cache),
+        allowed_keys=tuple(given["allow_key"]),
+        cache=_path(given["cache"]),
+        log=_path(given["log"]),
     )
+
+
+def _path(given: str | os.PathLike[str] | None) -> Path | None:
+    return None if given is None else Path(given)
 
 
 def read_span(words: str | float, option: str) -> float:

@@ -30,6 +30,7 @@ LIMIT_OPTIONS = (
         "A folder that keeps every reply: what was paid for once is found again by any run with the same games.",
         LIMITS,
     ),
+    DeclaredOption("log", str, "Append a line of JSON to this file for everything that happens.", LIMITS),
     DeclaredOption("retry_failed", bool, "Play games again that are recorded as failed.", LIMITS),
 )
 PromptsOption = Annotated[str, typer.Option(help="The name of a set of prompts, or a folder of templates.")]

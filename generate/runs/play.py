@@ -12,7 +12,7 @@ from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.kept_prompts import kept_prompts
-from liescope.generate.runs.limits import limits_of
+from liescope.generate.runs.limits import LimitOptions, limits_of
 from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.playing import Playing
 from liescope.generate.runs.result import RunResult
@@ -46,6 +46,7 @@ def play(
     currency: str = "USD",
     allow_key: Sequence[str] = (),
     cache: str | os.PathLike[str] | None = None,
+    log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     progress: bool = False,
     **table: Any,
@@ -62,8 +63,9 @@ def play(
     pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
     "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`. allow_key: "VARIABLE@HOST", lets a key go to a
     host not known as its own. cache: a folder that keeps every reply, so that a second run of the same games costs
-    nothing (`liescope.generate.players.reply_cache`). retry_failed: try failed games again. table: the game's own
-    options, for example rounds=8 or assess=True (`PlayableGame.options`).
+    nothing (`liescope.generate.players.reply_cache`). log: a file that gets a line of JSON for everything that happens.
+    retry_failed: try failed games again. table: the game's own options, for example rounds=8 or assess=True
+    (`PlayableGame.options`).
 
     Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan.
     Whatever stops a run early (a spent budget, a series of failures) is in the result's `tally.stop`.
@@ -71,18 +73,19 @@ def play(
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
     plan = _plan(played, table, players, games, seed, design, background, cells, learning, kept, roles)
-    limits = limits_of(
-        concurrency=concurrency,
-        timeout=timeout,
-        give_up_after=give_up_after,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        price=price,
-        currency=currency,
-        allow_key=allow_key,
-        prompts=kept,
-        cache=cache,
-    )
+    limited: LimitOptions = {
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "give_up_after": give_up_after,
+        "max_tokens": max_tokens,
+        "max_cost": max_cost,
+        "price": price,
+        "currency": currency,
+        "allow_key": allow_key,
+        "cache": cache,
+        "log": log,
+    }
+    limits = limits_of(prompts=kept, **limited)
     config = RunConfig(
         "play",
         {
@@ -97,14 +100,7 @@ def play(
             "prompts": prompts,
             "roles": roles,
             **_listed(table),
-            "concurrency": concurrency,
-            "timeout": timeout,
-            "give_up_after": give_up_after,
-            "max_tokens": max_tokens,
-            "max_cost": max_cost,
-            "price": price,
-            "currency": currency,
-            "cache": cache,
+            **limited,
         },
     )
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}

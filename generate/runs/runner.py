@@ -36,6 +36,7 @@ from liescope.generate.runs.journal_reader import KindSpent
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.run_log import RunLog, open_log
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
 MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS}
@@ -140,6 +141,8 @@ async def run(
     limits = limits or Limits()
     progress = RunProgress(len(job))
     async with AsyncExitStack() as stack:
+        told = stack.enter_context(open_log(limits.log))
+        progress.activity.tell = told.write
         journal: Journal | None = None
         if (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
@@ -153,6 +156,7 @@ async def run(
             progress.cost += attempt.cost or 0.0
             if attempt.host:
                 progress.activity.at(attempt.host).count(attempt)
+            told.request(attempt)
             if journal is not None:
                 journal.log_attempt(attempt)
 
@@ -181,7 +185,10 @@ async def run(
         journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
         if retry_failed:
             journal.forget_failed()
-        await _Run(job, journal, players, progress, context.halt, watch).run(limits.concurrency)
+        told.write("begin", run=str(out), game=job.game, planned=progress.planned)
+        await _Run(job, journal, players, progress, context.halt, watch, told).run(limits.concurrency)
+        stop = None if progress.stop is None else str(progress.stop)
+        told.write("end", run=str(out), done=progress.done, failed=progress.failed, stop=stop)
         progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
     return progress
 
@@ -212,6 +219,7 @@ class _Run(Generic[G]):
         progress: RunProgress,
         halt: Halt,
         watch: Callable[[RunProgress], None] | None,
+        log: RunLog,
     ) -> None:
         self.job = job
         self.journal = journal
@@ -219,6 +227,7 @@ class _Run(Generic[G]):
         self.progress = progress
         self.halt = halt
         self._watch = watch
+        self._log = log
         self.begun = journal.begun()
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
         self.failed_row = 0  # failed games since the last one played to the end
@@ -291,6 +300,7 @@ class _Run(Generic[G]):
 
     def _ended(self, game: GameRecord) -> None:
         self.progress.add(game)
+        self._log.game(game)
         if game.status is Status.FAILED:
             self.failed[game.game_id] = game
             self.failed_row += 1

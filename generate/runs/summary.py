@@ -19,7 +19,10 @@ from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.live import live_display
 from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.run_state import RunState, state_of
 from liescope.generate.runs.runner import RunProgress, run
+
+_STATE_EVERY = 2.0  # seconds between two states in the run's folder
 
 
 def run_job(
@@ -36,17 +39,28 @@ def run_job(
     Also works inside a running event loop, as in a notebook.
     """
     started = time.monotonic()
-    with live_display(config.command, limits.currency, progress) as show:
+    written = float("-inf")
+
+    def state(tally: RunProgress, ended: bool = False) -> RunState:
+        return state_of(tally, config.command, time.monotonic() - started, limits.currency, ended)
+
+    with live_display(config.command, progress) as show:
 
         def watch(tally: RunProgress) -> None:
+            nonlocal written
             config.write(out)
-            show(tally, time.monotonic() - started)
+            now = state(tally)
+            show(now)
+            if now.seconds - written >= _STATE_EVERY:
+                written = now.seconds
+                now.write(out)
 
         try:
             tally = finish(lambda halt: run(job, out, limits, retry_failed, watch, halt), progress)
         except KeyboardInterrupt:
             _say_how_to_resume(out, progress)
             raise
+        state(tally, ended=True).write(out)
     if isinstance(tally.stop, Interrupted):
         _say_how_to_resume(out, progress)
         raise KeyboardInterrupt

@@ -12,11 +12,12 @@ from rich.console import Console
 
 from liescope.generate.players.activity import Activity
 from liescope.generate.runs import live
-from liescope.generate.runs.live import clock, live_display, state
+from liescope.generate.runs.live import clock, live_display, state_lines
+from liescope.generate.runs.run_state import RunState, state_of
 from liescope.generate.runs.runner import RunProgress
 
 
-def busy() -> RunProgress:
+def busy(seconds: float = 3600.0, currency: str = "EUR") -> RunState:
     """A run with everything going on at once."""
     activity = Activity()
     near = activity.at("models.some-provider.example:8443")
@@ -27,16 +28,17 @@ def busy() -> RunProgress:
         "it limits the rate (429): Rate limit reached for gpt \x1b[2J in organization org-abc on requests per min",
     )
     activity.at("localhost:8000").under_way = 1
-    return RunProgress(
+    progress = RunProgress(
         14_000, 6_999, 1, before=2_000, playing=64, calls=123_456, tokens=98_765_432, cost=1234.5, activity=activity
     )
+    return state_of(progress, "play", seconds, currency)
 
 
 def test_everything_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    text = "\n".join(state(busy(), 3600.0, "EUR"))
+    text = "\n".join(state_lines(busy()))
     for part in (
         "64 games, 64 requests under way",
-        "34.3 replies/s",
+        "123,456 replies, 34.3/s",
         "98,765,432 tokens",
         "1,234.50 EUR",
         "1 failed",
@@ -53,16 +55,18 @@ def test_everything_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_time_left_follows_from_the_games_that_ended_since_the_start() -> None:
-    progress = RunProgress(100, done=50, before=40)
-    assert clock(progress, 60.0) == "1:00, about 5:00 left"
-    assert clock(RunProgress(100, done=40, before=40), 60.0) == "1:00"
-    assert clock(RunProgress(100, done=100, before=40), 3700.0) == "1:01:40"
+    def after(seconds: float, **counts: int) -> str:
+        return clock(state_of(RunProgress(100, **counts), "play", seconds, "USD"))
+
+    assert after(60.0, done=50, before=40) == "1:00, about 5:00 left"
+    assert after(60.0, done=40, before=40) == "1:00"
+    assert after(3700.0, done=100, before=40) == "1:01:40"
 
 
 def test_a_pipe_gets_a_line_now_and_then_and_the_last_state(capsys: pytest.CaptureFixture[str]) -> None:
-    with live_display("play", "USD", True) as show:
+    with live_display("play", True) as show:
         for second in range(1, 41):
-            show(busy(), float(second))
+            show(busy(float(second)))
     lines = capsys.readouterr().err.splitlines()
     assert sum("games" in line and "7000/14000" in line for line in lines) == 3
     assert all(len(line) <= 80 for line in lines)
@@ -73,8 +77,8 @@ def test_a_terminal_of_80_columns_wraps_nothing(monkeypatch: pytest.MonkeyPatch)
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=80, color_system=None, legacy_windows=False)
     monkeypatch.setattr(live, "Console", lambda stderr: console)
-    with live_display("label", "USD", True) as show:
-        show(busy(), 3723.0)
+    with live_display("label", True) as show:
+        show(busy(3723.0))
     frame = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue()).rstrip().splitlines()[-7:]
     near = "models.some-provider.exampl…"
     first = ["64", "98,765,432", f"{near}:", near, "localhost:8000:", "sent"]
@@ -84,6 +88,6 @@ def test_a_terminal_of_80_columns_wraps_nothing(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nothing_is_shown_where_nothing_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    with live_display("play", "USD", False) as show:
-        show(busy(), 100.0)
+    with live_display("play", False) as show:
+        show(busy())
     assert capsys.readouterr() == ("", "")

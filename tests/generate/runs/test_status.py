@@ -1,0 +1,123 @@
+"""What a run is doing is told from its folder, whether its process still lives or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import liescope
+from liescope.common.errors import BadData
+from liescope.generate.runs import status as module
+from liescope.generate.runs.run_state import STATE_FILE
+from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
+
+ROOT = Path(__file__).parents[3]
+SECRET = "sk-do-not-write-this-anywhere-0123456789"
+
+
+@pytest.fixture
+def server() -> Iterator[LimitedServer]:
+    server = LimitedServer(Behaviour(latency=0.3))
+    yield server
+    server.close()
+
+
+def test_a_run_under_way_is_told_from_another_process_and_so_is_its_end(
+    server: LimitedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    options = ["--player", f"openai:stub@{server.url}", "--games", "200", "--design", "self", "--out", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "liescope", "play", "mini-mafia", *options],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        until = time.monotonic() + 60
+        while not (out / STATE_FILE).exists() or not liescope.status(out).begun:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        going = liescope.status(out)
+        assert going.running
+        assert (going.planned, going.failed) == (200, 0)
+        assert f"127.0.0.1:{server.port}" in "\n".join(going.lines())
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        monkeypatch.setattr(module, "SILENT", 0.0)
+        cut_off = liescope.status(out)
+        assert not cut_off.running
+        assert "was cut off" in next(cut_off.lines())
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_run_that_ended_says_so_and_why(server: LimitedServer, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    liescope.play("mini-mafia", out=out, players=["scripted:bold"], games=3)
+    ended = liescope.status(out)
+    assert not ended.running
+    assert (ended.done, ended.planned, ended.begun) == (3, 3, 0)
+    assert "play ended" in next(ended.lines())
+    again = tmp_path / "other"
+    server.behaviour.latency = 0.0
+    stopped = liescope.play(
+        "mini-mafia", out=again, players=[f"openai:stub@{server.url}"], design="self", games=50, max_tokens=2000
+    )
+    assert stopped.tally.stop is not None
+    assert "budget" in next(liescope.status(again).lines())
+    assert all(len(line) <= 80 for line in list(liescope.status(again).lines())[1:])
+    assert json.loads(json.dumps(liescope.status(again).to_json()))["games"]["done"] == stopped.tally.done
+
+
+def test_a_damaged_state_is_named_and_costs_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    liescope.play("mini-mafia", out=out, games=1)
+    (out / STATE_FILE).write_text('{"command": "play", "tokens": -1}')
+    with pytest.raises(BadData, match=r"status\.json"):
+        liescope.status(out)
+    assert liescope.play("mini-mafia", out=out, games=1).complete
+    (out / STATE_FILE).unlink()
+    assert liescope.status(out).done == 1
+
+
+def test_the_log_has_a_line_for_every_request_and_game_and_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STUB_API_KEY", SECRET)
+    said = json.dumps({"error": {"message": f"slow down, {SECRET}"}}).encode()
+    once: list[int] = []
+
+    def at_first(seconds: float, body: bytes) -> Fault | None:
+        once.append(1)
+        return Fault(429, said, {"Retry-After": "0.1"}) if len(once) == 2 else None
+
+    server = LimitedServer(Behaviour(fault=at_first))
+    try:
+        player = f"openai:stub@{server.url}?key_env=STUB_API_KEY"
+        result = liescope.play(
+            "mini-mafia", out=tmp_path / "run", players=[player], design="self", games=2, log=tmp_path / "logs" / "run"
+        )
+    finally:
+        server.close()
+    text = (tmp_path / "logs" / "run").read_text()
+    assert SECRET not in text
+    lines = [json.loads(line) for line in text.splitlines()]
+    requests = [line for line in lines if line["event"] == "request" and line["game"]]
+    games = [line for line in lines if line["event"] == "game"]
+    again = [line["problem"] for line in requests if "429" in line["problem"]]
+    assert again == ["it limits the rate (429): slow down, [key]"]
+    assert len(requests) - len(again) == result.tally.calls
+    assert {line["status"] for line in games} == {"done"}
+    assert len(games) == 2
+    assert (lines[0]["event"], lines[-1]["event"], lines[-1]["done"]) == ("begin", "end", 2)
