@@ -79,7 +79,7 @@ class RunStatus:
 
 
 def status(run: str | os.PathLike[str]) -> RunStatus:
-    """What a run is doing, at no cost to the process that works on it.
+    """What a run is doing now, read from its folder while another process goes on with it, at no cost to that process.
 
     Raises BadData for a folder without a run, or one that is damaged.
     """

@@ -27,6 +27,7 @@ FUNCTIONS = [
     "read",
     "score",
     "score_file",
+    "status",
     "train",
     "transfer",
 ]

@@ -23,6 +23,7 @@ COMMANDS = [
     "analyse",
     "publish",
     "show",
+    "status",
     "demo",
 ]
 
