@@ -251,7 +251,7 @@ def evaluate(
         typer.Option(
             rich_help_panel=_JUDGE,
             show_default=False,
-            help="The file that keeps every reply. \\[default: in the user's cache folder]",
+            help="The folder that keeps every reply. \\[default: in the user's cache folder]",
         ),
     ] = None,
     price: Annotated[

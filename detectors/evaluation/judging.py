@@ -19,7 +19,6 @@ from liescope.detectors.judge.asking import Spent
 from liescope.detectors.judge.facts import JudgeFacts
 from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.judge.questions import AboutStatement
-from liescope.detectors.judge.replies import default_file, opened_replies
 from liescope.detectors.judge.session import ask_judge, check_spec
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig, textualize
@@ -33,13 +32,12 @@ JUDGES_THRESHOLDS: Thresholds = {**NO_THRESHOLDS, DECISION: 0.5}
 @dataclass(frozen=True, slots=True)
 class Judges:
     """Who judges, and how. specs: "openai:MODEL…"; most: statements for each target, drawn by whole games, None for
-    all; cache: the file that replies are kept in.
+    all.
     """
 
     specs: tuple[str, ...]
     prompt: JudgePrompt
     most: int | None
-    cache: Path
     limits: Limits
 
 
@@ -53,7 +51,6 @@ def judges_of(
     specs: Sequence[str],
     most: int | None,
     prompt: str | os.PathLike[str] | None,
-    cache: str | os.PathLike[str] | None,
     limits: Limits,
 ) -> Judges:
     """The judges that the options name. Raises UsageError, BadData for a prompt that cannot be used."""
@@ -62,7 +59,7 @@ def judges_of(
     if most is not None and most < 1:
         raise UsageError(f"--judge-limit is a number of statements, 1 or more, not {most}")
     used = read_prompt(None if prompt is None else Path(prompt))
-    return Judges(tuple(specs), used, most, default_file() if cache is None else Path(cache), limits)
+    return Judges(tuple(specs), used, most, limits)
 
 
 def judge_statements(
@@ -82,29 +79,28 @@ def judge_statements(
     questions = [item.question for item in items]
     tables: list[pl.DataFrame] = []
     facts: list[JudgeFacts] = []
-    with opened_replies(judges.cache) as replies:
-        for spec in judges.specs:
-            spent = Spent()
-            asking = ask_judge(spec, questions, (replies, judges.cache), judges.limits, progress, spent=spent, say=say)
-            how = "stated confidence" if asking.stated else "log-probability"
-            name = f"{JUDGE}{asking.model.spec.label}" + (" (stated confidence)" if asking.stated else "")
-            if name in {fact.name for fact in facts}:
-                raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
-            tables += _tables(name, items, asking.answers)
-            facts.append(
-                JudgeFacts(
-                    name,
-                    how,
-                    tuple(sorted(asking.served)),
-                    len(items),
-                    dict(asking.failed.most_common()),
-                    asking.found,
-                    spent.requests,
-                    spent.tokens,
-                    spent.cost if judges.limits.prices else None,
-                    judges.limits.currency,
-                )
+    for spec in judges.specs:
+        spent = Spent()
+        asking = ask_judge(spec, questions, judges.limits, progress, spent=spent, say=say)
+        how = "stated confidence" if asking.stated else "log-probability"
+        name = f"{JUDGE}{asking.model.spec.label}" + (" (stated confidence)" if asking.stated else "")
+        if name in {fact.name for fact in facts}:
+            raise UsageError(f"two judges are called {name!r}; evaluate them one after the other")
+        tables += _tables(name, items, asking.answers)
+        facts.append(
+            JudgeFacts(
+                name,
+                how,
+                tuple(sorted(asking.served)),
+                len(items),
+                dict(asking.failed.most_common()),
+                spent.found,
+                spent.requests,
+                spent.tokens,
+                spent.cost if judges.limits.prices else None,
+                judges.limits.currency,
             )
+        )
     return tables, facts
 
 

@@ -84,7 +84,7 @@ def evaluate(
 
     judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
     statements for each target, drawn by whole games; judge_prompt: a file to be used in place of
-    `detectors/judge/prompt.toml`; judge_cache: the file that keeps every reply, so that none is paid for
+    `detectors/judge/prompt.toml`; judge_cache: the folder that keeps every reply, so that none is paid for
     twice, by default in the user's cache folder; price, max_cost, currency, allow_key: as for `play`.
 
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
@@ -107,8 +107,15 @@ def evaluate(
         from liescope.detectors.evaluation.report import check_report_folder
 
         check_report_folder(Path(out))
-    limits = limits_of(prompts="full", max_cost=max_cost, price=price, currency=currency, allow_key=allow_key)
-    judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, judge_cache, limits)
+    limits = limits_of(
+        prompts="full",
+        max_cost=max_cost,
+        price=price,
+        currency=currency,
+        allow_key=allow_key,
+        cache=judge_cache,
+    )
+    judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, limits)
     wanted = _Wanted(split, observers, draws, seed, keep_lost, judges, progress)
     with shown(progress) as show, as_corpus(corpus) as folder:
         result = _evaluate(load_all(models), folder, corpus_name(corpus), wanted, show)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from liescope.detectors.follow_up.questions import Conversation, Questions, first_side
 from liescope.detectors.judge.answers import label_probability
-from liescope.detectors.judge.replies import Kept
 from liescope.detectors.language_model import LanguageModel
 from liescope.detectors.protocol import Progress
+from liescope.generate.players.openai.completion import Completion
 
 ASKING = "asking the suspect"
 _MOST = 100_000  # conversations whose answers are remembered
@@ -33,7 +33,7 @@ class ToTheSuspect:
     def words(self, stated: bool) -> list[dict[str, str]]:  # noqa: ARG002
         return self.conversation.messages(self.questions.intro, self.asked)
 
-    def read(self, reply: Kept, stated: bool) -> float | None:
+    def read(self, reply: Completion, stated: bool) -> float | None:
         if not stated:
             return label_probability(reply.tokens, self.questions.sides)
         side = first_side(reply.content, self.questions)

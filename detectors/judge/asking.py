@@ -13,19 +13,20 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from liescope.common.errors import EndpointRefused, PlayerFailed, RunPaused
-from liescope.detectors.judge.replies import Kept, Replies, key_of
 from liescope.detectors.protocol import Progress
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import FormatRefused
 from liescope.generate.players.openai.player import OpenedModel
-from liescope.generate.players.protocol import Attempt, PlayerContext
+from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext
 
 TOP = 20  # alternatives of each token that are asked for, the most that OpenAI gives
 FRUITLESS = 20  # failures in a row, from the first request on, after which nothing more is asked
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 UNREADABLE = "no probability could be read in the reply"
+_ASK = Ask("judge", 0, "judge", AskKind.PEER_ASSESSMENT, 0, Phase.DISCUSSION)
+"""Every question has the same place, so that equal ones have one reply, whichever statements are asked about."""
 
 
 class Question(Protocol[T_co]):
@@ -35,39 +36,43 @@ class Question(Protocol[T_co]):
         """The prompt, or a conversation as chat messages. stated: whether to ask for numbers instead of a word."""
         ...
 
-    def read(self, reply: Kept, stated: bool) -> T_co | None:
+    def read(self, reply: Completion, stated: bool) -> T_co | None:
         """The answer in a reply; None if there is none."""
         ...
 
 
 @dataclass(slots=True)
 class Spent:
-    """What the requests of this process have cost. cost: None if an answer had no price or no counts."""
+    """What the requests of this process have cost. found: answers that had been paid for before; cost: None if another
+    had no price or no counts.
+    """
 
     requests: int = 0
+    found: int = 0
     tokens: int = 0
     cost: float | None = 0.0
 
     def add(self, attempt: Attempt) -> None:
+        if attempt.via == VIA_CACHE:
+            self.found += 1
+            return
         self.requests += 1
-        self.tokens += (attempt.prompt_tokens or 0) + (attempt.completion_tokens or 0)
+        self.tokens += attempt.tokens
         if not attempt.problem or attempt.cost is not None:
             self.cost = None if self.cost is None or attempt.cost is None else self.cost + attempt.cost
 
 
 @dataclass(slots=True)
 class Asking(Generic[T]):
-    """One judge at work. answers: by place in the questions; failed: questions without an answer, by reason; found:
-    replies that had been paid for before; stated: whether it states numbers, None while unknown.
+    """One judge at work. answers: by place in the questions; failed: questions without an answer, by reason; stated:
+    whether it states numbers, None while unknown.
     """
 
     model: OpenedModel
-    replies: Replies
     context: PlayerContext
     stated: bool | None = None
     answers: dict[int, T] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
-    found: int = 0
     served: set[str] = field(default_factory=set)
     _probe: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -97,58 +102,51 @@ class Asking(Generic[T]):
 
     async def _one(self, place: int, question: Question[T]) -> None:
         try:
-            kept = await self._reply(place, question)
+            reply = await self._reply(question)
         except PlayerFailed as error:
             self._fail(str(error))
         else:
-            self._read(place, question, kept)
+            self._read(place, question, reply)
 
     def _fail(self, reason: str) -> None:
         self.failed[reason] += 1
         if not self.answers and self.failed.total() >= FRUITLESS:
             raise EndpointRefused(f"{self.model.spec.label} answered none of {FRUITLESS} requests: {reason}")
 
-    def _read(self, place: int, question: Question[T], kept: Kept) -> None:
-        if kept.served_model is not None:
-            self.served.add(kept.served_model)
-        answer = question.read(kept, bool(self.stated))
+    def _read(self, place: int, question: Question[T], reply: Completion) -> None:
+        if reply.served_model is not None:
+            self.served.add(reply.served_model)
+        answer = question.read(reply, bool(self.stated))
         if answer is None:
             self._fail(UNREADABLE)
         else:
             self.answers[place] = answer
 
-    async def _reply(self, place: int, question: Question[T]) -> Kept:
+    async def _reply(self, question: Question[T]) -> Completion:
         if self.stated is None:
             async with self._probe:
-                if self.stated is None and (kept := await self._first(place, question)) is not None:
-                    return kept
-        return await self._asked(place, self._request(question, bool(self.stated)))
+                if self.stated is None and (reply := await self._first(question)) is not None:
+                    return reply
+        return await self._asked(self._request(question, bool(self.stated)))
 
-    async def _first(self, place: int, question: Question[T]) -> Kept | None:
+    async def _first(self, question: Question[T]) -> Completion | None:
         """Find out whether there are log-probabilities; the reply if there are."""
         try:
-            kept = await self._asked(place, self._request(question, stated=False))
+            reply = await self._asked(self._request(question, stated=False))
         except FormatRefused:
             self.stated = True
             return None
-        self.stated = not kept.tokens
-        return None if self.stated else kept
+        self.stated = not reply.tokens
+        return None if self.stated else reply
 
     def _request(self, question: Question[T], stated: bool) -> dict[str, Any]:
         body = self.model.body(question.words(stated))
         return body if stated else body | {"logprobs": True, "top_logprobs": TOP}
 
-    async def _asked(self, place: int, body: dict[str, Any]) -> Kept:
-        key = key_of(self.model.url, body)
-        kept = self.replies.find(key)
-        if kept is not None:
-            self.found += 1
-            return kept
-        ask = Ask("judge", place, "judge", AskKind.PEER_ASSESSMENT, 0, Phase.DISCUSSION)
-        completion: Completion = await self.model.endpoint.complete(ask, body, self.model.price)
+    async def _asked(self, body: dict[str, Any]) -> Completion:
+        completion: Completion = await self.model.endpoint.complete(_ASK, body, self.model.price)
         if completion.problem:
             raise PlayerFailed(completion.problem)
         if completion.notes and "logprobs" not in body:  # half a number is another number
             raise PlayerFailed(completion.notes[0])
-        self.replies.keep(key, self.model.spec.label, completion)
-        return Kept(completion.content, completion.tokens, completion.served_model)
+        return completion

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from pydantic import Field
 
 from liescope.detectors.judge.asking import Asking, Question, Spent
-from liescope.detectors.judge.replies import default_file, opened_replies
 from liescope.detectors.judge.session import ask_judge, check_address, check_spec
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress, silent
@@ -23,16 +21,16 @@ T = TypeVar("T")
 
 
 class AskingOptions(DetectorOptions):
-    """cache is a file of this machine, so it is not saved."""
+    """cache is a folder of this machine, so it is not saved."""
 
     model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
-    cache: str = Field(default="", exclude=True, description="the file that keeps every reply")
+    cache: str = Field(default="", exclude=True, description="the folder that keeps every reply")
     price: list[str] | None = Field(default=None, description="MODEL=PROMPT,COMPLETION per million tokens")
     max_cost: float | None = Field(default=None, ge=0, description="stop asking once this much money is spent")
 
     def limits(self) -> Limits:
         """Raises UsageError for a price that cannot be read, or a budget without one."""
-        return limits_of(prompts="full", max_cost=self.max_cost, price=self.price or ())
+        return limits_of(prompts="full", max_cost=self.max_cost, price=self.price or (), cache=self.cache or None)
 
 
 def ask(
@@ -49,17 +47,14 @@ def ask(
         check_address(o.model)
     keys = [json.dumps(question.words(bool(stated))) for question in questions]
     once = dict(zip(keys, questions, strict=True))
-    path = Path(o.cache) if o.cache else default_file()
-    with opened_replies(path) as replies:
-        found = ask_judge(
-            o.model,
-            list(once.values()),
-            (replies, path),
-            o.limits(),
-            progress,
-            stated=stated,
-            spent=_SPENT[o.model],
-            say=progress is not silent,
-        )
+    found = ask_judge(
+        o.model,
+        list(once.values()),
+        o.limits(),
+        progress,
+        stated=stated,
+        spent=_SPENT[o.model],
+        say=progress is not silent,
+    )
     answers = {key: found.answers.get(at) for at, key in enumerate(once)}
     return found, [answers[key] for key in keys]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from liescope.detectors.judge.answers import label_probability, player_probabilities, stated_probability
 from liescope.detectors.judge.prompt import JudgePrompt
-from liescope.detectors.judge.replies import Kept
+from liescope.generate.players.openai.completion import Completion
 
 Examples = tuple[tuple[str, bool], ...]
 """Statements of other games, as a judge reads them, and whether each is deceptive."""
@@ -30,7 +30,7 @@ class AboutStatement:
         given = [(shown, words[0] if lies else words[1]) for shown, lies in self.examples]
         return self.prompt.after_examples(self.prompt.render(self.statement, self.target, stated), given)
 
-    def read(self, reply: Kept, stated: bool) -> float | None:
+    def read(self, reply: Completion, stated: bool) -> float | None:
         sides = self.prompt.sides
         return stated_probability(reply.content, sides) if stated else label_probability(reply.tokens, sides)
 
@@ -51,7 +51,7 @@ class AboutGame:
         given = [(shown, _object(lies)) for shown, lies in self.examples]
         return self.prompt.after_examples(self.prompt.render_game(self.game, self.players, self.deceivers), given)
 
-    def read(self, reply: Kept, stated: bool) -> Mapping[str, float] | None:  # noqa: ARG002
+    def read(self, reply: Completion, stated: bool) -> Mapping[str, float] | None:  # noqa: ARG002
         found = player_probabilities(reply.content, self.players)
         return found if len(found) == len(self.players) else None
 

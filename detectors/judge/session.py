@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,17 +10,23 @@ from typing import TypeVar
 
 from liescope.common.errors import Interrupted, RunPaused, UsageError
 from liescope.detectors.judge.asking import Asking, Question, Spent
-from liescope.detectors.judge.replies import Replies
 from liescope.detectors.protocol import Progress
 from liescope.generate.players.openai.key_rules import BASE_URL, default_url, host_of, is_this_machine
 from liescope.generate.players.openai.player import open_model
 from liescope.generate.players.openai.spec import read_spec
+from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.limits import Limits
 
 KIND = "openai:"
 T = TypeVar("T")
+
+
+def default_cache() -> Path:
+    """The folder of judges' replies, in the user's cache folder."""
+    base = os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache"
+    return Path(base) / "liescope" / "replies"
 
 
 def check_spec(spec: str) -> None:
@@ -48,7 +55,6 @@ def check_address(spec: str) -> None:
 def ask_judge(
     spec: str,
     questions: Sequence[Question[T]],
-    replies: tuple[Replies, Path],
     limits: Limits,
     progress: Progress,
     *,
@@ -56,32 +62,38 @@ def ask_judge(
     spent: Spent | None = None,
     say: bool = False,
 ) -> Asking[T]:
-    """Ask a model every question. replies: those kept, and the file they are in; stated: whether the model states
-    numbers, None if that is to be found out; spent: what has been spent of the limits before, and is added to; say:
-    whether to write about an interrupt to standard error.
+    """Ask a model every question. limits: with a folder of kept replies; stated: whether the model states numbers, None
+    if that is to be found out; spent: what has been spent of the limits before, and is added to; say: whether to write
+    about an interrupt to standard error.
 
-    Raises UsageError for a model that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt;
-    every reply that came is kept.
+    Raises UsageError for a model or folder that cannot be opened, RunPaused if the model cannot be asked for now, and
+    KeyboardInterrupt; every reply that came is kept.
     """
-    kept, path = replies
+    folder = limits.cache or default_cache()
     spent = spent or Spent()
 
     async def work(halt: Halt) -> Asking[T]:
-        context = limits.context(
-            log=spent.add, game="", halt=halt, spent_tokens=spent.tokens, spent_cost=spent.cost or 0.0
-        )
-        asking: Asking[T] = Asking(open_model(spec.removeprefix(KIND), context), kept, context, stated)
-        try:
-            await asking.ask(questions, progress)
-        finally:
-            await asking.model.endpoint.close()
+        with ReplyCache(folder) as cache:
+            context = limits.context(
+                log=spent.add,
+                game="",
+                halt=halt,
+                spent_tokens=spent.tokens,
+                spent_cost=spent.cost or 0.0,
+                cache=cache,
+            )
+            asking: Asking[T] = Asking(open_model(spec.removeprefix(KIND), context), context, stated)
+            try:
+                await asking.ask(questions, progress)
+            finally:
+                await asking.model.endpoint.close()
         return asking
 
     try:
         return finish(work, say)
     except Interrupted:
         if say:
-            sys.stderr.write(f"\nstopped; run the same command again: replies are kept in {path}\n")
+            sys.stderr.write(f"\nstopped; run the same command again: replies are kept in {folder}\n")
         raise KeyboardInterrupt from None
     except RunPaused as error:
-        raise type(error)(f"{error}; replies so far are kept in {path}") from error
+        raise type(error)(f"{error}; replies so far are kept in {folder}") from error

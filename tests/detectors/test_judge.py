@@ -11,10 +11,11 @@ import pytest
 
 from liescope.cli import main
 from liescope.common.errors import BadData, EndpointRefused, UsageError
-from liescope.detectors.evaluation import judging
 from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.judge.session import default_cache
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
+from liescope.generate.players.reply_cache import FILE
 from tests.detectors.judge_stub import stating, with_logprobs
 from tests.generate.players.openai.stub import Answer, Request, fails, says
 
@@ -39,7 +40,7 @@ def test_a_judge_is_scored_by_log_probability_on_the_same_statements_and_paid_fo
     stub = serve(with_logprobs)
     options: dict[str, Any] = {
         "judge": f"openai:wise@{stub.url}",
-        "judge_cache": tmp_path / "judge.sqlite",
+        "judge_cache": tmp_path / "cache",
         "price": ["wise=10,20"],
         "draws": 20,
         "out": tmp_path / "report",
@@ -72,7 +73,7 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
 
     for number, script in enumerate((stating, refuses)):
         stub = serve(script)
-        cache = tmp_path / f"{number}.sqlite"
+        cache = tmp_path / str(number)
         found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=cache, draws=10)
         assert found.judges[0].how == "stated confidence"
         assert auroc(found, "judge:wise (stated confidence)").value > 0.8
@@ -164,11 +165,12 @@ def test_a_judge_that_answers_nothing_is_given_up(serve: Any, model: Path, corpu
 def test_another_kind_of_player_and_a_damaged_cache_are_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a judge is a chat model such as openai:"):
         evaluate(model, corpus, judge="scripted:bold", draws=10)
-    (tmp_path / "c").write_text("This is no database. " * 100, encoding="utf-8")
-    with pytest.raises(BadData, match="delete it or choose another --judge-cache"):
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / FILE).write_text("This is no database. " * 100, encoding="utf-8")
+    with pytest.raises(BadData, match="delete it, or choose another folder"):
         evaluate(model, corpus, judge="openai:wise@http://127.0.0.1:9/v1", judge_cache=tmp_path / "c", draws=10)
 
 
 def test_the_default_cache_lies_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert judging.default_file() == tmp_path / "liescope" / "judge.sqlite"
+    assert default_cache() == tmp_path / "liescope" / "replies"
