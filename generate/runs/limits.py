@@ -28,8 +28,8 @@ class Limits:
     one request; give_up_after: seconds without an answer from an endpoint after which the run pauses; budgets cover
     everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where
     the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not known as
-    theirs, as `VARIABLE@HOST`; cache: the folder of the reply cache, None for none.
-    theirs, as `VARIABLE@HOST`; log: a file that gets a line for everything that happens.
+    theirs, as `VARIABLE@HOST`; cache: the folder of the reply cache, None for none; log: a file that gets a line for
+    everything that happens.
     """
 
     concurrency: int = 16
