@@ -3,7 +3,7 @@
 Every function here does what the command of its name does, and returns a small result with polars frames:
 
 - `play`, `label`, `import_games`: games into a run; `status`: how far it is.
-- `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub.
+- `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players.
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from liescope.benchmark import analyse, fit
     from liescope.detectors import adapt, audit, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus import build, read
+    from liescope.generate.exports import export
     from liescope.generate.importers import import_games
     from liescope.generate.runs.label import label
     from liescope.generate.runs.play import play
@@ -36,6 +37,7 @@ __all__ = [
     "audit",
     "build",
     "evaluate",
+    "export",
     "fit",
     "import_games",
     "label",
@@ -56,6 +58,7 @@ _ROOMS = {
     "liescope.generate.runs.status": ("status",),
     "liescope.generate.importers": ("import_games",),
     "liescope.generate.corpus": ("build", "read"),
+    "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("adapt", "audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
     "liescope.benchmark": ("analyse", "fit"),

@@ -19,6 +19,11 @@ from liescope.generate.runs.judging import KEY
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
 
 
+def can_rebuild(journal: Journal) -> bool:
+    """Whether the games of a run were played or judged here, so that its plan and replies make them again."""
+    return KEY in journal.plan or "cells" in journal.plan
+
+
 def rebuild(journal: Journal, game_id: str) -> Game:
     """The game as the run made it, not yet begun.
 
@@ -27,7 +32,7 @@ def rebuild(journal: Journal, game_id: str) -> Game:
     """
     if KEY in journal.plan:
         return _judging(journal, _ended(journal, game_id))
-    if "cells" not in journal.plan:
+    if not can_rebuild(journal):
         raise BadData(f"{journal.path} holds games that were not played here; nobody was asked anything")
     plan = read_plan(journal.plan, journal.path)
     planned = _planned(plan, game_id)

@@ -48,7 +48,7 @@ def transcript(game: GameRecord, labels: LabelledGame, brackets: bool = True) ->
         if event.kind is EventKind.BID:
             line = _bids(bids.pop(_place(event), ()))
         else:
-            line = _line(event, marked(event.text, claims[key], brackets) if key in claims else None)
+            line = event_line(event, marked(event.text, claims[key], brackets) if key in claims else None)
         if line is None:
             continue
         if _place(event) != place:
@@ -86,7 +86,7 @@ def _bids(bids: Sequence[Event]) -> Text | None:
     return _text(f"  bids: {shown}", _LABEL).append(f"  (unread: {unread})" if unread else "", _FALLBACK)
 
 
-def _line(event: Event, said: Text | None = None) -> Text | None:
+def event_line(event: Event, said: Text | None = None) -> Text | None:
     """One event; None if it is not shown. said: the words of a statement, marked."""
     who, whom = event.actor or "", event.target or ""
     lines = {

@@ -18,6 +18,7 @@ FUNCTIONS = [
     "audit",
     "build",
     "evaluate",
+    "export",
     "fit",
     "import_games",
     "label",

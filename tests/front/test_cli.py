@@ -22,6 +22,7 @@ COMMANDS = [
     "fit",
     "analyse",
     "publish",
+    "export",
     "show",
     "status",
     "demo",

@@ -1,0 +1,130 @@
+"""Exporting games: `export` and its result."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from liescope.common.console import progress as bar
+from liescope.common.errors import BadData, UsageError
+from liescope.common.folders import replacing
+from liescope.generate.exports.card import CARD_FILE, export_card
+from liescope.generate.exports.protocol import Exporter, Tally
+from liescope.generate.exports.registry import find_exporter
+from liescope.generate.exports.source import GamesSource, SourceGame, open_source
+
+FACTS_FILE = "export.json"
+
+
+@dataclass(frozen=True, repr=False)
+class ExportResult:
+    """An export. folder: its path; format: what it was exported to; source: the name of the run or corpus; games: how
+    many were read; rows: how many rows or samples each file holds, by its name without ending; left_out: how many
+    statements were left out, by reason; licences: the terms of the words, by origin; options: as given.
+    """
+
+    folder: Path
+    format: str
+    source: str
+    games: int
+    rows: Mapping[str, int]
+    left_out: Mapping[str, int]
+    licences: tuple[Mapping[str, Any], ...]
+    options: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain JSON data, as `--json` prints it and export.json keeps it."""
+        return {
+            "export": str(self.folder),
+            "format": self.format,
+            "source": self.source,
+            "games": self.games,
+            "rows": dict(self.rows),
+            "left_out": dict(self.left_out),
+            "licences": [dict(one) for one in self.licences],
+            "options": dict(self.options),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<ExportResult {self.folder}: {sum(self.rows.values()):,} rows of {self.games:,} games for {self.format}>"
+        )
+
+
+def export(
+    source: str | os.PathLike[str],
+    *,
+    to: str,
+    out: str | os.PathLike[str],
+    progress: bool = False,
+    **options: Any,
+) -> ExportResult:
+    """Write the games of a run or corpus in a format of other tools, into a folder with a README and export.json.
+
+    source: a run's folder, a corpus folder, or a corpus on the Hub ("USER/NAME"); to: a format of
+    `liescope.generate.exports.EXPORTERS`; options: those of the format. progress: show a bar on standard error.
+
+    The folder appears when it is complete and replaces an earlier export at `out`. Memory use does not grow with the
+    games. The words keep the terms of their publishers, which stand in README and export.json.
+
+    Raises UnknownName for a format; UsageError for an option, a source that holds nothing to export, or an `out` that
+    cannot be written; BadData for a source that cannot be read, or a corpus where the format needs a run.
+    """
+    kind = find_exporter(to)
+    chosen = kind.Options.of(to, options)
+    folder, tally = Path(out), Tally()
+    with open_source(source) as games:
+        if kind.needs_run and games.journal is None:
+            raise BadData(
+                f"{source} is a corpus, which holds neither prompts nor replies; {to} needs the folder of a run"
+            )
+        try:
+            with replacing(folder, "Liescope export", _is_export) as partial, bar(progress) as shown:
+                task = shown.add_task("exporting", total=games.total, note="games")
+                read = _counted(games, tally, lambda done: shown.update(task, completed=done))
+                kind(chosen).write(games, read, partial, tally)
+                if not tally.rows.total():
+                    raise UsageError(_nothing(kind, tally))
+                result = ExportResult(
+                    folder,
+                    to,
+                    games.name,
+                    tally.games,
+                    dict(tally.rows),
+                    dict(tally.left_out.most_common()),
+                    tuple(games.licences),
+                    chosen.model_dump(mode="json"),
+                )
+                facts = {"liescope": version("liescope"), **result.to_json(), "export": folder.resolve().name}
+                (partial / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False, indent=2) + "\n", "utf-8")
+                (partial / CARD_FILE).write_text(export_card(kind, facts), "utf-8")
+        except OSError as error:
+            why = error.strerror or error
+            raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
+    return result
+
+
+def _counted(source: GamesSource, tally: Tally, watch: Callable[[int], None]) -> Iterator[SourceGame]:
+    for game in source.games():
+        yield game
+        tally.games += 1
+        watch(tally.games)
+
+
+def _nothing(kind: type[Exporter], tally: Tally) -> str:
+    why = "; ".join(f"{count:,}: {reason}" for reason, count in tally.left_out.most_common(3))
+    left = f" Left out: {why}." if why else ""
+    return f"none of {tally.games:,} games gives {kind.format} a row.{left}{f' {kind.hint}' if kind.hint else ''}"
+
+
+def _is_export(folder: Path) -> bool:
+    try:
+        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(facts, Mapping) and "export" in facts

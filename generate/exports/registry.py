@@ -1,0 +1,21 @@
+"""The exporters, by format name."""
+
+from __future__ import annotations
+
+from liescope.common.errors import UnknownName
+from liescope.generate.exports.inspect_log import InspectExporter
+from liescope.generate.exports.protocol import Exporter
+
+EXPORTERS: dict[str, type[Exporter]] = {
+    exporter.format: exporter
+    for exporter in (  # one line for each
+        InspectExporter,
+    )
+}
+
+
+def find_exporter(format: str) -> type[Exporter]:
+    """The exporter for a format. Raises UnknownName with the available formats."""
+    if format not in EXPORTERS:
+        raise UnknownName("format to export to", format, EXPORTERS)
+    return EXPORTERS[format]

@@ -1,0 +1,111 @@
+"""What the players of a run were shown and replied: a recorded game, step by step, with the prompt of every ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from liescope.common.errors import BadData
+from liescope.common.text import plain
+from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
+from liescope.games.record import GameRecord
+from liescope.games.session import Session
+from liescope.generate.players.prompts.render import Prompt, Prompts
+from liescope.generate.runs.call_prompt import RENDERED, SENT, templates_of
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_reader import KeptRequest
+from liescope.generate.runs.rebuild import can_rebuild, rebuild
+
+Message = dict[str, str]
+"""One message of a chat: its role ("system", "user" or "assistant") and its content."""
+SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One ask, what its seat had seen by then, and the reply; None if the run ended before it came."""
+
+    ask: Ask
+    view: Sequence[Event]
+    reply: Reply | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Simultaneous asks and what their replies led to. The first step of a game has no asks: it is its beginning."""
+
+    asked: tuple[Asked, ...]
+    events: tuple[Event, ...]
+
+    def spoken(self) -> Iterator[tuple[Asked, Event]]:
+        """The statements of this step, each with the ask that it answers."""
+        by_seat = {one.ask.seat: one for one in self.asked if one.ask.kind in SPEECH}
+        for event in self.events:
+            if event.kind is EventKind.STATEMENT and event.actor in by_seat:
+                yield by_seat[event.actor], event
+
+
+def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
+    """A recorded game step by step; only its beginning, with all events, if nobody was asked anything here.
+
+    Raises BadData if this version of the rules makes another game of the recorded replies.
+    """
+    if not can_rebuild(journal):
+        yield Step((), record.events)
+        return
+    session = Session(rebuild(journal, record.game_id))
+    answers = journal.answers(record.game_id)
+    yield Step((), tuple(session.events))
+    while session.asks:
+        asked = tuple(
+            Asked(ask, tuple(session.game.view(ask.seat)), answers.get((ask.step, ask.seat))) for ask in session.asks
+        )
+        replies = [one.reply for one in asked if one.reply is not None]
+        before = len(session.events)
+        if len(replies) == len(asked):
+            session.send(tuple(replies))
+        events = tuple(session.events[before:])
+        if [*map(_what, events)] != [*map(_what, record.events[before : before + len(events)])]:
+            raise BadData(
+                f"{journal.path}: game {plain(record.game_id)} goes another way when it is replayed with this version; "
+                "export it with the version that played it"
+            )
+        yield Step(asked, events)
+        if len(replies) < len(asked):
+            return
+
+
+def _what(event: Event) -> tuple[object, ...]:
+    return event.kind, event.actor, event.target, event.text
+
+
+class Shown:
+    """The prompts of a run: as they were sent where the run kept them, else rendered with the run's templates."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._prompts: Prompts | None = None
+
+    def requests(self, ask: Ask) -> list[KeptRequest]:
+        """The requests that were made for an ask, in order; none for players that ask no endpoint."""
+        return list(self._journal.requests(ask.game, ask.step, ask.seat))
+
+    def messages(self, one: Asked, requests: Sequence[KeptRequest]) -> tuple[list[Message], str]:
+        """The messages of the last of an ask's requests and SENT; or the prompt rendered again and RENDERED."""
+        for request in reversed(requests):
+            if request.body is not None:
+                return messages_of(request), SENT
+        return [{"role": "user", "content": self.rendered(one).text}], RENDERED
+
+    def rendered(self, one: Asked, view: Sequence[Event] | None = None) -> Prompt:
+        """The prompt for an ask from the run's templates. view: other events than those that the seat had seen."""
+        if self._prompts is None:
+            plan = self._journal.plan
+            self._prompts = templates_of(self._journal, str(plan.get("templates", "")), str(plan["game"]))
+        return self._prompts.render(one.ask, one.view if view is None else view)
+
+
+def messages_of(request: KeptRequest) -> list[Message]:
+    """The messages of a request that was kept."""
+    kept = (request.body or {}).get("messages", ())
+    return [{"role": str(one.get("role") or "user"), "content": str(one.get("content") or "")} for one in kept]
