@@ -23,8 +23,14 @@ def _openai(argument: str, context: PlayerContext) -> Player:
     return open_openai(argument, context)
 
 
-PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai}
-NAMED: dict[str, Callable[[str], dict[str, str]]] = {"openai": named_files}
+def _local(argument: str, context: PlayerContext) -> Player:
+    from liescope.generate.players.local.player import open_local
+
+    return open_local(argument, context)
+
+
+PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai, "local": _local}
+NAMED: dict[str, Callable[[str], dict[str, str]]] = {"openai": named_files, "local": named_files}
 """For the kinds whose specs name files: from an argument to their texts."""
 
 

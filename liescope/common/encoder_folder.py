@@ -33,11 +33,11 @@ def encoder_folder(name: str) -> Path:
     return transformer_folder(name, "encoder", _CHOICES) if name else bundled_encoder()
 
 
-def transformer_folder(name: str, what: str, choices: str) -> Path:
+def transformer_folder(name: str, what: str, choices: str, revision: str = "") -> Path:
     """The folder of a transformer of any kind, a local one or that of a Hub id. what, choices: for the message of an
-    error. Raises as `encoder_folder`.
+    error; revision: of a Hub id, "" for its main branch. Raises as `encoder_folder`.
     """
-    folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices)
+    folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices, revision)
     check_encoder(folder, what, choices)
     return folder
 
@@ -70,14 +70,14 @@ def check_encoder(folder: Path, what: str = "encoder", choices: str = _CHOICES) 
             _check_settings(path)
 
 
-def _fetched(name: str, what: str, choices: str) -> Path:
+def _fetched(name: str, what: str, choices: str, revision: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
     if not is_hub_id(name):
         raise UsageError(f"the {what} {name!r} cannot be loaded: no such folder, and no Hub id; {choices}")
     try:
-        return Path(snapshot_download(name, allow_patterns=list(_WANTED)))
+        return Path(snapshot_download(name, revision=revision or None, allow_patterns=list(_WANTED)))
     except (OSError, ValueError, HfHubHTTPError) as error:
         why = str(error).splitlines()[0]
         raise UsageError(f"the {what} {name!r} cannot be loaded: {why}; {choices}") from error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.openai.message import reasoning, spoken
+from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.parsing.clean import storable
 
 _POSITIONS, _ALTERNATIVES = 16, 20  # of an answer's tokens whose probabilities are kept
@@ -73,6 +75,14 @@ def read_completion(body: str) -> Completion:
         served_model=_name(data.get("model")),
         tokens=_tokens(first.get("logprobs")),
     )
+
+
+def reply_of(ask: Ask, completion: Completion) -> Reply:
+    """The reply to an ask in a completion."""
+    if completion.problem:
+        return Reply(problem=completion.problem, notes=completion.notes, raw=completion.content or completion.refusal)
+    reply = read_reply(ask, completion.content, completion.thinking)
+    return replace(reply, notes=completion.notes + reply.notes) if completion.notes else reply
 
 
 def error_message(body: str) -> str:

@@ -10,20 +10,19 @@ The spec is read by `spec`. See `key_rules` for which key may be sent to which h
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Reply
 from liescope.games.record import Source
-from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
 from liescope.generate.players.openai.formats import response_format
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, default_url, find_key, host_of
 from liescope.generate.players.openai.spec import ModelSpec, check_url, read_extra, read_spec
 from liescope.generate.players.openai.support import NO, FormatSupport
 from liescope.generate.players.openai.thinking import thinking_fields
-from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext, Price
 from liescope.generate.players.seat_options import NamedText, file_text, joined
@@ -92,7 +91,7 @@ class OpenAIPlayer:
         else:
             completion = await self._formatted(ask, body)
         self._support.served(completion.served_model)
-        return _reply(ask, completion)
+        return reply_of(ask, completion)
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -170,10 +169,3 @@ def _check_same_host(place: tuple[str, str], facts: Sequence[EndpointFacts]) -> 
             f"this run asked {model!r} at {before[0]}, and OPENAI_BASE_URL now says {host}; set it as it was, or start "
             "a new run"
         )
-
-
-def _reply(ask: Ask, completion: Completion) -> Reply:
-    if completion.problem:
-        return Reply(problem=completion.problem, notes=completion.notes, raw=completion.content or completion.refusal)
-    reply = read_reply(ask, completion.content, completion.thinking)
-    return replace(reply, notes=completion.notes + reply.notes) if completion.notes else reply

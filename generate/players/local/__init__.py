@@ -1,0 +1,1 @@
+"""Players that are a language model in this process."""

@@ -1,0 +1,143 @@
+"""Asks of many games gathered into batches: while one is written in a thread, the next one gathers."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from liescope.common.errors import LiescopeError, PlayerFailed
+from liescope.generate.players.local.writing import Row, Writer, Written
+from liescope.generate.players.shared import Halt
+
+_SETTLE = 0.003  # seconds without a new ask after which a batch begins
+_LONGER = 256  # tokens that a prompt of a batch may have more than twice the shortest
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    row: Row
+    reply: asyncio.Future[Written]
+
+
+class Batcher:
+    """Gives each ask to the writer together with others that wait. most_rows, most_tokens: of one batch, with what is
+    written; a batch that is too large for the memory is halved, and so are all later ones. It belongs to the event loop
+    of its first ask.
+    """
+
+    def __init__(self, writer: Writer, most_rows: int, most_tokens: int, halt: Halt, retries: Counter[str]) -> None:
+        self.most_rows, self.most_tokens = most_rows, most_tokens
+        self.writer = writer
+        self._halt = halt
+        self._retries = retries
+        self._waiting: list[_Waiting] = []
+        self._work: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "local-model")
+
+    async def write(self, row: Row) -> Written:
+        """The reply to one ask. Raises PlayerFailed if the model cannot write it, and the halt's reason if the run ends
+        before its turn.
+        """
+        self._halt.check()
+        mine = _Waiting(row, asyncio.get_running_loop().create_future())
+        self._waiting.append(mine)
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._run())
+        return await mine.reply
+
+    def close(self) -> None:
+        """Frees what is held; a batch under way is waited for."""
+        self._thread.shutdown()
+        self.writer.prefixes.clear()
+
+    async def _run(self) -> None:
+        while self._waiting:
+            await self._settle()
+            if self._halt.error is not None:
+                self._end(self._waiting, self._halt.error)
+                return
+            self._waiting = [one for one in self._waiting if not one.reply.done()]  # an ask may be cancelled
+            if not self._waiting:
+                return
+            batch = self._next()
+            try:
+                replies = await asyncio.get_running_loop().run_in_executor(
+                    self._thread, self._write, [one.row for one in batch]
+                )
+            except Exception as error:  # noqa: BLE001 - whatever a model raises is its players' failure
+                self._end(batch, error)
+                continue
+            if replies is None:
+                self._smaller(batch)
+                continue
+            self._waiting = [one for one in self._waiting if one not in batch]
+            for one, reply in zip(batch, replies, strict=True):
+                if not one.reply.done():
+                    one.reply.set_result(reply)
+
+    async def _settle(self) -> None:
+        """Wait until no more asks come at once."""
+        seen = -1
+        while seen < len(self._waiting) < self.most_rows:
+            seen = len(self._waiting)
+            await asyncio.sleep(_SETTLE)
+
+    def _next(self) -> list[_Waiting]:
+        """The batch of the ask that has waited longest: with it those most like it in kind and length."""
+        first, *others = self._waiting
+        unread = {one: self.writer.unread(one.row) for one in self._waiting}
+
+        def likeness(one: _Waiting) -> tuple[bool, int]:
+            return one.row.most != first.row.most, abs(unread[one] - unread[first])
+
+        batch = [first]
+        for one in sorted(others, key=likeness):
+            lengths = unread[first], unread[one]
+            together = max(lengths) <= 2 * min(lengths) + _LONGER
+            if together and len(batch) < self.most_rows and _size([*batch, one]) <= self.most_tokens:
+                batch.append(one)
+        return batch
+
+    def _write(self, rows: Sequence[Row]) -> list[Written] | None:
+        """The replies, or None if the memory is too small for so many."""
+        import torch
+
+        try:
+            return self.writer.write(rows)
+        except torch.OutOfMemoryError:
+            pass  # what the failed batch held is free only after this block
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return None
+
+    def _smaller(self, batch: Sequence[_Waiting]) -> None:
+        """Take back a batch that was too large, and make the next ones smaller; one ask alone gets all the memory."""
+        if len(batch) > 1:
+            self.most_tokens = _size(batch) // 2
+            self._retries["out of memory, batches halved"] += 1
+        elif self.writer.prefixes.size:
+            self.writer.prefixes.clear()
+            self._retries["out of memory, prompts read again"] += 1
+        else:
+            tokens = f"{len(batch[0].row.ids):,} tokens"
+            self._end(batch, PlayerFailed(f"the model ran out of memory with one prompt of {tokens} alone"))
+
+    def _end(self, batch: Sequence[_Waiting], error: Exception) -> None:
+        """These asks get no reply."""
+        if not isinstance(error, LiescopeError):
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+            error = PlayerFailed(f"the model failed: {why}")
+        for one in batch:
+            if not one.reply.done():
+                one.reply.set_exception(error)
+        self._waiting = [one for one in self._waiting if one not in batch]
+
+
+def _size(batch: Sequence[_Waiting]) -> int:
+    """Tokens of a batch with its replies, all as long as the longest."""
+    return len(batch) * (max(len(one.row.ids) for one in batch) + max(one.row.most for one in batch))

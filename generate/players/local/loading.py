@@ -1,0 +1,136 @@
+"""A causal language model from a folder or the Hub: safetensors alone, none of its code."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from liescope.common.encoder_folder import transformer_folder
+from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.common.reading import Reading
+from liescope.generate.players.local.sampling import Sampling
+from liescope.generate.players.local.spec import LocalOptions, LocalSpec
+
+_CHOICES = "give the Hub id of a causal language model that you can reach, or its folder"
+_TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|>", "<|end|>", "<|return|>", "<|user|>")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model and its tokenizer, ready to write. ends: the tokens that end a reply; pad: the token for empty places;
+    context: tokens of prompt and reply together at most; advised: how to draw, as its makers say.
+    """
+
+    tokenizer: Any
+    model: Any
+    ends: tuple[int, ...]
+    pad: int
+    context: int
+    advised: Sampling
+
+    @property
+    def layers(self) -> int:
+        return int(self.model.config.get_text_config().num_hidden_layers)
+
+
+def load(spec: LocalSpec) -> Loaded:
+    """The model of a spec. Raises UsageError if there is no such model or device, BadData if it is more than data or
+    cannot be read, MissingExtra.
+    """
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingExtra((error.name or "transformers").partition(".")[0], "train") from error
+    options = spec.options
+    device = _device(options.device)
+    folder = transformer_folder(spec.name, "language model", _CHOICES, options.revision)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    shared = {"trust_remote_code": False, "local_files_only": True}
+    attention = {} if options.attention == "auto" else {"attn_implementation": options.attention}
+    with Reading(f"the language model {str(folder)!r}", _CHOICES):
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), **shared)
+        model, news = AutoModelForCausalLM.from_pretrained(
+            str(folder),
+            use_safetensors=True,
+            output_loading_info=True,
+            dtype=_dtype(options, device),
+            **attention,
+            **shared,
+        )
+        if news["missing_keys"]:
+            raise ValueError(f"the weights {', '.join(sorted(news['missing_keys']))[:100]} are missing")
+    if options.lora:
+        model = _with_adapter(model, Path(options.lora))
+    model = model.eval().requires_grad_(False).to(device)
+    advised = model.generation_config
+    ends = _ends(tokenizer, advised)
+    model.generation_config = GenerationConfig()
+    if options.compile:
+        model.compile(dynamic=True)
+    own = model.config.get_text_config()
+    return Loaded(
+        tokenizer,
+        model,
+        ends,
+        pad=next((at for at in (tokenizer.pad_token_id, *ends) if at is not None), 0),
+        context=int(getattr(own, "max_position_embeddings", None) or 2**20),
+        advised=_advised(advised),
+    )
+
+
+def _device(name: str) -> Any:
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    device = torch.device(name)
+    here = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}[device.type]
+    if (device.index or 0) >= here:
+        raise UsageError(f"this machine has no device {name}; leave device out, or name one that it has")
+    return device
+
+
+def _dtype(options: LocalOptions, device: Any) -> Any:
+    import torch
+
+    if options.dtype == "auto":
+        return torch.float32 if device.type == "cpu" else "auto"
+    return getattr(torch, options.dtype)
+
+
+def _advised(makers: Any) -> Sampling:
+    """How the model's makers draw, by its generation_config.json. Their penalties for repeating are left out: they
+    would count the tokens of the prompt.
+    """
+    given = {name: getattr(makers, name) for name in ("temperature", "top_p", "top_k")} if makers.do_sample else {}
+    return Sampling(**{name: value for name, value in given.items() if value is not None})
+
+
+def _ends(tokenizer: Any, advised: Any) -> tuple[int, ...]:
+    """The tokens that end a reply: those that the model's makers name, and the ends of a chat's turn that it knows."""
+    named = advised.eos_token_id
+    known = tokenizer.get_added_vocab()
+    ends = [*(named if isinstance(named, list) else [named]), tokenizer.eos_token_id]
+    ends += [known[sign] for sign in _TURN_ENDS if sign in known]
+    return tuple(dict.fromkeys(end for end in ends if end is not None))
+
+
+def _with_adapter(model: Any, folder: Path) -> Any:
+    """The model with a LoRA adapter merged into its weights."""
+    try:
+        from peft import PeftModel
+    except ImportError as error:
+        raise MissingExtra("peft", "lora") from error
+    if not (folder / "adapter_model.safetensors").is_file():
+        raise UsageError(f"{folder} holds no LoRA adapter in safetensors (adapter_model.safetensors); name its folder")
+    with Reading(f"the adapter {str(folder)!r}", "give the folder of a LoRA adapter of this model"):
+        settings = json.loads((folder / "adapter_config.json").read_bytes())
+        if settings.get("peft_type") != "LORA":
+            raise BadData(f"{folder} is an adapter of another kind ({settings.get('peft_type')}); give a LoRA adapter")
+        with warnings.catch_warnings(action="ignore"):  # what a library says to the makers of another
+            return PeftModel.from_pretrained(model, str(folder)).merge_and_unload()

@@ -1,0 +1,137 @@
+"""Players that are a language model in this process.
+
+    local:models/llama                                  a folder in Hugging Face format, safetensors
+    local:Qwen/Qwen3-0.6B?think=false&temperature=0.7   a model from the Hub
+
+The asks of all games that run at once are written in batches (`batching`, `writing`); a reply depends on the seed, the
+ask and its prompt, not on the batch (`sampling`). Options: `seat_options`, and `spec.LocalOptions`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import PlayerFailed, UsageError
+from liescope.games.core import Ask, Event, Reply
+from liescope.games.record import Source
+from liescope.generate.players.local.chat import prompt_ids, reply_text, thinks
+from liescope.generate.players.local.engine import Engine
+from liescope.generate.players.local.sampling import random_key
+from liescope.generate.players.local.spec import LocalSpec, read_spec
+from liescope.generate.players.local.states import keep_states
+from liescope.generate.players.local.writing import Row
+from liescope.generate.players.openai.budget import Budget, Usage
+from liescope.generate.players.openai.completion import Completion, reply_of
+from liescope.generate.players.parsing.clean import storable
+from liescope.generate.players.prompts import Prompts, load_prompts
+from liescope.generate.players.protocol import Attempt, PlayerContext
+from liescope.generate.players.seat_options import NamedText, file_text, joined
+
+
+class LocalPlayer:
+    """A model in this process. One object answers for every game and seat of its spec."""
+
+    source = Source.MODEL
+
+    def __init__(self, spec: LocalSpec, persona: NamedText | None, prompts: Prompts, context: PlayerContext) -> None:
+        named = [] if persona is None else [f"persona={persona.label}"]
+        self.model = joined(spec.model, [*named, *spec.shown])
+        self._spec, self._persona, self._prompts = spec, persona, prompts
+        self._context = context
+        self._budget = context.shared.once(Budget, lambda: Budget(context))
+        self._engine = Engine.of(spec, context)
+        layers = self._engine.loaded.layers
+        if wrong := [layer for layer in spec.options.states if not 1 <= layer <= layers]:
+            raise UsageError(f"{spec.name} has the layers 1 to {layers}; states cannot name {wrong[0]}")
+
+    def __repr__(self) -> str:
+        return f"LocalPlayer({self.model!r})"
+
+    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
+        """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
+        messages = self._messages(ask, view)
+        row = self._row(ask, messages)
+        self._budget.check()
+        activity, began = self._context.activity.at(self._spec.host), time.perf_counter()
+        activity.under_way += 1
+        try:
+            written = await self._engine.batcher.write(row)
+        finally:
+            activity.under_way -= 1
+        latency = (time.perf_counter() - began) * 1000
+        completion = Completion(
+            content=storable(reply_text(self._engine.loaded, written.ids)),
+            finish="stop" if written.ended else "length",
+            usage=Usage(len(row.ids), written.reused, len(written.ids) + written.ended),
+            served_model=self._spec.name,
+        )
+        self._budget.spend(completion.usage, None, (0, 0))
+        self._context.log(self._attempt(ask, self._request(messages, row), completion, latency))
+        if written.states is not None:
+            options = self._spec.options
+            keep_states(Path(options.states_to), ask, options.states, written.ids, written.states)
+        return reply_of(ask, completion)
+
+    async def close(self) -> None:
+        self._engine.close()
+
+    def _messages(self, ask: Ask, view: Sequence[Event]) -> list[dict[str, str]]:
+        prompt = {"role": "user", "content": self._prompts.render(ask, view).text}
+        return (
+            [prompt]
+            if self._persona is None
+            else [{"role": "system", "content": self._persona.filled(ask, view)}, prompt]
+        )
+
+    def _row(self, ask: Ask, messages: Sequence[Mapping[str, str]]) -> Row:
+        loaded, options = self._engine.loaded, self._spec.options
+        ids = prompt_ids(loaded, messages, options)
+        most = min(self._spec.most_tokens(ask.kind, thinks(loaded, options)), loaded.context - len(ids))
+        if most < 1:
+            raise PlayerFailed(f"the prompt has {len(ids):,} tokens, and the model takes {loaded.context:,} at most")
+        given: dict[str, Any] = {"top_k": options.top_k, **self._spec.seat.at(ask.kind), "max_tokens": None}
+        key = random_key(options.seed, self._context.draw(ask.game), ask.step, ask.seat)
+        sampling = replace(loaded.advised, key=key, **{n: value for n, value in given.items() if value is not None})
+        return Row((ask.game, ask.seat), ids, most, sampling, options.states)
+
+    def _request(self, messages: Sequence[Mapping[str, str]], row: Row) -> dict[str, Any]:
+        """What was asked of the model, for the journal."""
+        drawn = {name: getattr(row.sampling, name) for name in ("temperature", "top_p", "top_k")}
+        options = self._spec.options
+        given = options.model_dump(exclude_unset=True, include={"revision", "lora", "think", "reasoning_effort"})
+        fields = {**given, **drawn, "seed": options.seed, "max_tokens": row.most}
+        return {"model": self._spec.name, "messages": list(messages), **fields}
+
+    def _attempt(self, ask: Ask, request: Mapping[str, Any], completion: Completion, latency: float) -> Attempt:
+        return Attempt(
+            game=ask.game,
+            step=ask.step,
+            seat=ask.seat,
+            attempt=1,
+            raw=completion.content,
+            problem=completion.problem,
+            prompt_tokens=completion.usage.prompt,
+            cached_tokens=completion.usage.cached,
+            completion_tokens=completion.usage.completion,
+            latency_ms=latency,
+            request=request,
+            served_model=completion.served_model,
+            host=self._spec.host,
+        )
+
+
+def open_local(argument: str, context: PlayerContext) -> LocalPlayer:
+    """The player of a spec string without its "local:", with its model loaded.
+
+    Raises UsageError for a spec that cannot be parsed, a model or device that does not exist or templates that do not
+    work, BadData for a model that is more than data, MissingExtra.
+    """
+    spec = read_spec(argument)
+    prompts = load_prompts(context.prompts, context.game)
+    name = spec.seat.persona
+    persona = NamedText(name, file_text(name, context.files)) if name else None
+    return LocalPlayer(spec, persona, prompts, context)

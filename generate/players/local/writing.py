@@ -1,0 +1,147 @@
+"""One batch of prompts in, one reply for each out: a single `generate` call, padded on the left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.generate.players.local.loading import Loaded
+from liescope.generate.players.local.prefixes import Owner, Prefixes, Shared, filled_cache, held_row, holdable
+from liescope.generate.players.local.sampling import Draw, Sampling
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One ask. ids: the prompt's tokens; most: tokens of the reply; layers: whose hidden states are wanted."""
+
+    owner: Owner
+    ids: NDArray[np.int64]
+    most: int
+    sampling: Sampling
+    layers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A reply. ids: its tokens without the one that ends it; ended: False if it was cut off; reused: tokens of the
+    prompt that did not have to be read again; states: (tokens, layers, width) float16 hidden states at its tokens.
+    """
+
+    ids: NDArray[np.int64]
+    ended: bool
+    reused: int = 0
+    states: NDArray[np.float16] | None = None
+
+
+class Writer:
+    """Writes with one model. memory: bytes for prompts that were already read."""
+
+    def __init__(self, loaded: Loaded, memory: int) -> None:
+        self.loaded = loaded
+        self.prefixes = Prefixes(memory)
+
+    def unread(self, row: Row) -> int:
+        """Tokens of its prompt that would have to be read."""
+        return len(row.ids) - self.prefixes.longest(row.owner, row.ids).length
+
+    def write(self, rows: Sequence[Row]) -> list[Written]:
+        """The replies of one batch. Raises torch.OutOfMemoryError, and whatever else the model raises."""
+        import torch
+        from transformers import GenerationConfig
+
+        with torch.inference_mode():
+            shared = [self.prefixes.longest(row.owner, row.ids) for row in rows]
+            ids, mask = self._laid_out(rows, shared)
+            known = max(one.length for one in shared)
+            config = GenerationConfig(
+                max_new_tokens=max(row.most for row in rows),
+                do_sample=False,
+                eos_token_id=list(self.loaded.ends) or None,
+                pad_token_id=self.loaded.pad,
+                return_dict_in_generate=True,
+                use_cache=True,
+            )
+            model = self.loaded.model
+            out = model.generate(
+                ids,
+                attention_mask=mask,
+                generation_config=config,
+                logits_processor=[Draw([row.sampling for row in rows], ids.shape[1], ids.device)],
+                stopping_criteria=[_Limits(rows, ids.shape[1], ids.device)],
+                **({"past_key_values": filled_cache(model, shared)} if known else {}),
+            )
+            written = out.sequences[:, ids.shape[1] :].cpu().numpy()
+            replies = [self._cut(row, tokens) for row, tokens in zip(rows, written, strict=True)]
+            states = self._states(rows, replies)
+            self._keep(rows, mask, out.past_key_values)
+        return [
+            Written(reply, ended, one.length, found)
+            for (reply, ended), one, found in zip(replies, shared, states, strict=True)
+        ]
+
+    def _laid_out(self, rows: Sequence[Row], shared: Sequence[Shared]) -> tuple[Any, Any]:
+        """(ids, mask), (rows, tokens): what is known already, padded on the left, and then what is new, padded too."""
+        import torch
+
+        known = max(one.length for one in shared)
+        fresh = max(len(row.ids) - one.length for row, one in zip(rows, shared, strict=True))
+        ids = np.full((len(rows), known + fresh), self.loaded.pad, dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for at, (row, one) in enumerate(zip(rows, shared, strict=True)):
+            new = len(row.ids) - one.length
+            for part, end in ((row.ids[: one.length], known), (row.ids[one.length :], known + fresh)):
+                ids[at, end - len(part) : end] = part
+                mask[at, end - len(part) : end] = 1
+            assert new > 0
+        device = self.loaded.model.device
+        return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+
+    def _cut(self, row: Row, tokens: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
+        """A reply up to the token that ends it, and whether one does."""
+        tokens = tokens[: row.most]
+        ends = np.flatnonzero(np.isin(tokens, self.loaded.ends))
+        return (tokens[: ends[0]], True) if len(ends) else (tokens, False)
+
+    def _keep(self, rows: Sequence[Row], mask: Any, cache: Any) -> None:
+        """Hold the prompts for the next asks of their seats."""
+        if not self.prefixes.most or not holdable(cache):
+            return
+        for at, row in enumerate(rows):
+            self.prefixes.keep(row.owner, held_row(cache, at, row.ids, mask[at].nonzero()[:, 0]))
+
+    def _states(
+        self, rows: Sequence[Row], replies: Sequence[tuple[NDArray[np.int64], bool]]
+    ) -> list[NDArray[np.float16] | None]:
+        """The hidden states at the tokens of the replies that they are wanted of, from one more pass over each."""
+        import torch
+
+        found: list[NDArray[np.float16] | None] = []
+        for row, (reply, _) in zip(rows, replies, strict=True):
+            if not row.layers:
+                found.append(None)
+                continue
+            ids = torch.from_numpy(np.concatenate([row.ids, reply]))[None].to(self.loaded.model.device)
+            hidden = self.loaded.model.base_model(
+                input_ids=ids, output_hidden_states=True, use_cache=False
+            ).hidden_states
+            kept = torch.stack([hidden[layer][0, len(row.ids) :].float().cpu() for layer in row.layers], dim=1)
+            limit = torch.finfo(torch.float16).max
+            found.append(kept.clamp(-limit, limit).half().numpy())
+        return found
+
+
+class _Limits:
+    """Ends each row at its own number of tokens."""
+
+    def __init__(self, rows: Sequence[Row], width: int, device: Any) -> None:
+        import torch
+
+        self._most = torch.tensor([row.most for row in rows], device=device)
+        self._width = width
+
+    def __call__(self, ids: Any, _scores: Any, **_: Any) -> Any:
+        return ids.shape[1] - self._width >= self._most

@@ -1,0 +1,241 @@
+"""Whole runs with a model in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFailed, UnknownName, UsageError
+from liescope.games import AskKind, Mafia, MafiaSpec, Reply, start
+from liescope.generate.players.local.player import LocalPlayer, open_local
+from liescope.generate.players.local.spec import read_spec
+from liescope.generate.players.local.states import read_states
+from liescope.generate.players.local.writing import Written
+from liescope.generate.players.protocol import Attempt, PlayerContext
+from liescope.generate.players.registry import open_player
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.play import play
+from tests.generate.players.local import small_model
+
+OPTIONS = "max_tokens=16"
+
+
+def events(run: Path) -> list[Any]:
+    with Journal.open(run) as journal:
+        return sorted(((game.game_id, game.events) for game in journal.records()), key=lambda pair: pair[0])
+
+
+def table(**options: Any) -> tuple[PlayerContext, list[Attempt]]:
+    logged: list[Attempt] = []
+    return PlayerContext(log=logged.append, game="mini-mafia", **options), logged
+
+
+def ask_once(player: LocalPlayer, kind: AskKind = AskKind.SPEAK) -> Reply:
+    session = start(lambda: Mafia(MafiaSpec(1, 1, 2, scripted_night=True, days=1), 0, "g"))
+    while session.asks[0].kind is not kind:
+        session.send(tuple(Reply(text="Hm.") for _ in session.asks))
+    ask = session.asks[0]
+
+    async def answered() -> Reply:
+        try:
+            return await player.answer(ask, session.game.view(ask.seat))
+        finally:
+            await player.close()
+
+    return asyncio.run(answered())
+
+
+def saying(player: LocalPlayer, text: str, ended: bool = True) -> LocalPlayer:
+    """The player, whose model now writes this text."""
+    ids = np.array(player._engine.loaded.tokenizer(text, add_special_tokens=False)["input_ids"])
+    player._engine.batcher.writer.write = lambda rows: [Written(ids, ended, 7) for _ in rows]  # type: ignore[method-assign]
+    return player
+
+
+def test_a_run_is_the_same_however_its_asks_were_batched_and_wherever_it_stopped(model: Path, tmp_path: Path) -> None:
+    plan: dict[str, Any] = {"players": [f"local:{model}?{OPTIONS}"], "games": 4, "assess": True}
+    whole = play("mini-mafia", out=tmp_path / "whole", **plan)
+    assert whole.complete
+    share = whole.tally.tokens // 4
+    parts = tmp_path / "parts"
+    stops, spent = 0, 0
+    while not (part := play("mini-mafia", out=parts, concurrency=3, max_tokens=spent + share, **plan)).complete:
+        assert isinstance(part.tally.stop, BudgetSpent)
+        stops, spent = stops + 1, part.tally.tokens
+    assert stops >= 2
+    assert events(parts) == events(tmp_path / "whole")
+    assert part.tally.tokens == whole.tally.tokens
+
+
+def test_another_seed_is_another_game(model: Path, tmp_path: Path) -> None:
+    said = []
+    for seed in (0, 1):
+        player = open_local(f"{model}?{OPTIONS}&seed={seed}", table()[0])
+        said.append(ask_once(player).raw)
+    assert said[0] != said[1]
+
+
+def test_requests_and_tokens_are_recorded(model: Path) -> None:
+    context, logged = table()
+    player = saying(open_local(f"{model}?temperature=0.5&top_k=40&max_tokens=50", context), '"I trust Bob."')
+    reply = ask_once(player)
+    (attempt,) = logged
+    assert reply.text == "I trust Bob."
+    assert attempt.raw == '"I trust Bob."'
+    assert (attempt.cached_tokens, attempt.cost, attempt.problem) == (7, None, "")
+    assert attempt.request is not None
+    json.dumps(attempt.request)
+    wanted = {"temperature": 0.5, "top_p": 1.0, "top_k": 40, "max_tokens": 50, "seed": 0}
+    assert attempt.request.items() >= wanted.items()
+    prompt = attempt.request["messages"][0]["content"]
+    assert "You are taking part in one game of Mafia" in prompt
+    assert attempt.prompt_tokens is not None
+    assert attempt.prompt_tokens > 100
+
+
+@pytest.mark.parametrize(
+    ("written", "said", "reasoning"),
+    [
+        ('<think>Bob lies.</think>\n"I trust Bob."', "I trust Bob.", "Bob lies."),
+        ('Bob lies.\n</think>\n\n"I trust Bob."', "I trust Bob.", "Bob lies."),
+        ('"I trust Bob."\nI say this because he lies.', "I trust Bob.", "I say this because he lies."),
+    ],
+)
+def test_reasoning_is_private(model: Path, written: str, said: str, reasoning: str) -> None:
+    reply = ask_once(saying(open_local(str(model), table()[0]), written))
+    assert (reply.text, reply.private["reasoning"]) == (said, reasoning)
+
+
+def test_a_reply_that_was_cut_off_says_so(model: Path) -> None:
+    context, logged = table()
+    reply = ask_once(saying(open_local(str(model), context), '"I trust', ended=False))
+    assert "cut off at the token limit" in reply.notes
+    empty = ask_once(saying(open_local(str(model), context), "", ended=False))
+    assert "cut off at the token limit" in empty.problem
+    assert logged[1].problem == empty.problem
+
+
+def test_the_template_is_told_whether_to_think(model: Path) -> None:
+    asked = {}
+    for think in ("true", "false"):
+        player = open_local(f"{model}?think={think}", table()[0])
+        writer = player._engine.batcher.writer
+        seen: list[Any] = []
+        writer.write = lambda rows, seen=seen: seen.extend(rows) or [Written(np.array([5]), True)]  # type: ignore[method-assign]
+        ask_once(player)
+        asked[think] = seen[0]
+    decode = player._engine.loaded.tokenizer.decode
+    assert decode(asked["true"].ids).endswith("assistant\n")
+    assert decode(asked["false"].ids).endswith("<think></think>")
+    assert asked["true"].most == asked["false"].most + 2048
+
+
+def test_a_model_without_a_template_reads_the_prompt_as_it_is(tmp_path: Path) -> None:
+    plain = small_model.make(tmp_path / "plain", chat="")
+    context, logged = table()
+    ask_once(open_local(f"{plain}?{OPTIONS}", context))
+    assert logged[0].prompt_tokens is not None
+
+
+def test_a_prompt_longer_than_the_model_reads_fails_its_game_with_the_numbers(tmp_path: Path) -> None:
+    short = small_model.make(tmp_path / "short", context=64)
+    with pytest.raises(PlayerFailed, match=r"the prompt has [\d,]+ tokens, and the model takes 64 at most"):
+        ask_once(open_local(str(short), table()[0]))
+
+
+def test_an_adapter_changes_what_is_said(model: Path, tmp_path: Path) -> None:
+    adapter = small_model.make_adapter(model, tmp_path / "adapter")
+    said = [ask_once(open_local(f"{model}?{OPTIONS}{more}", table()[0])).raw for more in ("", f"&lora={adapter}")]
+    assert said[0] != said[1]
+    assert open_local(f"{model}?lora={adapter}", table()[0]).model == "llama (lora=adapter)"
+    (adapter / "adapter_model.safetensors").rename(adapter / "adapter_model.bin")
+    with pytest.raises(UsageError, match="no LoRA adapter in safetensors"):
+        open_local(f"{model}?lora={adapter}", table()[0])
+
+
+def test_hidden_states_are_kept_for_every_reply(model: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "states"
+    run = tmp_path / "run"
+    play("mini-mafia", players=[f"local:{model}?{OPTIONS}&states=1,2&states_to={kept}"], games=2, out=run)
+    found = list(read_states(kept))
+    with Journal.open(run) as journal:
+        statements = {
+            (game.game_id, event.actor, event.day, event.phase.value, event.round)
+            for game in journal.records()
+            for event in game.events
+            if event.kind.value in ("statement", "silence")
+        }
+    spoken = [one for one in found if one.kind == "speak"]
+    assert {(one.game_id, one.speaker, one.day, one.phase, one.round) for one in spoken} == statements
+    assert len(spoken) == len(statements)
+    assert all(one.states.shape == (len(one.tokens), 2, 32) and one.layers == (1, 2) for one in found)
+    damaged = next(kept.glob("*/*.safetensors"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    with pytest.raises(BadData, match="cannot be read"):
+        list(read_states(kept))
+
+
+def test_players_that_draw_differently_share_one_model(model: Path) -> None:
+    context, _ = table()
+    players = [open_local(f"{model}?temperature={value}", context) for value in (0.5, 1)]
+    assert players[0]._engine is players[1]._engine
+    for player in players:
+        asyncio.run(player.close())
+    assert open_local(str(model), context)._engine is not players[0]._engine
+
+
+@pytest.mark.parametrize(
+    ("argument", "error", "words"),
+    [
+        ("", UsageError, "needs a model"),
+        ("nowhere/at/all", UsageError, "no such folder"),
+        ("{model}?heat=1", UnknownName, "heat"),
+        ("{model}?temperature=warm", UsageError, "temperature must be a number"),
+        ("{model}?device=cuda:99", UsageError, "no device cuda:99"),
+        ("{model}?device=fridge", UsageError, "--device"),
+        ("{model}?states=1", UsageError, "go together"),
+        ("{model}?states=9&states_to=x", UsageError, "layers 1 to 2"),
+        ("{model}?lora={model}", UsageError, "no LoRA adapter"),
+    ],
+)
+def test_a_spec_that_does_not_work_is_said_at_the_start(model: Path, argument: str, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        open_player(f"local:{argument.format(model=model)}", table()[0])
+
+
+def test_a_model_that_is_more_than_data_is_refused(model: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(model, tmp_path / "code"))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModelForCausalLM": "code.Model"}}))
+    with pytest.raises(BadData, match="auto_map"):
+        open_local(str(folder), table()[0])
+    pickled = Path(shutil.copytree(model, tmp_path / "pickled"))
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    with pytest.raises(BadData, match="cannot be read"):
+        open_local(str(pickled), table()[0])
+
+
+def test_without_the_extra_the_pip_command_is_said(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtra, match=r"transformers.*\[train\]"):
+        open_local(str(model), table()[0])
+
+
+def test_an_unknown_kind_of_player_names_local(model: Path) -> None:
+    with pytest.raises(UnknownName, match="local:"):
+        open_player("locale:x", table()[0])
+
+
+def test_kinds_of_asks_have_limits_of_their_own() -> None:
+    spec = read_spec("m")
+    most = {kind: spec.most_tokens(kind, thinks=False) for kind in AskKind}
+    assert most[AskKind.VOTE] < most[AskKind.SPEAK] < most[AskKind.SELF_ASSESSMENT]
+    assert all(spec.most_tokens(kind, thinks=True) > most[kind] for kind in AskKind)
+    assert read_spec("m?max_tokens.speak=9").most_tokens(AskKind.SPEAK, thinks=True) == 9
