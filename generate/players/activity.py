@@ -41,13 +41,15 @@ class Rate:
 class HostActivity:
     """One host, since this process began.
 
-    under_way: requests sent but not yet answered; limit: how many may be, as found so far; answers, tokens (prompts and
+    under_way: requests sent but not yet answered; queued: requests that wait for their turn; limit: how many may be
+    under way, as found so far; answers, tokens (prompts and
     completions), cached (prompt tokens), cost: of the requests that ended; limited: refusals because of a rate limit;
     retries: by reason, how many requests had to be sent again; wait: until when (`time.monotonic`) nothing is sent, and
     why; paused: whether the host is considered down.
     """
 
     under_way: int = 0
+    queued: int = 0
     limit: int | None = None
     answers: int = 0
     tokens: int = 0
@@ -77,6 +79,7 @@ class HostActivity:
         seconds = self.waiting(time.monotonic())
         return {
             "under_way": self.under_way,
+            "queued": self.queued,
             "limit": self.limit,
             "answers": self.answers,
             "per_second": round(self.rate.per_second, 3),

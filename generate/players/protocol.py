@@ -13,6 +13,7 @@ from liescope.generate.players.activity import Activity
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt, Shared
 
+MOST_REQUESTS = 256  # in flight at one host, unless a run says otherwise; how many it takes is found out
 VIA_CACHE = "cache"
 
 
@@ -83,6 +84,11 @@ class Player(Protocol):
     async def close(self) -> None: ...
 
 
+def waits_for(player: Player) -> str:
+    """The host that a player's answers come from, its attribute `host`; "" for players that ask no endpoint."""
+    return str(getattr(player, "host", ""))
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """Price per million tokens."""
@@ -101,20 +107,20 @@ class PlayerContext:
     """What a run gives its players.
 
     log: called with every attempt as it ends (by the journal). game: the name of the game, which has its own prompts.
-    prompts: the name of a prompt set or a folder of templates. concurrency: the maximum number of requests in flight.
-    timeout: seconds for one request. give_up_after: seconds without an answer after which a player is given up. prices:
-    by model name. max_tokens, max_cost: the run's budget; spent_tokens and spent_cost: what it has already spent.
-    allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to. facts: what the
-    run already knows about its endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity:
-    what is going on now; shared: objects that the players share. cache: replies that were paid for before, None for
-    none; draw: the place of a game's draws among those of its plan, by the game's id (see `reply_cache`). files: the
-    texts that the plan holds of the files that specs name, by name.
+    prompts: the name of a prompt set or a folder of templates. concurrency: the maximum number of requests in flight at
+    one host. timeout: seconds for one request. give_up_after: seconds without an answer after which a player is given
+    up. prices: by model name. max_tokens, max_cost: the run's budget; spent_tokens and spent_cost: what it has already
+    spent. allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to. facts: what
+    the run already knows about its endpoints; learn: called when it finds out more. halt: ends the run's waiting;
+    activity: what is going on now; shared: objects that the players share. cache: replies that were paid for before,
+    None for none; draw: the place of a game's draws among those of its plan, by the game's id (see `reply_cache`).
+    files: the texts that the plan holds of the files that specs name, by name.
     """
 
     log: Callable[[Attempt], None]
     game: str
     prompts: str | Path = "full"
-    concurrency: int = 16
+    concurrency: int = MOST_REQUESTS
     timeout: float = 120.0
     give_up_after: float = 1800.0
     prices: dict[str, Price] | None = None

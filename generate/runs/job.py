@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -49,6 +49,10 @@ class Job(Protocol[G]):
 
     def draw(self, game_id: str) -> str:
         """What tells the draws of a game from those of the job's other games, the same in a job with more games."""
+        ...
+
+    def specs(self, planned: G) -> Collection[str]:
+        """The specs of the players that a game needs."""
         ...
 
     def begin(self, planned: G, players: Mapping[str, Player]) -> Game:

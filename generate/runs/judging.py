@@ -7,7 +7,7 @@ is only read. If it gains more games, the same command judges those too: a judge
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -94,6 +94,9 @@ class JudgingJob:
 
     def draw(self, game_id: str) -> str:
         return game_id
+
+    def specs(self, planned: JudgedGame) -> Collection[str]:  # noqa: ARG002
+        return self.players
 
     def begin(self, planned: JudgedGame, players: Mapping[str, Player]) -> Game:
         with Journal.open(self._source, checked=True) as journal:

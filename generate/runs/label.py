@@ -27,7 +27,7 @@ def label(
     roles: bool = False,
     lessons: bool = False,
     prompts: str = "full",
-    concurrency: int = 16,
+    concurrency: int = 256,
     timeout: float = 120.0,
     give_up_after: str | float = "30m",
     max_tokens: int | None = None,

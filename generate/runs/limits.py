@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 
 from liescope.common.errors import UsageError
 from liescope.generate.players.openai.key_rules import check_allowed
-from liescope.generate.players.protocol import PlayerContext, Price
+from liescope.generate.players.protocol import MOST_REQUESTS, PlayerContext, Price
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -24,15 +24,15 @@ _CURRENCY = re.compile(r"\w{1,8}|[^\w\s]{1,3}")
 class Limits:
     """The settings that may differ each time a run is resumed.
 
-    concurrency: how many games, and how many requests of all players together, may run at once; timeout: seconds for
-    one request; give_up_after: seconds without an answer from an endpoint after which the run pauses; budgets cover
-    everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where
-    the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not known as
-    theirs, as `VARIABLE@HOST`; cache: the folder of the reply cache, None for none; log: a file that gets a line for
-    everything that happens.
+    concurrency: how many requests may be in flight at one host, and how many games at once for each host; timeout:
+    seconds for one request; give_up_after: seconds without an answer from an endpoint after which the run pauses;
+    budgets cover everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name;
+    prompts: where the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not
+    known as theirs, as `VARIABLE@HOST`; cache: the folder of the reply cache, None for none; log: a file that gets a
+    line for everything that happens.
     """
 
-    concurrency: int = 16
+    concurrency: int = MOST_REQUESTS
     timeout: float = 120.0
     max_tokens: int | None = None
     max_cost: float | None = None

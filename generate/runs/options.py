@@ -11,7 +11,7 @@ from liescope.common.declared_options import DeclaredOption
 LIMITS = "Limits (may differ each time a run is resumed)"
 
 LIMIT_OPTIONS = (
-    DeclaredOption("concurrency", int, "Games, and requests, under way at once. [default: 16]", LIMITS, 1),
+    DeclaredOption("concurrency", int, "Most requests under way at one endpoint. [default: 256]", LIMITS, 1),
     DeclaredOption("timeout", float, "Seconds that a request may take. [default: 120]", LIMITS, 0.1),
     DeclaredOption(
         "give_up_after",

@@ -37,7 +37,7 @@ def play(
     learning: str | None = None,
     prompts: str = "full",
     roles: str = "balanced",
-    concurrency: int = 16,
+    concurrency: int = 256,
     timeout: float = 120.0,
     give_up_after: str | float = "30m",
     max_tokens: int | None = None,
@@ -58,7 +58,8 @@ def play(
     design, background, cells (a CSV file instead of a design), roles: who plays what, see
     `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design,
     otherwise off. prompts: the name of a set, or a folder of templates; a run resumes with the version of the set that
-    it started with. concurrency: how many games, and how many requests, run at once. timeout: seconds for one request.
+    it started with. concurrency: the most requests under way at one endpoint (how many it takes is found out),
+    and the most games for each endpoint. timeout: seconds for one request.
     give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the run
     pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
     "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`. allow_key: "VARIABLE@HOST", lets a key go to a

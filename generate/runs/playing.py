@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,9 @@ class Playing:
 
     def draw(self, game_id: str) -> str:
         return str(self._plan.seed_of(int(game_id.rpartition("-")[2])))
+
+    def specs(self, planned: PlannedGame) -> Collection[str]:
+        return planned.cell
 
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Game:  # noqa: ARG002
         lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()

@@ -13,22 +13,23 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic
 
-from liescope.common.errors import BadData, LiescopeError, PlayerFailed, RunPaused, UsageError
+from liescope.common.errors import BadData, EndpointSilent, LiescopeError, PlayerFailed, RunPaused, UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.prompts.render import template_sources
-from liescope.generate.players.protocol import VIA_CACHE, Attempt, EndpointFacts, Player, PlayerContext
+from liescope.generate.players.protocol import VIA_CACHE, Attempt, EndpointFacts, Player, PlayerContext, waits_for
 from liescope.generate.players.registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.changes import check_unchanged
+from liescope.generate.runs.floor import Floor
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.journal import Journal
@@ -43,6 +44,7 @@ MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_C
 # asks whose answers do not affect the game
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
 _SHOW_ANYWAY = 0.5  # and if nothing has
+_LOOK_EVERY = 0.05  # seconds between two looks at whether an endpoint has room for another game
 
 Answers = dict[tuple[int, str], Reply]
 
@@ -233,6 +235,9 @@ class _Run(Generic[G]):
         self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
         self.shown_at = 0.0
+        self.floor: Floor[G]
+        self.changed = asyncio.Event()  # a chain ended
+        self.silent: EndpointSilent | None = None  # the first endpoint that was given up
 
     async def run(self, concurrency: int) -> None:
         for game in self.journal.records():
@@ -258,10 +263,27 @@ class _Run(Generic[G]):
             self._show()
 
     async def _play_all(self, concurrency: int) -> None:
+        """Play every chain that has not ended and that an endpoint does not keep from it."""
+        activity = self.progress.activity
         chains = self.job.chains(set(self.journal.game_ids()))
+        most = concurrency * max(len(activity.hosts), 1)
+        floor = self.floor = Floor(chains, self._hosts, activity, most)
         async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                group.create_task(self._play_chains(chains))
+            while self.progress.stop is None:
+                floor.look()
+                while (begun := floor.next()) is not None:
+                    group.create_task(self._play_chain(*begun))
+                if not floor.under_way:
+                    break
+                self.changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_EVERY if activity.hosts else None):
+                        await self.changed.wait()
+        if self.silent is not None:
+            self._stop(self.silent)
+
+    def _hosts(self, planned: G) -> Iterator[str]:
+        return (waits_for(self.players[spec]) for spec in self.job.specs(planned))
 
     def _take_up_failed(self) -> None:
         """Resume failed games from their last reply: the cause of the failure may be gone."""
@@ -273,24 +295,35 @@ class _Run(Generic[G]):
         self.failed.clear()
         self.failed_row = 0
 
-    async def _play_chains(self, chains: Iterator[Sequence[G]]) -> None:
-        """Play chain after chain until none is left or the run stops."""
-        while self.progress.stop is None and (chain := next(chains, None)) is not None:
+    async def _play_chain(self, chain: Sequence[G], hosts: frozenset[str]) -> None:
+        """Play the games of a chain one after the other, until the last or the run's stop."""
+        try:
             for planned in chain:
+                if self.progress.stop is not None:
+                    return
                 self.progress.playing += 1
                 try:
                     self.halt.check()
                     game = await self._game(planned)
-                except RunPaused as error:
-                    self._stop(error)
-                    return
                 finally:
                     self.progress.playing -= 1
                 self.journal.add_record(game, planned.number)
                 self._ended(game)
                 await asyncio.sleep(0)  # players that answer at once would never let anything else run
-                if self.progress.stop is not None:
-                    return
+        except EndpointSilent as error:
+            self._silence(error)
+        except RunPaused as error:
+            self._stop(error)
+        finally:
+            self.floor.ended(hosts)
+            self.changed.set()
+
+    def _silence(self, error: EndpointSilent) -> None:
+        """An endpoint was given up: games that can do without it go on, then the run stops."""
+        self.silent = self.silent or error
+        self.floor.gone.add(error.host)
+        if self.floor.gone >= set(self.progress.activity.hosts):
+            self._stop(self.silent)
 
     def _stop(self, error: LiescopeError) -> None:
         """End the run: requests under way finish, waiting ones are not sent."""

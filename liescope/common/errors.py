@@ -99,7 +99,11 @@ class EndpointRefused(RunPaused):
 
 
 class EndpointSilent(RunPaused):
-    """An endpoint has not answered for longer than the run is willing to wait."""
+    """An endpoint has not answered for longer than the run is willing to wait. host: the endpoint's."""
+
+    def __init__(self, message: str, host: str = "") -> None:
+        super().__init__(message)
+        self.host = host
 
 
 class Interrupted(RunPaused):

@@ -7,7 +7,6 @@ run's patience lasts; then the run pauses, and no game has failed.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import re
@@ -25,8 +24,9 @@ from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
 from liescope.generate.players.openai.pace import Pace, Turn
 from liescope.generate.players.openai.retry import pause
 from liescope.generate.players.openai.secrets import Key, Secrets
+from liescope.generate.players.openai.tokens import TokenEstimate
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict, judge
-from liescope.generate.players.openai.wire import BrokenOff, Response, Wire
+from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext, Price
 from liescope.generate.players.reply_cache import request_key
@@ -76,8 +76,9 @@ class Endpoint:
         self.budget = shared.once(Budget, lambda: Budget(context))
         self._secrets = shared.once(Secrets, Secrets)
         self._secrets.add(key.secret)
-        self._gate = shared.once(asyncio.Semaphore, lambda: asyncio.Semaphore(context.concurrency))
-        self._pace = shared.once(Pace, lambda: Pace(self.host, context.halt, context.activity), self.host)
+        make = lambda: Pace(self.host, context.halt, context.activity, context.concurrency)  # noqa: E731
+        self._pace = shared.once(Pace, make, self.host)
+        self._estimate = shared.once(TokenEstimate, TokenEstimate, self.host)
         self._key = key
         self._context = context
         self._activity = context.activity.at(self.host)
@@ -132,7 +133,6 @@ class Endpoint:
             verdict, sent = await self._attempt(ask, body, price, number)
             if isinstance(verdict, Completion):
                 standing.answered()
-                self._pace.accepted()
                 return verdict
             if isinstance(verdict, Refusal):
                 if verdict.scope is Scope.FORMAT:
@@ -158,15 +158,18 @@ class Endpoint:
         now, patience = time.monotonic(), self._context.give_up_after
         standing.troubled_since = now if standing.troubled_since is None else standing.troubled_since
         if now - standing.troubled_since >= patience:
-            raise EndpointSilent(
+            silent = EndpointSilent(
                 f"{self.base_url} has given no answer for {now - standing.troubled_since:.0f} s; the last time, "
-                f"{trouble.problem} (--give-up-after says how long to wait)"
+                f"{trouble.problem} (--give-up-after says how long to wait)",
+                self.host,
             )
+            self._pace.give_up(silent)
+            raise silent
         if trouble.limited:
             self._activity.limited += 1
-            self._pace.limited(sent, trouble.asked, trouble.problem)
+            self._pace.limited(sent, trouble.asked, trouble.problem, trouble.crowded)
             return
-        self._pace.failed(sent, trouble.asked, trouble.problem)
+        self._pace.failed(sent, trouble.asked, trouble.problem, trouble.crowded)
         own.troubled_since = now if own.troubled_since is None else own.troubled_since
         if now - own.troubled_since >= patience and standing.answered_at is not None:
             raise PlayerFailed(f"no answer to one request in {now - own.troubled_since:.0f} s: {trouble.problem}")
@@ -178,23 +181,26 @@ class Endpoint:
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
     ) -> tuple[Verdict, Turn]:
         """Make one request; return its outcome and its turn."""
-        async with self._pace.turn(self._gate) as sent:
+        kind = (body.get("model"), ask.kind)
+        characters = sum(len(part["content"]) for part in body["messages"])
+        async with self._pace.turn(self._estimate.of(kind, characters)) as sent:
             self.budget.check()
             began = time.perf_counter()
-            self._activity.under_way += 1
-            try:
-                response = await self._send(body)
-            finally:
-                self._activity.under_way -= 1
-            latency = (time.perf_counter() - began) * 1000
+            response = await self._send(body)
+            seconds = time.perf_counter() - began
         verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
         raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
         cost = None
         if isinstance(verdict, Completion):
             verdict = self._without_keys(verdict)
             raw, cost = verdict.content or verdict.refusal, verdict.usage.cost(price)
-            self.budget.spend(verdict.usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
-        self._log(ask, body, number, verdict, raw, cost, latency)
+            self.budget.spend(verdict.usage, price, (characters, len(raw)))
+            self._estimate.learn(kind, characters, verdict.usage)
+            self._pace.answered(sent, kind, seconds)
+        if isinstance(response, Response):
+            refused = isinstance(verdict, Trouble) and verdict.limited
+            self._pace.reported(sent, response.headers, refused)
+        self._log(ask, body, number, verdict, raw, cost, seconds * 1000)
         return verdict, sent
 
     def _log(
@@ -236,7 +242,7 @@ class Endpoint:
         try:
             response = await self._wire.post(body, self._context.timeout)
         except BrokenOff as error:
-            return Trouble(str(error))
+            return Trouble(str(error), crowded=isinstance(error, TooSlow))
         return replace(response, text=self._secrets.hide(storable(response.text)))
 
     def _without_keys(self, completion: Completion) -> Completion:

@@ -1,160 +1,225 @@
-"""How fast requests may be sent to one host: one cool-down and one rate for all players that share it.
+"""When requests may be sent to one host: one line of waiting requests for all players that share it.
 
-There is no rate limit until the host complains. A complaint (429) stops all requests to the host for as long as it
-asks, and sets the rate below what the host accepted before. From there the rate rises again, slowly around the rate
-that caused the last complaint, fast beyond it (additive increase, multiplicative decrease, with a memory of the limit).
-Complaints about requests sent before the last complaint arrived carry no new information and are ignored.
+Four things hold a request back, each in a file of its own: the window (how many may be in flight), the rate that the
+host's complaints taught, the quotas that it reports, and the breaker of a host that is down. A complaint (429) also
+stops all requests for as long as the host asks. Complaints about requests sent before the last complaint arrived carry
+no new information and are ignored.
 
-A host that fails many times in a row is considered down: it is tried with one request at a time, at growing intervals,
-until one is answered. Then all requests resume. The same happens after a cool-down that was too short.
+A host that is down is tried with one request at a time until one is answered; the same happens after a cool-down that
+was too short.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from liescope.common.errors import EndpointSilent
 from liescope.generate.players.activity import Activity
+from liescope.generate.players.openai.breaker import Breaker
+from liescope.generate.players.openai.headers import read_limits
+from liescope.generate.players.openai.quota import Quotas, Sent
+from liescope.generate.players.openai.rate import Cycle, SendRate
+from liescope.generate.players.openai.window import Window
 from liescope.generate.players.shared import Halt
 
-OUTAGE = 8  # failures in a row after which a host is considered down
-FIRST_PAUSE = 1.0  # seconds of a cool-down if the host gives no length; doubled each time it was too short
-LONGEST_PAUSE = 60.0
-SHORTEST_ASKED = 0.05  # wait for a host that asks for less, doubled in the same way
+FIRST_PAUSE = 0.5  # seconds of a cool-down if the host gives no length; longer each time it was too short
+LONGER = 1.5
+LONGEST_PAUSE = 30.0
+SHORTEST_ASKED = 0.05  # wait for a host that asks for less, longer in the same way
 LONGEST_ASKED = 120.0  # wait for a host that asks for more
-FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two attempts at a host that is down
-FALL, DEEPEST_FALL = 0.9, 0.5  # of the rate that caused a complaint
-SLOWEST = 2.0  # requests per second; below this, the cool-downs alone set the pace
-_WINDOW = 10.0  # seconds over which requests are counted
+_LOOK_AGAIN = 1.0  # seconds; what is waited for may change meanwhile
+_WORTH_SAYING = 1.0  # seconds of a wait that the display shows
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Turn:
-    """One request's turn. at: when it was sent; first: whether it was the first after a cool-down."""
+    """One request's turn. at: when it was sent; first: whether it was the first after a cool-down; cycle: of the rate;
+    sent: what had been sent with it; in_flight: with it.
+    """
 
     at: float
     first: bool
+    cycle: Cycle
+    sent: Sent
+    in_flight: int
 
 
 class Pace:
-    """The pace of one host. clock: seconds, monotonic."""
+    """The pace of one host. ceiling: the most requests in flight; clock: seconds, monotonic."""
 
-    def __init__(self, host: str, halt: Halt, activity: Activity, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, host: str, halt: Halt, activity: Activity, ceiling: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.host = host
-        self.rate: float | None = None  # requests per second; None for no limit
+        self.window = Window(ceiling, clock)
+        self.rate = SendRate()
+        self._quotas = Quotas()
+        self._breaker = Breaker()
         self._halt = halt
-        self._activity = activity.at(host)
         self._clock = clock
-        self._turn = asyncio.Lock()
-        self._next = 0.0  # no request before this time
+        self._activity = activity.at(host)
+        self._tell = activity.tell
+        self._activity.limit = self.window.size
+        self._line = asyncio.Lock()
+        self._room = asyncio.Event()  # set when a request ends or the window grows
+        self._in_flight = 0
         self._cool_until = 0.0
-        self._sent: deque[Turn] = deque()  # the requests of the last seconds that drew no complaint
-        self._ceiling = 0.0  # the rate that caused the last complaint
         self._heard_at = float("-inf")  # when the last complaint that counted arrived
-        self._falls = False  # the rate must be reset when the cool-down ends
         self._fresh = True  # no request was sent since the last cool-down
         self._short = 0  # cool-downs in a row that were too short
-        self._row = 0  # failures in a row
-        self._probes = 0  # failed attempts at a host that is down
         self._probe: asyncio.Event | None = None  # set once the last request sent has ended
+        self._gone: EndpointSilent | None = None
 
     @property
     def down(self) -> bool:
         """Whether the host is considered down."""
-        return self._row >= OUTAGE
+        return self._breaker.open
+
+    def free(self) -> bool:
+        """Whether a request could be sent at once, with room to spare."""
+        now = self._clock()
+        return (
+            not self._line.locked()
+            and not self.down
+            and self.rate.per_second is None
+            and self._in_flight < self.window.size
+            and self._cool_until <= now
+            and self._quotas.wait(0.0, now) <= 0
+        )
 
     @asynccontextmanager
-    async def turn(self, gate: asyncio.Semaphore) -> AsyncIterator[Turn]:
-        """Wait until this request may be sent, then pass the gate; inside the context, it is in flight.
+    async def turn(self, tokens: float = 0.0) -> AsyncIterator[Turn]:
+        """Wait until a request of so many tokens may be sent; inside the context, it is in flight.
 
-        Raises RunPaused as soon as the run is ending.
+        Raises RunPaused as soon as the run is ending, and EndpointSilent once the host was given up.
         """
-        async with self._turn:
-            await self._wait(gate)
-            sent = Turn(self._clock(), self._fresh)
-            self._fresh = False
-            if self._falls:
-                self._fall()
-            self._sent.append(sent)
-            while self._sent[0].at < sent.at - _WINDOW:
-                self._sent.popleft()
-            if self.rate is not None:
-                self._next = max(self._next, sent.at) + 1 / self.rate
-            probe = self._probe = asyncio.Event()
+        self._activity.queued += 1
+        try:
+            async with self._line:
+                held = await self._wait(tokens)
+                sent = self._send(tokens, held)
+                probe = self._probe = asyncio.Event()
+        finally:
+            self._activity.queued -= 1
         try:
             yield sent
         finally:
-            gate.release()
+            self._in_flight -= 1
+            self._activity.under_way -= 1
+            self._room.set()
             probe.set()
 
-    def accepted(self) -> None:
-        """A request was answered."""
-        self._row = self._probes = self._short = 0
+    def answered(self, sent: Turn, kind: Hashable, seconds: float) -> None:
+        """The request of this turn was answered. kind: what its latency may be compared with."""
+        self._short = 0
+        self._closed()
         self._activity.wait = None
-        if self.rate is not None:
-            nearness = self.rate / self._ceiling
-            self.rate += 0.03 if nearness < 0.95 else 0.005 if nearness < 1.05 else 0.1
+        self.window.answered(kind, sent.at, seconds)
+        self._resized()
 
-    def limited(self, sent: Turn, asked: float | None, reason: str) -> None:
-        """The request of this turn came too early. asked: seconds that the host asks to wait; reason: its message."""
+    def reported(self, sent: Turn, headers: Mapping[str, str], refused: bool) -> None:
+        """What the headers of the response say about the host's limits. refused: it says that one was broken."""
+        if readings := read_limits(headers):
+            self._quotas.reported(readings, sent.sent, self._clock(), refused)
+
+    def limited(self, sent: Turn, asked: float | None, reason: str, crowded: bool = False) -> None:
+        """The request of this turn came too early, or (crowded) was one too many at once. asked: seconds that the host
+        asks to wait; reason: its message.
+        """
         now = self._clock()
-        self._row = self._probes = 0
-        if sent in self._sent:
-            self._sent.remove(sent)
-        if sent.at > self._heard_at:
-            self._heard_at = now
-            if sent.first:
-                self._short += 1
-            else:
-                self._short, self._falls = 0, True
-        longer = 2.0 ** min(self._short, 10)
+        self._closed()
+        if crowded:
+            self.window.overloaded(sent.in_flight, sent.at, crowded)
+            self._resized()
+            if asked is None:
+                return
+        else:
+            self.rate.refused(sent.cycle)
+            if sent.at > self._heard_at:
+                self._heard_at = now
+                if sent.first:
+                    self._short += 1
+                else:
+                    self._short = 0
+                    self.rate.complained()
+        longer = LONGER ** min(self._short, 20)
         if asked is None:
             asked = min(FIRST_PAUSE * longer, LONGEST_PAUSE)
         elif asked < SHORTEST_ASKED:
             asked = min(SHORTEST_ASKED * longer, FIRST_PAUSE)
         self._cool(now + min(asked, LONGEST_ASKED), reason)
 
-    def failed(self, sent: Turn, asked: float | None, reason: str) -> None:
-        """The request of this turn got no usable answer."""
+    def failed(self, sent: Turn, asked: float | None, reason: str, overloaded: bool = False) -> None:
+        """The request of this turn got no usable answer. overloaded: it may be because of too many at once."""
         now = self._clock()
-        self._row += 1
-        if self.down and sent.at >= self._cool_until:
-            asked = max(asked or 0.0, min(FIRST_PROBE * 2.0 ** min(self._probes, 10), LONGEST_PROBE))
-            self._probes += 1
+        if overloaded:
+            self.window.overloaded(sent.in_flight, sent.at, crowded=False)
+            self._resized()
+        pause = self._breaker.failed(probe=sent.at >= self._cool_until)
+        if self.down and not self._activity.paused:
+            self._activity.paused = True
+            self._tell("paused", host=self.host, reason=reason)
+        if pause is not None:
+            asked = max(asked or 0.0, pause)
         if asked is not None:
             self._cool(now + min(asked, LONGEST_ASKED), reason)
 
-    async def _wait(self, gate: asyncio.Semaphore) -> None:
-        """Wait until a request may be sent; the gate is passed then."""
+    def give_up(self, error: EndpointSilent) -> None:
+        """Nobody waits for the host any longer, unless it answers after all."""
+        if self.down or self._short:
+            self._gone = error
+            self._room.set()
+
+    def _closed(self) -> None:
+        self._breaker.answered()
+        if self._activity.paused:
+            self._activity.paused = False
+            self._tell("resumed", host=self.host)
+
+    def _send(self, tokens: float, held: bool) -> Turn:
+        now = self._clock()
+        self._in_flight += 1
+        self._activity.under_way += 1
+        turn = Turn(now, self._fresh, self.rate.sent(now, held), self._quotas.sent(tokens), self._in_flight)
+        self._fresh = False
+        return turn
+
+    async def _wait(self, tokens: float) -> bool:
+        """Wait until a request may be sent; returns whether the rate held it back."""
+        held = False
         while True:
-            while (wait := max(self._next, self._cool_until) - self._clock()) > 0:
-                await self._halt.sleep(wait)
-            if (self.down or self._short) and self._probe is not None and not self._probe.is_set():
-                await self._probe.wait()
-                continue
-            await gate.acquire()
-            if self._halt.error is None and self._clock() >= max(self._next, self._cool_until):
-                return
-            gate.release()
             self._halt.check()
+            probing = self.down or self._short > 0
+            if self._gone is not None and probing:
+                raise self._gone
+            now = self._clock()
+            quota = self._quotas.wait(tokens, now)
+            if quota > _WORTH_SAYING:
+                self._activity.wait = (now + quota, "its limit a minute is used up")
+            due = self.rate.wait(now)
+            if (wait := max(self._cool_until - now, due, quota)) > 0:
+                held = held or due >= wait
+                await self._halt.sleep(min(wait, _LOOK_AGAIN))
+            elif probing and self._probe is not None and not self._probe.is_set():
+                await self._probe.wait()
+            elif self._in_flight >= self.window.size:
+                self.window.wanted()
+                self._room.clear()
+                await self._room.wait()
+            else:
+                return held
+
+    def _resized(self) -> None:
+        if self._activity.limit != self.window.size:
+            self._activity.limit = self.window.size
+            self._room.set()
 
     def _cool(self, until: float, reason: str) -> None:
         if until > self._cool_until:
+            self.rate.paused(self._clock(), until)
             self._cool_until, self._fresh = until, True
             self._activity.wait = (until, reason)
-
-    def _fall(self) -> None:
-        """Set the rate below what the host accepted before it complained."""
-        self._falls = False
-        span = 1.0 if self.rate is None else _WINDOW
-        took = sum(self._heard_at - span < sent.at <= self._heard_at for sent in self._sent) / span
-        if self.rate is None:
-            self._ceiling = max(took, 1.0)
-            self.rate = FALL * self._ceiling
-        else:
-            self._ceiling = self.rate
-            self.rate = max(min(FALL * self.rate, max(took, DEEPEST_FALL * self.rate)), SLOWEST)

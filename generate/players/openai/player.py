@@ -73,6 +73,7 @@ class OpenAIPlayer:
 
     def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport) -> None:
         self.model = opened.label
+        self.host = opened.endpoint.host
         self._opened = opened
         self._spec, self._endpoint, self._price = opened.spec, opened.endpoint, opened.price
         self._prompts = prompts

@@ -15,6 +15,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|h|m|s)")
 _WORDS = re.compile(r"(?:try again|retry)\s+(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+\s*)+)", re.I)
 _READ = 1000  # characters of a message that are searched for a time span
+_LONGEST_RESET = 40  # characters
 _EPOCH = 1e9  # a reset above this is a timestamp in seconds; above 1000 times this, in milliseconds
 
 
@@ -40,13 +41,26 @@ def retry_after(headers: Mapping[str, str], body: Any = None, now: datetime | No
             return float(value) / unit
     if value and (date := _date(value)) is not None:
         return max((date - now).total_seconds(), 0.0)
-    reset = headers.get("x-ratelimit-reset", "").strip() or _reset(body)
+    reset = seconds_until(headers.get("x-ratelimit-reset", "").strip() or _reset(body), now)
+    return _said(body) if reset is None else reset
+
+
+def seconds_until(reset: str, now: datetime) -> float | None:
+    """Seconds from now until a moment given as a span (6m0s), in seconds, as a timestamp in seconds or milliseconds, or
+    as a date of RFC 3339; None if it cannot be read.
+    """
     if _number(reset):
         moment = float(reset)
         if moment > _EPOCH:
             return max(moment / (1000.0 if moment > 1000 * _EPOCH else 1.0) - now.timestamp(), 0.0)
         return moment
-    return _said(body)
+    if len(reset) < _LONGEST_RESET and re.fullmatch(rf"(?:{_SPAN.pattern})+", reset):
+        return sum(float(number) * _UNITS[unit] for number, unit in _SPAN.findall(reset))
+    try:
+        date = datetime.fromisoformat(reset)
+    except ValueError:
+        return None
+    return max(((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds(), 0.0)
 
 
 def _number(value: str) -> bool:

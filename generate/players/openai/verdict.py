@@ -8,6 +8,7 @@ sends errors inside a response with status 200, and its 402 with Retry-After pas
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +19,8 @@ from liescope.generate.players.openai.retry import retry_after
 from liescope.generate.players.openai.wire import Response
 
 _BRIEF = frozenset({408, 409, 425})
+_OVERLOADED = frozenset({408, 503, 504, 529})
+_CROWDED = re.compile(r"concurren|simultaneous|parallel|in.flight|at once", re.I)
 _EXTRAS = {"response_format": "structured output", "logprobs": "log-probabilities"}
 _REFUSES_FORMAT = frozenset({400, 422, 501})
 _NO_CREDIT = frozenset(
@@ -41,11 +44,14 @@ class Scope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait."""
+    """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait; crowded:
+    too many were in flight, by the endpoint's own words if it is also limited.
+    """
 
     problem: str
     limited: bool = False
     asked: float | None = None
+    crowded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,8 @@ def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
     if extra and (status in _REFUSES_FORMAT or (status >= 500 and extra in response.text)):
         return Refusal(f"it rejects {_EXTRAS[extra]} ({status}): {words}", Scope.FORMAT)
     if status in _BRIEF or (status >= 500 and status != 501):
-        return Trouble(f"it answered {status}: {words}", asked=retry_after(headers, data))
+        crowded = status in _OVERLOADED
+        return Trouble(f"it answered {status}: {words}", asked=retry_after(headers, data), crowded=crowded)
     asked = retry_after(headers, data)
     if status == 402 and asked is not None:
         return Trouble(f"it answered 402: {words}", limited=True, asked=asked)
@@ -108,7 +115,8 @@ def _limit(headers: Mapping[str, str], data: Any, words: str) -> Verdict:
         return Refusal(f"the account has no quota left (429): {words}", Scope.PLAYER, "add credit or raise its limit")
     if str(error.get("message")).startswith("Request too large"):
         return Refusal(f"the request is larger than its limit (429): {words}", Scope.ASK)
-    return Trouble(f"it limits the rate (429): {words}", limited=True, asked=retry_after(headers, data))
+    asked, crowded = retry_after(headers, data), _CROWDED.search(words) is not None
+    return Trouble(f"it limits the rate (429): {words}", limited=True, asked=asked, crowded=crowded)
 
 
 def _inner_status(data: Any) -> int | None:

@@ -29,6 +29,10 @@ class BrokenOff(Exception):
     """No usable response came; the message says why."""
 
 
+class TooSlow(BrokenOff):
+    """No response came in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """headers: by lower-case name."""
@@ -63,7 +67,7 @@ class Wire:
         except APIStatusError as error:
             reply = error.response
         except TimeoutError:
-            raise BrokenOff(f"nothing came within {seconds:g} s") from None
+            raise TooSlow(f"nothing came within {seconds:g} s") from None
         except APIConnectionError as error:
             raise _cause(error) from None
         return Response(reply.status_code, {name.lower(): value for name, value in reply.headers.items()}, reply.text)

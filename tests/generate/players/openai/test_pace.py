@@ -10,13 +10,14 @@ import pytest
 
 from liescope.common.errors import BudgetSpent, RunPaused
 from liescope.generate.players.activity import Activity
-from liescope.generate.players.openai import pace as module
-from liescope.generate.players.openai.pace import LONGEST_ASKED, OUTAGE, Pace
+from liescope.generate.players.openai import breaker, pace
+from liescope.generate.players.openai.breaker import OUTAGE
+from liescope.generate.players.openai.pace import LONGEST_ASKED, Pace
 from liescope.generate.players.shared import Halt
 
 
 class World:
-    """A clock that jumps to the next moment at which somebody wakes up."""
+    """A clock that jumps to the next turn at which somebody wakes up."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -50,9 +51,9 @@ def world() -> World:
 
 @pytest.fixture(autouse=True)
 def _real_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE", 1.0)
-    monkeypatch.setattr(module, "FIRST_PROBE", 0.5)
-    monkeypatch.setattr(module, "LONGEST_PROBE", 10.0)
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.5)
+    monkeypatch.setattr(breaker, "FIRST_PROBE", 0.5)
+    monkeypatch.setattr(breaker, "LONGEST_PROBE", 10.0)
 
 
 class SlowHalt(Halt):
@@ -68,23 +69,23 @@ class SlowHalt(Halt):
         self.check()
 
 
-def pace_of(world: World) -> Pace:
-    return Pace("host", SlowHalt(world), Activity(), lambda: world.now)
+def pace_of(world: World, ceiling: int = 64) -> Pace:
+    return Pace("host", SlowHalt(world), Activity(), ceiling, lambda: world.now)
 
 
-async def ask(world: World, pace: Pace, gate: asyncio.Semaphore, host: Callable[[], str], latency: float) -> int:
+async def ask(world: World, pace: Pace, host: Callable[[], str], latency: float) -> int:
     """One request until it is answered; returns how often it was sent."""
     for sent in range(1, 10_000):
-        async with pace.turn(gate) as moment:
+        async with pace.turn() as turn:
             verdict = host()
-            await world.sleep(latency)
+            await world.sleep(latency if verdict == "ok" else 0.01)
         if verdict == "ok":
-            pace.accepted()
+            pace.answered(turn, "kind", world.now - turn.at)
             return sent
         if verdict == "limited":
-            pace.limited(moment, None, "429")
+            pace.limited(turn, None, "429")
         else:
-            pace.failed(moment, None, "500")
+            pace.failed(turn, None, "500")
     raise AssertionError("never answered")
 
 
@@ -131,13 +132,13 @@ def test_a_limit_is_found_and_kept_near(
     world: World, make: Callable[[World], Callable[[], str]], allowed: float, number: int, worst: float, latency: float
 ) -> None:
     """64 requests at once against a limit: the time taken against the time that the limit would allow at best."""
-    pace, gate, host = pace_of(world), asyncio.Semaphore(64), make(world)
+    pace, host = pace_of(world), make(world)
     waiting = iter(range(number))
     sent: list[int] = []
 
     async def worker() -> None:
         for _ in waiting:
-            sent.append(await ask(world, pace, gate, host, latency))
+            sent.append(await ask(world, pace, host, latency))
 
     began = world.now
     asyncio.run(world.run(*(worker() for _ in range(64))))
@@ -147,7 +148,7 @@ def test_a_limit_is_found_and_kept_near(
 
 
 def test_a_host_that_is_down_is_tried_by_one_request_at_a_time_and_then_all_go_on(world: World) -> None:
-    pace, gate = pace_of(world), asyncio.Semaphore(64)
+    pace = pace_of(world)
     until = world.now + 600
     during: list[float] = []
 
@@ -157,29 +158,29 @@ def test_a_host_that_is_down_is_tried_by_one_request_at_a_time_and_then_all_go_o
             return "down"
         return "ok"
 
-    asyncio.run(world.run(*(ask(world, pace, gate, host, 0.1) for _ in range(64))))
+    asyncio.run(world.run(*(ask(world, pace, host, 0.1) for _ in range(64))))
     assert len(during) < 64 + OUTAGE + 600 / 10 + 20
     assert world.now - until < 15
 
 
 def test_a_complaint_stops_everybody_for_as_long_as_it_asks_and_old_ones_change_nothing(world: World) -> None:
-    pace, gate = pace_of(world), asyncio.Semaphore(10)
+    pace = pace_of(world)
     sent: list[float] = []
 
     async def one(asked: float) -> None:
-        async with pace.turn(gate) as moment:
-            sent.append(moment.at)
+        async with pace.turn() as turn:
+            sent.append(turn.at)
             await world.sleep(0.1)
-        if moment.at < 1001:
-            pace.limited(moment, asked, "slow down")
+        if turn.at < 1001:
+            pace.limited(turn, asked, "slow down")
 
     async def late() -> None:
         await world.sleep(0.2)
         assert pace._activity.wait is not None
         assert pace._activity.wait[1] == "slow down"
-        async with pace.turn(gate) as moment:
-            sent.append(moment.at)
-        pace.accepted()
+        async with pace.turn() as turn:
+            sent.append(turn.at)
+        pace.answered(turn, "kind", 0.1)
         assert pace._activity.wait is None
 
     asyncio.run(world.run(one(7.0), one(3.0), one(5.0), late()))
@@ -188,30 +189,33 @@ def test_a_complaint_stops_everybody_for_as_long_as_it_asks_and_old_ones_change_
 
 
 def test_a_host_that_asks_for_a_day_is_asked_again_earlier(world: World) -> None:
-    pace, gate = pace_of(world), asyncio.Semaphore(1)
+    pace = pace_of(world)
 
     async def go() -> None:
-        async with pace.turn(gate) as moment:
+        async with pace.turn() as turn:
             pass
-        pace.limited(moment, 86400.0, "429")
-        async with pace.turn(gate) as moment:
-            assert moment.at == pytest.approx(1000 + LONGEST_ASKED)
+        pace.limited(turn, 86400.0, "429")
+        async with pace.turn() as turn:
+            assert turn.at == pytest.approx(1000 + LONGEST_ASKED)
 
     asyncio.run(world.run(go()))
 
 
 def test_few_failures_among_answers_slow_nobody_down(world: World) -> None:
-    pace, gate = pace_of(world), asyncio.Semaphore(8)
+    pace = pace_of(world)
 
     async def go() -> None:
         for number in range(100):
-            async with pace.turn(gate) as moment:
+            async with pace.turn() as turn:
                 pass
-            pace.accepted() if number % 3 else pace.failed(moment, None, "500")
+            if number % 3:
+                pace.answered(turn, "kind", 0.1)
+            else:
+                pace.failed(turn, None, "500")
 
     asyncio.run(world.run(go()))
     assert world.now == 1000.0
-    assert pace.rate is None
+    assert pace.rate.per_second is None
 
 
 def test_whoever_waits_is_told_when_the_run_ends() -> None:
@@ -219,13 +223,13 @@ def test_whoever_waits_is_told_when_the_run_ends() -> None:
 
     async def go() -> None:
         halt = Halt()
-        pace, gate = Pace("host", halt, Activity()), asyncio.Semaphore(1)
-        async with pace.turn(gate) as moment:
+        pace = Pace("host", halt, Activity(), 1)
+        async with pace.turn() as turn:
             pass
-        pace.limited(moment, 60.0, "429")
+        pace.limited(turn, 60.0, "429")
 
         async def wait() -> None:
-            async with pace.turn(gate):
+            async with pace.turn():
                 raise AssertionError("nothing may be sent")
 
         waiting = [asyncio.create_task(wait()) for _ in range(5)]
@@ -234,6 +238,5 @@ def test_whoever_waits_is_told_when_the_run_ends() -> None:
         results = await asyncio.gather(*waiting, return_exceptions=True)
         assert [type(result) for result in results] == [BudgetSpent] * 5
         assert all(isinstance(result, RunPaused) for result in results)
-        assert not gate.locked()
 
     asyncio.run(asyncio.wait_for(go(), 5))

@@ -1,0 +1,94 @@
+"""Which game begins next: one whose endpoints have room, so that a slow or dead endpoint holds no others.
+
+A game is begun when every endpoint that it needs could take another request. So there are only as many games under way
+as the endpoints can serve, whatever the plan's order, and a game that was begun goes on soon. Chains of games that need
+a busy endpoint stand aside until it has room.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic
+
+from liescope.generate.players.activity import Activity
+from liescope.generate.runs.job import G
+
+MOST_ASIDE = 10_000  # chains that stand aside; they are not begun and hold only their plan
+_QUEUE = 0.1  # of the requests that may be under way: those that wait, so that none of the room stays empty
+
+
+class Floor(Generic[G]):
+    """The chains of a job, given out one at a time.
+
+    hosts: of a game; activity: of the hosts; most: chains under way at once.
+    """
+
+    def __init__(
+        self,
+        chains: Iterator[Sequence[G]],
+        hosts: Callable[[G], Iterable[str]],
+        activity: Activity,
+        most: int,
+    ) -> None:
+        self._chains = chains
+        self._hosts = hosts
+        self._activity = activity
+        self._most = most
+        self._aside: dict[frozenset[str], deque[Sequence[G]]] = {}
+        self._under_way: Counter[frozenset[str]] = Counter()
+        self._starting: Counter[str] = Counter()  # chains given out since the last look at the hosts' figures
+        self._left = True
+        self.gone: set[str] = set()  # hosts that were given up: no game that needs one is begun
+
+    @property
+    def under_way(self) -> int:
+        return self._under_way.total()
+
+    def look(self) -> None:
+        """The hosts' figures show by now what was given out before."""
+        self._starting.clear()
+
+    def next(self) -> tuple[Sequence[G], frozenset[str]] | None:
+        """A chain that may begin, and the hosts that it needs; None if there is none now."""
+        if self.under_way >= self._most:
+            return None
+        for hosts, waiting in self._aside.items():
+            if waiting and self._room(hosts):
+                return self._begin(waiting.popleft(), hosts)
+        while self._left and self._any_room() and sum(map(len, self._aside.values())) < MOST_ASIDE:
+            chain = next(self._chains, None)
+            if chain is None:
+                self._left = False
+                break
+            hosts = frozenset(self._hosts(chain[0])) - {""}
+            if self._room(hosts):
+                return self._begin(chain, hosts)
+            self._aside.setdefault(hosts, deque()).append(chain)
+        return None
+
+    def ended(self, hosts: frozenset[str]) -> None:
+        """A chain with these hosts ended."""
+        self._under_way[hosts] -= 1
+
+    def _begin(self, chain: Sequence[G], hosts: frozenset[str]) -> tuple[Sequence[G], frozenset[str]]:
+        self._under_way[hosts] += 1
+        self._starting.update(hosts)
+        return chain, hosts
+
+    def _any_room(self) -> bool:
+        """Whether some host has room; without any, no chain need be looked at."""
+        known = self._activity.hosts
+        return not known or any(self._room(frozenset([host])) for host in known)
+
+    def _room(self, hosts: frozenset[str]) -> bool:
+        return not hosts & self.gone and all(map(self._has_room, hosts))
+
+    def _has_room(self, host: str) -> bool:
+        """A host that is down gets one game, which finds out when it is back."""
+        known = self._activity.at(host)
+        if not any(count for hosts, count in self._under_way.items() if host in hosts):
+            return True
+        if known.paused or known.limit is None:
+            return not known.paused
+        return known.under_way + known.queued + self._starting[host] < known.limit * (1 + _QUEUE) + 1
