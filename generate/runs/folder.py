@@ -123,7 +123,7 @@ def read_head(path: Path) -> dict[str, Any]:
         raise BadData(f"{file} is damaged at versions; restore it from a copy")
     if not (path / JOURNAL_FILE).is_file():
         raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
-    return {**head, "endpoints": _read_endpoints(head.get("endpoints", []), file)}
+    return {**head, "endpoints": read_endpoints(head.get("endpoints", []), file)}
 
 
 def write_head(path: Path, head: Mapping[str, Any]) -> None:
@@ -134,7 +134,8 @@ def write_head(path: Path, head: Mapping[str, Any]) -> None:
     write_whole(path / PLAN_FILE, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
-def _read_endpoints(data: Any, file: Path) -> tuple[EndpointFacts, ...]:
+def read_endpoints(data: Any, file: Path) -> tuple[EndpointFacts, ...]:
+    """Facts about endpoints from plain JSON data. file: for errors. Raises BadData."""
     try:
         return TypeAdapter(tuple[EndpointFacts, ...]).validate_python(data)
     except ValidationError as error:

@@ -55,6 +55,10 @@ class Job(Protocol[G]):
         """The specs of the players that a game needs."""
         ...
 
+    def planned(self, number: int) -> G:
+        """The game with this number."""
+        ...
+
     def begin(self, planned: G, players: Mapping[str, Player]) -> Game:
         """The game itself, not yet begun. players: by spec."""
         ...

@@ -16,8 +16,9 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,13 +35,17 @@ from liescope.generate.runs.folder import (
     connect,
     guard,
     one,
+    read_endpoints,
     read_head,
     versions,
     write_head,
 )
 from liescope.generate.runs.journal_reader import JournalReader
 from liescope.generate.runs.requests import RequestStore, escaped
+from liescope.generate.runs.shards.absorb import ENDPOINTS, FORGOTTEN, Piece, absorb
 from liescope.generate.runs.tables import create, insertion, signed, upgrade, view_as_today
+
+Feed = Callable[[Sequence[Piece]], None]
 
 
 class Journal(JournalReader):
@@ -60,6 +65,7 @@ class Journal(JournalReader):
         self._next: dict[str, int] = {}  # the next free place in games and attempts
         self._waiting = False
         self._broken: UsageError | None = None
+        self.feed: Feed | None = None  # called with the rows of each commit
 
     # Opening and closing
 
@@ -184,6 +190,7 @@ class Journal(JournalReader):
             if game_ids is None:
                 return self._base.execute("DELETE FROM games WHERE status = ?", (Status.FAILED.value,)).rowcount
             which = [(Status.FAILED.value, game_id) for game_id in game_ids]
+            self._tell((FORGOTTEN, [(game_id,) for _, game_id in which]))
             return self._base.executemany("DELETE FROM games WHERE (status, game_id) = (?, ?)", which).rowcount
 
     def endpoint_facts(self) -> tuple[EndpointFacts, ...]:
@@ -200,13 +207,26 @@ class Journal(JournalReader):
             self._head["endpoints"] = tuple(known.values())
             with guard(self.path):
                 write_head(self.path, self._head)
+            self._tell((ENDPOINTS, [(asdict(facts),)]))
+
+    def absorb(self, shard: str, pieces: Sequence[Piece]) -> None:
+        """Take in what a shard of the run holds; taking the same again changes nothing. shard: its lasting name."""
+        self._check_writable()
+        self.commit()
+        with guard(self.path), self._base:
+            absorb(self._base, shard, pieces)
+        self._next.clear()
+        told = [facts for table, rows in pieces if table == ENDPOINTS for (facts,) in rows]
+        for facts in read_endpoints(told, self.path):
+            self.record_endpoint(facts)
 
     def commit(self) -> None:
         """Make everything so far durable. Raises the error of an earlier background commit, if any."""
         if self._broken is None and any(self._rows.values()):
             try:
                 with guard(self.path), self._base:
-                    self._write()
+                    written = self._write()
+                self._tell(*written)
             except UsageError as error:
                 self._broken = error
                 self._next.clear()
@@ -215,7 +235,11 @@ class Journal(JournalReader):
         if self._broken is not None:
             raise self._broken
 
-    def _write(self) -> None:
+    def _tell(self, *pieces: Piece) -> None:
+        if self.feed is not None:
+            self.feed(pieces)
+
+    def _write(self) -> tuple[Piece, ...]:
         self._base.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", self._requests.texts)
         self._base.executemany("INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)", self._requests.prompts)
         attempts = [(self._place("attempts", "place"), *row) for row in self._rows["attempts"]]
@@ -226,6 +250,11 @@ class Journal(JournalReader):
         self._insert("replies", self._rows["replies"])
         self._insert("unanswered", self._rows["unanswered"], "INSERT OR REPLACE")
         self._insert("games", games)
+        if self.feed is None:
+            return ()
+        stores = (("texts", list(self._requests.texts)), ("prompts", list(self._requests.prompts)))
+        named = [(name, list(self._rows[name])) for name in ("replies", "unanswered")]
+        return (*stores, ("attempts", attempts), *named, ("games", games))
 
     def _insert(self, table: str, rows: Iterable[tuple[Any, ...]], how: str = "INSERT") -> None:
         statement = insertion(table).replace("INSERT", how)

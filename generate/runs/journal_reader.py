@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,6 +18,7 @@ from liescope.generate.runs.checks import read_kept_reply, read_record
 from liescope.generate.runs.conditions import with_settings
 from liescope.generate.runs.folder import JOURNAL_FILE, guard
 from liescope.generate.runs.requests import read_request
+from liescope.generate.runs.shards.absorb import Piece, replies_of, whole
 from liescope.generate.runs.tables import rows
 
 _KINDS = frozenset(AskKind)
@@ -212,6 +213,16 @@ class JournalReader:
             tokens += 0 if via == VIA_CACHE else (prompt or 0) + (completion or 0)
             cost += money or 0.0
         return tokens, cost
+
+    def everything(self) -> list[Piece]:
+        """All rows, as `Journal.absorb` takes them, for a run that this one is a shard of."""
+        with guard(self.path):
+            return whole(self._base, self.path)
+
+    def replies_of(self, game_ids: Iterable[str]) -> Piece:
+        """The rows of the replies of some games."""
+        self.commit()
+        return replies_of(self._base, self.path, game_ids)
 
     def _read(
         self, table: str, columns: str, where: str = "", values: tuple[Any, ...] = ()

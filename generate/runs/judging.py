@@ -54,13 +54,17 @@ class JudgingJob:
         with Journal.open(source) as journal:
             if KEY in journal.plan:
                 raise UsageError(f"{source} holds judged games; give the run {journal.plan[KEY]} that they come from")
-            self._games = [JudgedGame(number, game_id) for number, game_id in journal.done()]
+            self._games = {number: JudgedGame(number, game_id) for number, game_id in journal.done()}
             if not self._games:
                 raise UsageError(f"{source} holds no finished game to judge")
             self._kept = handed_on(journal.plan)
             self._origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
-            self.game = journal.record(self._games[0].game_id).game
+            self.game = journal.record(next(iter(self._games.values())).game_id).game
         self.use_prompts(prompts)
+
+    def described(self) -> dict[str, Any]:
+        """What makes this job again, as plain JSON data."""
+        return {"source": str(self._source.resolve()), "judge": self._judge, "spec": asdict(self._spec)}
 
     def use_prompts(self, prompts: str) -> None:
         """The set of prompts, or the folder, that the judge's questions come from."""
@@ -88,7 +92,7 @@ class JudgingJob:
             self._kept = {}
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[JudgedGame]]:
-        for planned in self._games:
+        for planned in self._games.values():
             if planned.game_id not in ended:
                 yield (planned,)
 
@@ -97,6 +101,9 @@ class JudgingJob:
 
     def specs(self, planned: JudgedGame) -> Collection[str]:  # noqa: ARG002
         return self.players
+
+    def planned(self, number: int) -> JudgedGame:
+        return self._games[number]
 
     def begin(self, planned: JudgedGame, players: Mapping[str, Player]) -> Game:
         with Journal.open(self._source, checked=True) as journal:

@@ -14,6 +14,7 @@ from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.kept_prompts import kept_prompts
 from liescope.generate.runs.limits import LimitOptions, limits_of
 from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.shards.engines import open_engine
 from liescope.generate.runs.summary import run_job
 
 
@@ -38,6 +39,7 @@ def label(
     cache: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
+    workers: int | None = None,
     progress: bool = False,
 ) -> RunResult:
     """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
@@ -65,6 +67,7 @@ def label(
     job = JudgingJob(source, asked, spec, prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
+    engine = open_engine(workers=workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
         "timeout": timeout,
@@ -89,10 +92,11 @@ def label(
             "lessons": lessons,
             "prompts": prompts,
             **limited,
+            "workers": workers,
         },
     )
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
-    return run_job(job, folder, limits, retry_failed, about, config, progress)
+    return run_job(job, folder, limits, retry_failed, about, config, progress, engine)
 
 
 def default_folder(run: Path, judge: str, link: str = "by") -> Path:

@@ -16,6 +16,7 @@ from liescope.generate.runs.limits import LimitOptions, limits_of
 from liescope.generate.runs.plan import Plan, make_plan
 from liescope.generate.runs.playing import Playing
 from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.shards.engines import open_engine
 from liescope.generate.runs.summary import run_job
 from liescope.generate.runs.tournament import cells as cells_of
 from liescope.generate.runs.tournament import cross_learning, read_cells
@@ -48,6 +49,7 @@ def play(
     cache: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
+    workers: int | None = None,
     progress: bool = False,
     **table: Any,
 ) -> RunResult:
@@ -65,8 +67,8 @@ def play(
     "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`. allow_key: "VARIABLE@HOST", lets a key go to a
     host not known as its own. cache: a folder that keeps every reply, so that a second run of the same games costs
     nothing (`liescope.generate.players.reply_cache`). log: a file that gets a line of JSON for everything that happens.
-    retry_failed: try failed games again. table: the game's own options, for example rounds=8 or assess=True
-    (`PlayableGame.options`).
+    retry_failed: try failed games again. workers: processes that share the work, for when one core is full; the run is
+    the same. table: the game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
 
     Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan.
     Whatever stops a run early (a spent budget, a series of failures) is in the result's `tally.stop`.
@@ -74,6 +76,7 @@ def play(
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
     plan = _plan(played, table, players, games, seed, design, background, cells, learning, kept, roles)
+    engine = open_engine(workers=workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
         "timeout": timeout,
@@ -102,10 +105,11 @@ def play(
             "roles": roles,
             **_listed(table),
             **limited,
+            "workers": workers,
         },
     )
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
-    return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress)
+    return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress, engine)
 
 
 def _plan(

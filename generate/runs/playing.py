@@ -54,6 +54,9 @@ class Playing:
     def specs(self, planned: PlannedGame) -> Collection[str]:
         return planned.cell
 
+    def planned(self, number: int) -> PlannedGame:
+        return self._plan.planned(number)
+
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Game:  # noqa: ARG002
         lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()
         return self._plan.make(planned, lessons)

@@ -27,17 +27,18 @@ from liescope.generate.players.prompts.render import template_sources
 from liescope.generate.players.protocol import VIA_CACHE, Attempt, EndpointFacts, Player, PlayerContext, waits_for
 from liescope.generate.players.registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.shared import Halt, Shared
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.floor import Floor
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
-from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal import Feed, Journal
 from liescope.generate.runs.journal_reader import KindSpent
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
 from liescope.generate.runs.run_log import RunLog, open_log
+from liescope.generate.runs.shards.leftovers import merge_leftovers
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
 MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS}
@@ -132,9 +133,12 @@ async def run(
     retry_failed: bool = False,
     watch: Callable[[RunProgress], None] | None = None,
     halt: Halt | None = None,
+    feed: Feed | None = None,
+    shared: Shared | None = None,
 ) -> RunProgress:
     """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
-    the run early when set; requests under way still finish and are kept.
+    the run early when set; requests under way still finish and are kept. feed: called with all that is kept, as it is
+    kept; shared: what the players share with this caller.
 
     Nothing is written before every player is open. Raises PlanChanged if the folder holds a different plan, UsageError
     for a player that cannot be opened or a folder that cannot be written to, BadData for a damaged journal. Anything
@@ -150,6 +154,7 @@ async def run(
             journal = stack.enter_context(Journal.open(out, write=True))
             job.check(journal.plan, out)
             check_unchanged(journal.plan, job.plan(), out)
+            await merge_leftovers(journal, out)
             progress.tokens, progress.cost = journal.spent()
 
         def log(attempt: Attempt) -> None:
@@ -180,10 +185,12 @@ async def run(
             cache=cache,
             draw=job.draw,
             files=job.plan().get("files", {}),
+            shared=shared or Shared(),
         )
-        players = _open_players(job.players, context, stack)
+        players = open_players(job.players, context, stack)
         if journal is None:
             journal = stack.enter_context(Journal.create(out, job.plan()))
+        journal.feed = feed
         journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
         if retry_failed:
             journal.forget_failed()
@@ -195,7 +202,7 @@ async def run(
     return progress
 
 
-def _open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
+def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
     players: dict[str, Player] = {}
     for spec in specs:
         player = open_player(spec, context)

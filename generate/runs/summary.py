@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import typer
 from liescope.common.console import emit
 from liescope.common.errors import Interrupted, UsageError
 from liescope.common.text import plain
+from liescope.generate.players.shared import Halt
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.job import G, Job
@@ -21,6 +22,8 @@ from liescope.generate.runs.live import live_display
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.run_state import RunState, state_of
 from liescope.generate.runs.runner import RunProgress, run
+from liescope.generate.runs.shards.crew import run_sharded
+from liescope.generate.runs.shards.engine import Engine
 
 _STATE_EVERY = 2.0  # seconds between two states in the run's folder
 
@@ -33,8 +36,10 @@ def run_job(
     about: Mapping[str, Any],
     config: RunConfig,
     progress: bool,
+    engine: Engine | None = None,
 ) -> RunResult:
-    """Do the job in a run folder and write the config there. progress: show it on standard error.
+    """Do the job in a run folder and write the config there. progress: show it on standard error; engine: where workers
+    play, None for this process alone.
 
     Also works inside a running event loop, as in a notebook.
     """
@@ -55,8 +60,13 @@ def run_job(
                 written = now.seconds
                 now.write(out)
 
+        def work(halt: Halt) -> Coroutine[Any, Any, RunProgress]:
+            if engine is None:
+                return run(job, out, limits, retry_failed, watch, halt)
+            return run_sharded(job, out, limits, engine, retry_failed, watch, halt)
+
         try:
-            tally = finish(lambda halt: run(job, out, limits, retry_failed, watch, halt), progress)
+            tally = finish(work, progress)
         except KeyboardInterrupt:
             _say_how_to_resume(out, progress)
             raise

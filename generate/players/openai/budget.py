@@ -34,7 +34,7 @@ class Budget:
     def __init__(self, context: PlayerContext) -> None:
         self.tokens = context.spent_tokens
         self.cost = context.spent_cost
-        self._max_tokens = context.max_tokens
+        self._max_tokens: float | None = context.max_tokens
         self._max_cost = context.max_cost
 
     def check(self) -> None:

@@ -1,0 +1,252 @@
+"""The run's side: deals a job out to workers, merges what they have kept, and replaces workers that die.
+
+Nothing is dealt before the leftovers of an earlier start are merged, and a worker's chains are handed over only once
+all that it kept is in the run. So no two workers ever ask for the same reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Generic
+from uuid import uuid4
+
+from liescope.common.errors import BudgetSpent, LiescopeError, UsageError
+from liescope.generate.players.prompts.render import template_sources
+from liescope.generate.players.shared import Halt
+from liescope.generate.runs.changes import check_unchanged
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.job import G, Job
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.runner import RunProgress, open_players
+from liescope.generate.runs.shards.absorb import ENDPOINTS
+from liescope.generate.runs.shards.books import keep_books, read_books
+from liescope.generate.runs.shards.dealer import Dealer, Purse
+from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
+from liescope.generate.runs.shards.jobs import describe_error, describe_job, describe_limits, make_error, make_pause
+from liescope.generate.runs.shards.leases import Chain
+from liescope.generate.runs.shards.leftovers import SHARDS, drop, merge_leftovers, merge_shard
+from liescope.generate.runs.shards.tally import Tally
+
+FRUITLESS_DEATHS = 3  # workers in a row that died in one place without having kept anything
+_SHOW_EVERY = 0.1  # seconds
+
+
+async def run_sharded(
+    job: Job[G],
+    out: Path,
+    limits: Limits,
+    engine: Engine,
+    retry_failed: bool = False,
+    watch: Callable[[RunProgress], None] | None = None,
+    halt: Halt | None = None,
+) -> RunProgress:
+    """Do a job in a run folder with several workers; otherwise as `runner.run`, with the same result.
+
+    Raises also UsageError if workers cannot be started or keep dying.
+    """
+    described = {"job": describe_job(job), "limits": describe_limits(limits, job.game)}
+    async with AsyncExitStack() as stack:
+        files = job.plan().get("files", {})
+        context = limits.context(log=lambda _: None, game=job.game, prompts=limits.prompts, files=files)
+        async with AsyncExitStack() as tried:
+            open_players(job.players, context, tried)  # what they lack is said before anything is written
+        journal = stack.enter_context(_opened(job, out))
+        await merge_leftovers(journal, out)
+        journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
+        if retry_failed:
+            journal.forget_failed()
+        stack.push_async_callback(engine.close)
+        crew = _Crew(job, journal, out, limits, engine, described, watch, halt or Halt())
+        return await crew.run()
+
+
+def _opened(job: Job[G], out: Path) -> Journal:
+    """The run's journal, for writing; a new one if the folder holds none. Raises PlanChanged."""
+    if not (out / PLAN_FILE).exists():
+        return Journal.create(out, job.plan())
+    with ExitStack() as undo:
+        journal = undo.enter_context(Journal.open(out, write=True))
+        job.check(journal.plan, out)
+        check_unchanged(journal.plan, job.plan(), out)
+        undo.pop_all()
+    return journal
+
+
+class _Crew(Generic[G]):
+    """One process's part of a run that is played by workers."""
+
+    def __init__(
+        self,
+        job: Job[G],
+        journal: Journal,
+        out: Path,
+        limits: Limits,
+        engine: Engine,
+        described: dict[str, Any],
+        watch: Callable[[RunProgress], None] | None,
+        halt: Halt,
+    ) -> None:
+        self._job = job
+        self._journal = journal
+        self._out = out
+        self._engine = engine
+        self._described = {**described, "plan": job.plan()}
+        self._watch = watch
+        self._halt = halt
+        self._concurrency = limits.concurrency
+        self._progress = RunProgress(len(job))
+        self._count()
+        self._progress.before = self._progress.done + self._progress.failed
+        self._tokens = Purse(limits.max_tokens, self._progress.tokens)
+        self._cost = Purse(limits.max_cost, self._progress.cost)
+        self._dealer = Dealer(job, set(journal.game_ids()), journal.begun())
+        self._workers = max(min(engine.workers, limits.concurrency, self._dealer.left), 0)
+        self._active: set[str] = set()  # the shards of the workers that play
+        self._kept: set[str] = set()  # the shards from which something came
+        self._any_died = False
+        self._error: LiescopeError | None = None
+        self._shown_at = 0.0
+
+    def _count(self) -> None:
+        """Count everything that the journal holds."""
+        base = RunProgress(self._progress.planned, calls=self._progress.calls, unrated=self._progress.unrated)
+        for game in self._journal.records():
+            base.add(game)
+        base.tokens, base.cost = self._journal.spent()
+        self._tally = Tally(base)
+        self._tally.sum(self._progress)
+
+    async def run(self) -> RunProgress:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for place in range(self._workers):
+                    group.create_task(self._keep_going(place))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            self._show()
+        if self._error is not None:
+            raise self._error
+        if self._any_died:  # what a worker kept and did not tell is in the journal alone
+            hosts = self._progress.activity.hosts
+            self._count()
+            self._progress.activity.hosts = hosts
+        self._progress.kinds, self._progress.endpoints = self._journal.spent_by_kind(), self._journal.endpoint_facts()
+        return self._progress
+
+    async def _keep_going(self, place: int) -> None:
+        """One worker after the other in this place, until one has ended by itself."""
+        shard, deaths = uuid4().hex[:12], 0
+        concurrency = self._concurrency // self._workers + (place < self._concurrency % self._workers)
+        chains = self._dealer.first(shard, concurrency, self._workers - place)
+        while True:
+            try:
+                await self._work(shard, chains, concurrency)
+            except WorkerDied as error:
+                self._any_died = True
+                self._leave(shard)
+                deaths = 0 if shard in self._kept else deaths + 1
+                if deaths >= FRUITLESS_DEATHS:
+                    raise UsageError(
+                        f"{deaths} workers in a row died before they had kept anything, the last because of: {error}; "
+                        "fix the cause and run the same command again"
+                    ) from None
+                if self._halt.error is not None:
+                    return
+                dead, shard = shard, uuid4().hex[:12]
+                chains = self._dealer.take_over(dead, shard, set(self._journal.game_ids()))
+            else:
+                self._leave(shard)
+                return
+
+    async def _work(self, shard: str, chains: Sequence[Chain], concurrency: int) -> None:
+        """One worker from its start to its end. Raises WorkerDied."""
+        folder = self._out / SHARDS / shard
+        self._active.add(shard)
+        worker = await self._engine.start(self._config(shard, chains, concurrency), folder)
+        try:
+            await self._talk(shard, worker)
+        except BaseException:
+            await worker.close(kill=True)
+            if folder.exists():
+                merge_shard(self._journal, self._out, folder)
+            raise
+        await worker.close()
+        drop(folder)
+
+    def _config(self, shard: str, chains: Sequence[Chain], concurrency: int) -> dict[str, Any]:
+        begun = self._journal.begun()
+        ids = (self._job.planned(number).game_id for chain in chains for number in chain)
+        facts = [(asdict(one),) for one in self._journal.endpoint_facts()]
+        return {
+            **self._described,
+            "limits": {**self._described["limits"], "concurrency": concurrency},
+            "chains": chains,
+            "final": self._dealer.exhausted,
+            "pieces": [self._journal.replies_of(one for one in ids if one in begun), (ENDPOINTS, facts)],
+            "books": read_books(self._out),
+            "allowance": self._allowance(shard, 0, 0.0),
+        }
+
+    async def _talk(self, shard: str, worker: Worker) -> None:
+        taken, orders = 0, dict[str, Any]()
+        while True:
+            news = await worker.exchange(orders)
+            self._keep(shard, news)
+            if news["end"] is not None:
+                self._ended(news["end"])
+                return
+            orders = {"allowance": self._allowance(shard, *news["spent"])}
+            if self._halt.error is not None:
+                orders |= {"halt": describe_error(self._halt.error)}
+            else:
+                orders["chains"] = self._dealer.more(shard, news["taken"], taken, len(self._active))
+                orders["final"] = self._dealer.exhausted
+            taken = news["taken"]
+
+    def _keep(self, shard: str, news: dict[str, Any]) -> None:
+        """Take what a worker has kept into the run: books first, which may be ahead of the replies but not behind."""
+        if news["pieces"]:
+            self._kept.add(shard)
+        keep_books(self._out, news["books"])
+        self._journal.absorb(shard, news["pieces"])
+        self._tally.take(shard, news["progress"])
+        now = time.monotonic()
+        if now - self._shown_at >= _SHOW_EVERY:
+            self._shown_at = now
+            self._show()
+
+    def _ended(self, end: dict[str, Any]) -> None:
+        """How a worker ended. A used-up allowance ends this worker alone: others may have something left of theirs."""
+        if "died" in end:
+            raise WorkerDied(end["died"])
+        if "error" in end:
+            self._error = self._error or make_error(end["error"])
+            self._halt.set(make_pause(end["error"]))
+        elif end["stop"] is not None:
+            stop = make_error(end["stop"])
+            if self._progress.stop is None or isinstance(self._progress.stop, BudgetSpent):
+                self._progress.stop = stop
+            if not isinstance(stop, BudgetSpent):
+                self._halt.set(make_pause(end["stop"]))
+
+    def _allowance(self, shard: str, tokens: int, cost: float) -> tuple[float | None, float | None]:
+        active = len(self._active)
+        return self._tokens.allow(shard, tokens, active), self._cost.allow(shard, cost, active)
+
+    def _leave(self, shard: str) -> None:
+        self._active.discard(shard)
+        self._tokens.close(shard)
+        self._cost.close(shard)
+        self._tally.ended(shard)
+
+    def _show(self) -> None:
+        self._tally.sum(self._progress)
+        if self._watch is not None:
+            self._watch(self._progress)

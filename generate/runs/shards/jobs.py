@@ -1,0 +1,78 @@
+"""A job as plain data, from which a worker makes it again, and errors as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from liescope.common import errors
+from liescope.common.errors import LiescopeError, RunPaused, UsageError
+from liescope.games.judging import JudgeSpec
+from liescope.generate.players.prompts.render import template_sources
+from liescope.generate.runs.job import Job
+from liescope.generate.runs.judging import JudgingJob
+from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.playing import Playing
+
+_LIMITS = TypeAdapter(Limits)
+_OWN_PROMPTS = "prompts"  # the folder of a shard with the templates that came with its job
+
+
+def describe_job(job: Job[Any]) -> dict[str, Any]:
+    """Raises UsageError for a job that only this process can do."""
+    if isinstance(job, Playing):
+        return {"play": job.plan()}
+    if isinstance(job, JudgingJob):
+        return {"label": job.described()}
+    raise UsageError("this run cannot be shared by workers; leave --workers out")
+
+
+def make_job(data: dict[str, Any], shard: Path, prompts: str) -> Job[Any]:
+    """The job again, in a shard's folder."""
+    if "play" in data:
+        return Playing(Plan.model_validate(data["play"]), shard)
+    told = data["label"]
+    return JudgingJob(Path(told["source"]), told["judge"], JudgeSpec(**told["spec"]), prompts)
+
+
+def describe_limits(limits: Limits, game: str) -> dict[str, Any]:
+    """The limits, with a folder's prompt templates in full."""
+    data: dict[str, Any] = _LIMITS.dump_python(limits, mode="json")
+    own = Path(limits.prompts).is_dir()
+    return {**data, "templates": template_sources(limits.prompts, game) if own else None}
+
+
+def make_limits(data: dict[str, Any], shard: Path) -> Limits:
+    """The limits again; templates are written into the shard's folder."""
+    templates = data.pop("templates")
+    limits: Limits = _LIMITS.validate_python(data)
+    if templates is None:
+        return limits
+    folder = shard / _OWN_PROMPTS
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, source in templates.items():
+        (folder / Path(name).name).write_text(source, encoding="utf-8")
+    return replace(limits, prompts=str(folder))
+
+
+def describe_error(error: LiescopeError) -> list[str]:
+    return [type(error).__name__, str(error)]
+
+
+def make_error(data: list[str]) -> LiescopeError:
+    """The error again; one that takes more than a message becomes a plain UsageError."""
+    kind, words = data
+    found = getattr(errors, kind, None)
+    if isinstance(found, type) and issubclass(found, LiescopeError) and "__init__" not in vars(found):
+        return found(words)
+    return UsageError(words)
+
+
+def make_pause(data: list[str]) -> RunPaused:
+    """The reason why a run is ending."""
+    error = make_error(data)
+    return error if isinstance(error, RunPaused) else RunPaused(str(error))

@@ -1,0 +1,63 @@
+"""Shards that a run left behind when it was killed: they are merged before anything else is played."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from liescope.common.errors import UsageError
+from liescope.common.folders import take_lock
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.shards.absorb import ENDPOINTS
+from liescope.generate.runs.shards.books import keep_books, read_books
+
+SHARDS = "shards"  # the folder of the shards in a run's folder
+_WAIT = 20.0  # seconds that a worker without a run may take to end
+
+
+async def merge_leftovers(journal: Journal, run: Path) -> int:
+    """Merge every shard in a run's folder and delete it; returns their number.
+
+    A worker whose run was killed finishes its requests first. Raises UsageError if one does not end, BadData for a
+    damaged shard.
+    """
+    folders = sorted(path for path in (run / SHARDS).glob("*") if path.is_dir())
+    for folder in folders:
+        await _wait_for(folder)
+        merge_shard(journal, run, folder)
+    return len(folders)
+
+
+def merge_shard(journal: Journal, run: Path, folder: Path) -> None:
+    """Take everything in a shard that nobody writes to, and delete it."""
+    if (folder / PLAN_FILE).exists():
+        with Journal.open(folder) as shard:
+            pieces = [*shard.everything(), (ENDPOINTS, [(asdict(facts),) for facts in shard.endpoint_facts()])]
+        keep_books(run, read_books(folder))
+        journal.absorb(folder.name, pieces)
+    drop(folder)
+
+
+def drop(folder: Path) -> None:
+    """Delete a shard, and the folder of the shards if it was the last."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.parent.is_dir() and not any(folder.parent.iterdir()):
+        folder.parent.rmdir()
+
+
+async def _wait_for(folder: Path) -> None:
+    until = time.monotonic() + _WAIT
+    while True:
+        try:
+            os.close(take_lock(folder))
+        except UsageError:
+            if time.monotonic() > until:
+                raise
+            await asyncio.sleep(0.1)
+        else:
+            return
