@@ -23,15 +23,6 @@ from liescope.generate.runs.journal import Journal
 
 ROOT = Path(__file__).parents[2]
 KINDS = ["500", "503", "cut body", "malformed JSON", "empty body", "reset", "429 with Retry-After"]
-    "500",
-    "503",
-    "cut body",
-    "malformed JSON",
-    "empty body",
-    "reset",
-    "wrong content type",
-    "429 with Retry-After",
-]
 PLAN = {"share": 0.1, "strange": 0.1, "kinds": KINDS, "latency": 0.01}
 LONGEST = 3600.0  # seconds for one run
 

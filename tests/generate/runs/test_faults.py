@@ -16,7 +16,7 @@ import pytest
 from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
-from tests.generate.runs.fault_server import STRANGE, TRANSIENT
+from tests.generate.runs.fault_server import TRANSIENT
 
 ROOT = Path(__file__).parents[3]
 Serve = Callable[..., "Server"]
@@ -35,6 +35,10 @@ class Server:
     def player(self) -> str:
         return f"openai:stub@http://127.0.0.1:{self.port}/v1"
 
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
     def counts(self) -> dict[str, Any]:
         with urlopen(f"http://127.0.0.1:{self.port}/counts", timeout=10) as answer:
             counts: dict[str, Any] = json.load(answer)
@@ -51,8 +55,7 @@ def serve() -> Iterator[Serve]:
 
     yield start
     for server in running:
-        server.process.kill()
-        server.process.wait()
+        server.close()
 
 
 def calls(folder: Path) -> list[dict[str, Any]]:
@@ -65,21 +68,13 @@ def test_with_trouble_at_three_requests_in_ten_every_game_ends_and_every_answer_
 ) -> None:
     server = serve(share=0.3, strange=0.1)
     out = tmp_path / "run"
-    result = play(
-        "mini-mafia",
-        out=out,
-        players=[server.player],
-        design="self",
-        games=50,
-        assess=True,
-        timeout=0.5,
-        concurrency=64,
-    )
+    options = {"design": "self", "games": 16, "assess": True, "assess_share": 0.3, "timeout": 0.5}
+    result = play("mini-mafia", out=out, players=[server.player], **options)
     counts = server.counts()
     assert set(TRANSIENT) <= set(counts["done"])
     assert result.tally.stop is None
-    assert result.tally.done + result.tally.failed == 40
-    assert result.tally.done == 40, result.tally.failures
+    assert result.tally.done + result.tally.failed == 16
+    assert result.tally.done == 16, result.tally.failures
     made = calls(out)
     paid = [call for call in made if call["completion_tokens"] is not None]
     assert len(paid) == counts["paid"]
@@ -93,9 +88,8 @@ def test_a_strange_answer_is_marked_in_the_event_and_in_the_call(serve: Serve, t
     out = tmp_path / "run"
     result = play("mini-mafia", out=out, players=[server.player], design="self", games=12, timeout=5)
     assert result.complete
-    problems = {call["problem"] for call in calls(out)}
-    for part in ("empty message", "cut off at the token limit", "refused by the model"):
-        assert any(part in problem for problem in problems), problems
+    said = {text for call in calls(out) for text in (call["problem"], *call["notes"])}
+    assert {"empty message", "refused by the model", "cut off at the token limit"} <= said
     with Journal.open(out) as journal:
         for game in journal.records():
             for event in game.events:
@@ -103,4 +97,3 @@ def test_a_strange_answer_is_marked_in_the_event_and_in_the_call(serve: Serve, t
                     assert "\x1b" not in event.text
                     assert len(event.text) <= 200
                 assert event.kind is not EventKind.SILENCE or event.fallback or event.text == ""
-    assert len(STRANGE) == 8
