@@ -68,7 +68,7 @@ def statement_rows(
         )
         for position, event in enumerate(_statements(record).values(), 1)
     )
-    return tuple(with_transcripts(statements)) if transcript else statements
+    return tuple(_with_transcripts(statements)) if transcript else statements
 
 
 def _statements(record: GameRecord) -> dict[int, Event]:
@@ -125,7 +125,7 @@ def _statement(
     )
 
 
-def with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementRow]:
+def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementRow]:
     """The statements, each with the earlier ones that all who heard it had heard, one per line."""
     said: list[Heard[str]] = []
     for row in statements:

@@ -46,7 +46,7 @@ def _body(kind: type[Exporter], facts: Mapping[str, Any]) -> Iterator[str]:
         chosen = ", ".join(f"{name} = {markdown(str(value))}" for name, value in facts["options"].items())
         yield from ("", f"Options: {chosen}.")
     if facts["left_out"]:
-        yield from ("", "Statements that were left out:", "")
+        yield from ("", "Left out:", "")
         yield from (f"- {count:,}: {markdown(reason)}" for reason, count in facts["left_out"].items())
     yield from ("", "## Limits", "", kind.limits, "", "## Whose words these are", "")
     for one in facts["licences"]:

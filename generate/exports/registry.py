@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from liescope.common.errors import UnknownName
 from liescope.generate.exports.inspect_log import InspectExporter
+from liescope.generate.exports.kto import KtoExporter
+from liescope.generate.exports.pairs import PairsExporter
 from liescope.generate.exports.protocol import Exporter
+from liescope.generate.exports.sharegpt import SharegptExporter
+from liescope.generate.exports.verifiers import VerifiersExporter
 
 EXPORTERS: dict[str, type[Exporter]] = {
     exporter.format: exporter
     for exporter in (  # one line for each
         InspectExporter,
+        PairsExporter,
+        KtoExporter,
+        VerifiersExporter,
+        SharegptExporter,
     )
 }
 

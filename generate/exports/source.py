@@ -21,7 +21,6 @@ from liescope.generate.corpus.splits import split_game
 from liescope.generate.corpus.terms import NOT_SAID
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.terms import plan_terms
-from liescope.labeling.label import with_transcripts
 from liescope.labeling.tables import game_tables
 
 _AT_ONCE = 4096  # rows of a corpus that are in memory at the same time
@@ -29,9 +28,7 @@ _AT_ONCE = 4096  # rows of a corpus that are in memory at the same time
 
 @dataclass(frozen=True, slots=True)
 class SourceGame:
-    """One game with its labels. statements: with what was said before each; record: of a run's game, None in a corpus,
-    which holds neither prompts nor replies.
-    """
+    """One game with its labels. record: of a run's game, None in a corpus, which holds neither prompts nor replies."""
 
     row: GameRow
     statements: tuple[StatementRow, ...]
@@ -59,7 +56,7 @@ class GamesSource:
         terms, found = plan_terms(journal.plan), Counter[tuple[str, Terms]]()
         for record in journal.records():
             rows: dict[str, list[Any]] = {"games": [], "statements": []}
-            for table, row in game_tables(record, journal.name, transcript=True, only=rows):
+            for table, row in game_tables(record, journal.name, only=rows):
                 rows[table].append(row)
             (game,) = rows["games"]
             origin = game.origin
@@ -74,7 +71,7 @@ class GamesSource:
             for game in _rows(self.folder, "games", split):
                 statements: tuple[StatementRow, ...] = ()
                 if waiting is not None and waiting[0] == game["game_id"]:
-                    statements = tuple(with_transcripts(StatementRow(**_typed(row)) for row in waiting[1]))
+                    statements = tuple(StatementRow(**_typed(row)) for row in waiting[1])
                     waiting = next(said, None)
                 seats = tuple(SeatRow(**seat) for seat in game["seats"])
                 yield SourceGame(GameRow(**_typed(game) | {"seats": seats}), statements, split)

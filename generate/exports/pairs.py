@@ -1,0 +1,83 @@
+"""Preference pairs: an honest and a deceptive statement of the same seat at the same moment, from forked games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+from liescope.generate.exports.protocol import Tally, json_line
+from liescope.generate.exports.rows import ClaimExporter, Row, facts_of
+from liescope.generate.exports.source import SourceGame
+from liescope.generate.exports.speech import Speeches, Turn
+
+_FACTS = ("game", "speaker", "speaker_role", "source", "origin", "prompt_origin")  # common to both of a pair
+
+
+@dataclass(slots=True)
+class _Moment:
+    """Replies to one prompt that wait for one of the other kind; texts: all replies so far, to take each once."""
+
+    split: str
+    waiting: dict[bool, list[tuple[Turn, dict[str, Any]]]] = field(default_factory=lambda: {True: [], False: []})
+    texts: set[str] = field(default_factory=set)
+
+
+class PairsExporter(ClaimExporter):
+    """One row for each two continuations of a moment in which the same seat says something honest and a lie."""
+
+    format: ClassVar[str] = "preference"
+    writes: ClassVar[str] = "TRL's preference pairs from forked games (prompt, chosen, rejected)"
+    about: ClassVar[str] = (
+        "TRL's conversational preference format with an explicit prompt, for `DPOTrainer` and `RewardTrainer`: one row "
+        "for each pair of an honest and a deceptive statement that the same seat made at the same moment, to the same "
+        "prompt, in two continuations of one game. `chosen` is of the preferred kind. Every statement is in one pair "
+        "at most."
+    )
+    hint: ClassVar[str] = (
+        "Pairs need forked games, in which one seat speaks again at the same moment; make some with: liescope fork "
+        "runs/NAME GAME STEP --player PLAYER --times 20 --out runs/FORKED. For other games use --to kto."
+    )
+    needs_run: ClassVar[bool] = True
+
+    def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
+        moments: dict[bytes, _Moment] = {}
+        for speech, wanted in self.checked(speeches, games, tally):
+            record, asked = speech.game.record, speech.asked
+            fork = None if record is None else cast(Mapping[str, Any], record.meta).get("fork")
+            if fork is None or asked is None:
+                tally.left_out["not of a forked game"] += 1
+                continue
+            if asked.ask.step != fork["step"]:
+                tally.left_out["not at the step that was forked"] += 1
+                continue
+            turn = speeches.turn(speech)
+            place = {"run": fork["run"], "game": fork["game"], "step": fork["step"], "seat": asked.ask.seat}
+            moment = moments.setdefault(json_line({**place, "prompt": turn.prompt}), _Moment(speech.game.split))
+            if turn.completion in moment.texts:
+                tally.left_out["the same reply as in another continuation"] += 1
+                continue
+            moment.texts.add(turn.completion)
+            one = turn, facts_of(speech, turn)
+            if others := moment.waiting[not wanted]:
+                yield moment.split, _pair(*((one, others.pop(0)) if wanted else (others.pop(0), one)))
+            else:
+                moment.waiting[wanted].append(one)
+        for moment in moments.values():
+            for waiting in moment.waiting.values():
+                if waiting:
+                    tally.left_out["no continuation says the opposite"] += len(waiting)
+
+
+def _pair(wanted: tuple[Turn, dict[str, Any]], other: tuple[Turn, dict[str, Any]]) -> dict[str, Any]:
+    (chosen, better), (rejected, worse) = wanted, other
+    return {
+        "prompt": chosen.prompt,
+        "chosen": [{"role": "assistant", "content": chosen.completion}],
+        "rejected": [{"role": "assistant", "content": rejected.completion}],
+        "chosen_id": better["statement_id"],
+        "rejected_id": worse["statement_id"],
+        **{name: better[name] for name in _FACTS},
+        "chosen_model": better["speaker_model"],
+        "rejected_model": worse["speaker_model"],
+    }

@@ -1,0 +1,40 @@
+"""Rewarded rollouts in the layout of verifiers: prompt, completion, reward, info."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from liescope.generate.exports.protocol import Tally
+from liescope.generate.exports.rows import ClaimExporter, Row, facts_of
+from liescope.generate.exports.source import SourceGame
+from liescope.generate.exports.speech import Speeches
+
+
+class VerifiersExporter(ClaimExporter):
+    """One rollout for each statement with a checked claim."""
+
+    format: ClassVar[str] = "verifiers"
+    writes: ClassVar[str] = "rollouts with rewards from checked claims, as verifiers saves them"
+    about: ClassVar[str] = (
+        "Rollouts as the classic environments of verifiers save them: one row for each statement with a checked claim. "
+        "`prompt` is what the speaker was shown, `completion` its reply, `reward` 1 if the statement is of the "
+        "preferred kind and 0 if not, `info` what is known of the statement. As the dataset of an environment the "
+        "rows give the prompts; the reward is that of the recorded reply, and new replies need a rubric of their own."
+    )
+
+    def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
+        for number, (speech, wanted) in enumerate(self.checked(speeches, games, tally)):
+            turn = speeches.turn(speech)
+            yield (
+                speech.game.split,
+                {
+                    "example_id": number,
+                    "prompt": turn.prompt,
+                    "completion": [{"role": "assistant", "content": turn.completion}],
+                    "answer": "",
+                    "task": speech.said.game,
+                    "reward": float(wanted),
+                    "info": facts_of(speech, turn),
+                },
+            )

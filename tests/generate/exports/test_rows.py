@@ -1,0 +1,179 @@
+"""Training data: made of checked claims alone, in the split of its game, and read by the packages it is made for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liescope.common.errors import UsageError
+from liescope.data_cards.tables import StatementRow
+from liescope.generate.corpus.splits import split_of
+from liescope.generate.exports import export
+from liescope.generate.importers import import_games
+from liescope.generate.runs.call_prompt import prompt_of_call
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.label import label_game
+
+
+def rows(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in sorted(folder.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").split("\n")[:-1]:
+            yield file.stem, json.loads(line)
+
+
+def labelled(run: Path) -> dict[str, StatementRow]:
+    with Journal.open(run) as journal:
+        return {row.statement_id: row for game in journal.records() for row in label_game(game).statements}
+
+
+@pytest.mark.parametrize("prefer", ["honest", "deceptive"])
+def test_the_direction_is_the_users_and_what_was_not_checked_is_left_out_and_counted(
+    scripted: Path, tmp_path: Path, prefer: str
+) -> None:
+    result = export(scripted, to="kto", out=tmp_path / "kto", prefer=prefer)
+    said = labelled(scripted)
+    found = {row["statement_id"]: row["label"] for _, row in rows(tmp_path / "kto")}
+    assert found == {
+        name: row.label_claim is (prefer == "deceptive") for name, row in said.items() if row.label_claim is not None
+    }
+    assert {True, False} == set(found.values())
+    assert sum(result.left_out.values()) == len(said) - len(found) > 0
+    assert f"prefer = {prefer}" in (tmp_path / "kto" / "README.md").read_text()
+
+
+def test_no_other_direction_is_known(scripted: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--prefer"):
+        export(scripted, to="kto", out=tmp_path / "kto", prefer="both")
+
+
+def test_a_prompt_is_what_the_speaker_was_sent_and_a_completion_its_whole_reply(asked: Path, tmp_path: Path) -> None:
+    export(asked, to="verifiers", out=tmp_path / "out")
+    found = {row["info"]["statement_id"]: row for _, row in rows(tmp_path / "out")}
+    made = set()
+    with Journal.open(asked) as journal:
+        for game in journal.records():
+            replies = [call for call in journal.calls(game.game_id) if call["kind"] == "speak" and not call["problem"]]
+            for call, said in zip(replies, label_game(game).statements, strict=True):
+                if said.label_claim is None:
+                    continue
+                row, prompt = (
+                    found[said.statement_id],
+                    prompt_of_call(journal, game.game_id, call["step"], call["seat"]),
+                )
+                made.add(said.statement_id)
+                assert row["info"]["prompt_origin"] == prompt.origin == "as it was sent"
+                assert "\n\n".join(message["content"] for message in row["prompt"]) == prompt.text
+                assert row["completion"] == [{"role": "assistant", "content": call["raw"]}]
+                assert row["reward"] == float(not said.label_claim)
+    assert made == found.keys() != set()
+
+
+@pytest.mark.parametrize("to", ["kto", "verifiers", "sharegpt"])
+def test_a_game_stays_in_its_split_and_datasets_opens_every_row(scripted: Path, tmp_path: Path, to: str) -> None:
+    from datasets import load_dataset
+
+    result = export(scripted, to=to, out=tmp_path / f"{to}-of-scripts")
+    opened = load_dataset(str(result.folder), cache_dir=str(tmp_path / "cache"))
+    assert {split: part.num_rows for split, part in opened.items()} == result.rows
+    for split, row in rows(result.folder):
+        game_id = row.get("game_id") or row["info"]["game_id"]
+        assert split == split_of(game_id)
+    (split, row), *_ = rows(result.folder)
+    assert opened[split][0] == row
+
+
+def test_what_was_said_is_the_same_from_a_corpus_though_the_prompts_are_not(
+    scripted: Path, corpus: Path, tmp_path: Path
+) -> None:
+    found = {}
+    for source in (scripted, corpus):
+        export(source, to="kto", out=tmp_path / "out")
+        found[source] = {row["statement_id"]: row for _, row in rows(tmp_path / "out")}
+    assert found[scripted].keys() == found[corpus].keys()
+    for name, row in found[scripted].items():
+        other = found[corpus][name]
+        assert (row["label"], row["statement"]) == (other["label"], other["statement"])
+        assert (row["prompt_origin"], other["prompt_origin"]) == ("rendered again", "made from the transcript")
+
+
+def test_a_transcript_is_a_seats_words_in_order_and_tells_it_only_what_others_said(asked: Path, tmp_path: Path) -> None:
+    export(asked, to="sharegpt", out=tmp_path / "out")
+    said = labelled(asked)
+    for _, row in rows(tmp_path / "out"):
+        turns = row["conversations"]
+        assert [turn["from"] for turn in turns] == ["system", *["human", "gpt"] * (len(turns) // 2)]
+        assert [turn["value"] for turn in turns if turn["from"] == "gpt"] == [
+            said[name].text for name in row["statement_ids"]
+        ]
+        assert f"You are {row['seat']}, the {row['role']}." in turns[0]["value"]
+        shown = "\n".join(turn["value"] for turn in turns if turn["from"] == "human")
+        assert f'{row["seat"]}: "' not in shown
+        assert 'You: "' not in shown
+
+
+def test_words_that_may_not_be_passed_on_keep_their_terms(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(
+        "".join(
+            json.dumps({"game_id": f"g{game}", "speaker": name, "text": f"I am {name} \u2028 = {game}", "role": role})
+            + "\n"
+            for game in range(8)
+            for name, role in (("Ann", "liar"), ("Ben", "guest"))
+        )
+    )
+    run = import_games("jsonl", tmp_path / "chat.jsonl", out=tmp_path / "run").run
+    result = export(run, to="sharegpt", out=tmp_path / "out")
+    (licence,) = result.licences
+    assert (licence["name"], licence["terms"]["redistributable"]) == ("jsonl", False)
+    assert "Not to be passed on" in (tmp_path / "out" / "README.md").read_text()
+    assert all(row["origin"] == "jsonl" for _, row in rows(tmp_path / "out"))
+    with pytest.raises(UsageError, match="no label_claim"):
+        export(run, to="kto", out=tmp_path / "kto")
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    """A tokenizer of single characters with ChatML's template."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    template = (
+        "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}<|end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="?", chat_template=template)
+
+
+needs_trl = pytest.mark.skipif(not find_spec("trl"), reason="TRL is not installed: pip install trl")
+
+
+@needs_trl
+@pytest.mark.parametrize("to", ["kto", "verifiers"])
+def test_trl_takes_the_rows_for_conversations_and_templates_them(
+    asked: Path, tmp_path: Path, tokenizer: Any, to: str
+) -> None:
+    from trl.data_utils import apply_chat_template, is_conversational
+
+    export(asked, to=to, out=tmp_path / "out")
+    for _, row in rows(tmp_path / "out"):
+        assert is_conversational(row)
+        text = apply_chat_template({name: row[name] for name in ("prompt", "completion")}, tokenizer)
+        assert text["prompt"].endswith("<|assistant|>")
+        assert text["completion"] == f"{row['completion'][0]['content']}<|end|>"
+
+
+@needs_trl
+def test_trl_turns_transcripts_into_messages(scripted: Path, tmp_path: Path) -> None:
+    from trl.data_utils import is_conversational_from_value, maybe_convert_to_chatml
+
+    export(scripted, to="sharegpt", out=tmp_path / "out")
+    _, row = next(rows(tmp_path / "out"))
+    words = [turn["value"] for turn in row["conversations"]]
+    assert is_conversational_from_value(row)
+    assert [message["content"] for message in maybe_convert_to_chatml(row)["messages"]] == words
