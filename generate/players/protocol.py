@@ -49,19 +49,29 @@ class Attempt:
         return 0 if self.via == VIA_CACHE else (self.prompt_tokens or 0) + (self.completion_tokens or 0)
 
 
+PREFLIGHT = "preflight"
+"""Stands for the game in attempts that were made before the first game."""
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointFacts:
     """What a run found out about one model at one endpoint, stored in run.json so that a resumed run need not ask
     again.
 
     host: host and port, never a whole address; json: the strongest of "schema", "object" and "none" that it accepts,
-    None while unknown; served_models: the names it gave for the model in its answers.
+    None while unknown; served_models: the names it gave for the model in its answers. From the question before the
+    first game, None where it told nothing: logprobs: whether it gives log-probabilities; reasoning: whether reasoning
+    comes apart from the answer; context: tokens that fit into its context; latency_ms: of its answer.
     """
 
     host: str
     model: str
     json: str | None = None
     served_models: tuple[str, ...] = ()
+    logprobs: bool | None = None
+    reasoning: bool | None = None
+    context: int | None = None
+    latency_ms: float | None = None
 
     def __post_init__(self) -> None:
         if any(sign in self.host for sign in "@/?"):
@@ -71,13 +81,16 @@ class EndpointFacts:
 class Player(Protocol):
     """Answers asks from a seat's own view. One object serves every game and seat that its spec string plays.
 
-    model: the name shown in tables and in the corpus. `answer` raises PlayerFailed if this ask cannot be answered, and
-    RunPaused if the whole run has to stop for now (budget, endpoint, Ctrl-C); an unusable reply is a Reply with
-    `problem` set.
+    model: the name shown in tables and in the corpus. `prepare` is called before the first game, so that what cannot
+    work fails there: it raises RunPaused or UsageError; a player that asks nobody has nothing to do in it. `answer`
+    raises PlayerFailed if this ask cannot be answered, and RunPaused if the whole run has to stop for now (budget,
+    endpoint, Ctrl-C); an unusable reply is a Reply with `problem` set.
     """
 
     model: str
     source: Source
+
+    async def prepare(self) -> None: ...
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply: ...
 

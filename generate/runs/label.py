@@ -36,6 +36,7 @@ def label(
     price: Sequence[str] = (),
     currency: str = "USD",
     allow_key: Sequence[str] = (),
+    preflight: bool = True,
     cache: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
@@ -77,6 +78,7 @@ def label(
         "price": price,
         "currency": currency,
         "allow_key": allow_key,
+        "preflight": preflight,
         "cache": cache,
         "log": log,
     }

@@ -28,8 +28,8 @@ class Limits:
     seconds for one request; give_up_after: seconds without an answer from an endpoint after which the run pauses;
     budgets cover everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name;
     prompts: where the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not
-    known as theirs, as `VARIABLE@HOST`; cache: the folder of the reply cache, None for none; log: a file that gets a
-    line for everything that happens.
+    known as theirs, as `VARIABLE@HOST`; preflight: whether each model is asked one small question before the first
+    game; cache: the folder of the reply cache, None for none; log: a file that gets a line for everything that happens.
     """
 
     concurrency: int = MOST_REQUESTS
@@ -41,6 +41,7 @@ class Limits:
     give_up_after: float = 1800.0
     currency: str = "USD"
     allowed_keys: tuple[str, ...] = ()
+    preflight: bool = True
     cache: Path | None = None
     log: Path | None = None
 
@@ -69,6 +70,7 @@ class LimitOptions(TypedDict, total=False):
     price: Sequence[str]
     currency: str
     allow_key: Sequence[str]
+    preflight: bool
     cache: str | os.PathLike[str] | None
     log: str | os.PathLike[str] | None
 
@@ -82,6 +84,7 @@ _DEFAULTS: LimitOptions = {
     "price": (),
     "currency": "USD",
     "allow_key": (),
+    "preflight": True,
     "cache": None,
     "log": None,
 }
@@ -116,6 +119,7 @@ def limits_of(*, prompts: str, **options: Unpack[LimitOptions]) -> Limits:
         give_up_after=read_span(given["give_up_after"], "--give-up-after"),
         currency=currency,
         allowed_keys=tuple(given["allow_key"]),
+        preflight=given["preflight"],
         cache=_path(given["cache"]),
         log=_path(given["log"]),
     )

@@ -25,6 +25,7 @@ LIMIT_OPTIONS = (
     DeclaredOption("price", list[str], "Price of a million tokens: MODEL=IN,OUT or MODEL=IN,OUT,CACHED.", LIMITS),
     DeclaredOption("currency", str, "Currency of the prices. [default: USD]", LIMITS),
     DeclaredOption("allow_key", list[str], "Let a key go to a host that is not its own: VARIABLE@HOST.", LIMITS),
+    DeclaredOption("preflight", bool, "Ask each model one small question before the first game. [default: on]", LIMITS),
     DeclaredOption(
         "cache",
         str,

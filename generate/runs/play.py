@@ -46,6 +46,7 @@ def play(
     price: Sequence[str] = (),
     currency: str = "USD",
     allow_key: Sequence[str] = (),
+    preflight: bool = True,
     cache: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
@@ -60,18 +61,19 @@ def play(
     design, background, cells (a CSV file instead of a design), roles: who plays what, see
     `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design,
     otherwise off. prompts: the name of a set, or a folder of templates; a run resumes with the version of the set that
-    it started with. concurrency: the most requests under way at one endpoint (how many it takes is found out),
-    and the most games for each endpoint. timeout: seconds for one request.
-    give_up_after: how long to wait for an endpoint that does not answer ("90s", "10m", "2h", or seconds) before the run
-    pauses. max_tokens, max_cost: the budget of the whole run; a cost needs prices, given as
-    "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`. allow_key: "VARIABLE@HOST", lets a key go to a
-    host not known as its own. cache: a folder that keeps every reply, so that a second run of the same games costs
+    it started with. concurrency: the most requests under way at one endpoint (how many it takes is found out), and the
+    most games for each endpoint. timeout: seconds for one request. give_up_after: how long to wait for an endpoint that
+    does not answer ("90s", "10m", "2h", or seconds) before the run pauses. max_tokens, max_cost: the budget of the
+    whole run; a cost needs prices, given as "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`.
+    allow_key: "VARIABLE@HOST", lets a key go to a host not known as its own. preflight: ask each model one small
+    question before the first game. cache: a folder that keeps every reply, so that a second run of the same games costs
     nothing (`liescope.generate.players.reply_cache`). log: a file that gets a line of JSON for everything that happens.
     retry_failed: try failed games again. workers: processes that share the work, for when one core is full; the run is
     the same. table: the game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
 
-    Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan.
-    Whatever stops a run early (a spent budget, a series of failures) is in the result's `tally.stop`.
+    Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan,
+    EndpointRefused or EndpointSilent for a model that cannot be asked at the start. Whatever stops a run early (a spent
+    budget, a series of failures) is in the result's `tally.stop`.
     """
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
@@ -86,6 +88,7 @@ def play(
         "price": price,
         "currency": currency,
         "allow_key": allow_key,
+        "preflight": preflight,
         "cache": cache,
         "log": log,
     }

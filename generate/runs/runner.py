@@ -18,7 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic
 
-from liescope.common.errors import BadData, EndpointSilent, LiescopeError, PlayerFailed, RunPaused, UsageError
+from liescope.common.errors import (
+    BadData,
+    EndpointSilent,
+    LiescopeError,
+    PlayerFailed,
+    RunPaused,
+    UsageError,
+)
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
@@ -37,6 +44,7 @@ from liescope.generate.runs.journal_reader import KindSpent
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.preparing import Early, is_left, prepare
 from liescope.generate.runs.run_log import RunLog, open_log
 from liescope.generate.runs.shards.leftovers import merge_leftovers
 
@@ -140,9 +148,11 @@ async def run(
     the run early when set; requests under way still finish and are kept. feed: called with all that is kept, as it is
     kept; shared: what the players share with this caller.
 
-    Nothing is written before every player is open. Raises PlanChanged if the folder holds a different plan, UsageError
-    for a player that cannot be opened or a folder that cannot be written to, BadData for a damaged journal. Anything
-    that pauses the run (RunPaused), or an unbroken series of failures, ends it early: `RunProgress.stop` says which.
+    Nothing is written before every player is open and, if there is anything left to do, prepared. Raises PlanChanged if
+    the folder holds a different plan, UsageError for a player that cannot be opened or a folder that cannot be written
+    to, EndpointRefused or EndpointSilent for a player that cannot be prepared, BadData for a damaged journal. Anything
+    that pauses the run later (RunPaused), or an unbroken series of failures, ends it early: `RunProgress.stop` says
+    which.
     """
     limits = limits or Limits()
     progress = RunProgress(len(job))
@@ -150,6 +160,7 @@ async def run(
         told = stack.enter_context(open_log(limits.log))
         progress.activity.tell = told.write
         journal: Journal | None = None
+        early = Early()
         if (out / PLAN_FILE).exists():
             journal = stack.enter_context(Journal.open(out, write=True))
             job.check(journal.plan, out)
@@ -164,12 +175,10 @@ async def run(
             if attempt.host:
                 progress.activity.at(attempt.host).count(attempt)
             told.request(attempt)
-            if journal is not None:
-                journal.log_attempt(attempt)
+            (early if journal is None else journal).log_attempt(attempt)
 
         def learn(facts: EndpointFacts) -> None:
-            if journal is not None:
-                journal.record_endpoint(facts)
+            (early if journal is None else journal).record_endpoint(facts)
 
         cache = None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache))
         context = limits.context(
@@ -188,9 +197,12 @@ async def run(
             shared=shared or Shared(),
         )
         players = open_players(job.players, context, stack)
+        if limits.preflight and is_left(job, journal, retry_failed):
+            await prepare(players.values())
         if journal is None:
             journal = stack.enter_context(Journal.create(out, job.plan()))
         journal.feed = feed
+        early.keep(journal)
         journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
         if retry_failed:
             journal.forget_failed()

@@ -67,9 +67,9 @@ def run_job(
 
         try:
             tally = finish(work, progress)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted):
             _say_how_to_resume(out, progress)
-            raise
+            raise KeyboardInterrupt from None
         state(tally, ended=True).write(out)
     if isinstance(tally.stop, Interrupted):
         _say_how_to_resume(out, progress)

@@ -51,6 +51,9 @@ class LocalPlayer:
     def __repr__(self) -> str:
         return f"LocalPlayer({self.model!r})"
 
+    async def prepare(self) -> None:
+        """Its model was loaded when it was opened."""
+
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
         messages = self._messages(ask, view)

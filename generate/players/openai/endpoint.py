@@ -11,7 +11,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Ve
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext, Price
-from liescope.generate.players.reply_cache import request_key
+from liescope.generate.players.reply_cache import ReplyCache, request_key
 
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
 PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
@@ -113,14 +113,19 @@ class Endpoint:
         if cache is None:
             return await self._asked(ask, body, price, made)
         key = request_key(self.base_url, body, self._context.draw(ask.game), ask)
-        completion = find_completion(cache, key)
+        completion = self._kept(cache, key, ask, body, made + 1)
         if completion is None:
             completion = await self._asked(ask, body, price, made)
             keep_completion(cache, key, completion)
-        else:
+        return completion
+
+    def _kept(self, cache: ReplyCache, key: str, ask: Ask, body: Mapping[str, Any], number: int) -> Completion | None:
+        """The answer that was kept, and is logged as such."""
+        completion = find_completion(cache, key)
+        if completion is not None:
             completion = self._without_keys(completion)
             raw = completion.content or completion.refusal
-            self._log(ask, body, made + 1, completion, raw, cost=0.0, via=VIA_CACHE)
+            self._log(ask, body, number, completion, raw, cost=0.0, via=VIA_CACHE)
         return completion
 
     async def _asked(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int) -> Completion:
@@ -142,13 +147,44 @@ class Endpoint:
                 await self._troubled(verdict, own, standing, sent)
             self._activity.retries[_in_short(verdict.problem)] += 1
 
+    async def ask_once(
+        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int, seconds: float
+    ) -> tuple[Verdict, float | None]:
+        """What comes of one request, which is not sent again, and the milliseconds that took: None if the answer had
+        been kept. seconds: for the request.
+
+        Raises RunPaused if the run is ending.
+        """
+        cache = self._context.cache
+        key = request_key(self.base_url, body, ask.game, ask)
+        if cache is not None and (kept := self._kept(cache, key, ask, body, number)) is not None:
+            return kept, None
+        began = time.perf_counter()
+        verdict, sent = await self._attempt(ask, body, price, number, seconds)
+        latency = (time.perf_counter() - began) * 1000
+        if isinstance(verdict, Completion):
+            self._standings.setdefault(str(body.get("model")), Standing()).answered()
+            if cache is not None:
+                keep_completion(cache, key, verdict)
+        elif isinstance(verdict, Trouble) and verdict.limited:
+            self._pace.limited(sent, verdict.asked, verdict.problem, verdict.crowded)
+        return verdict, latency
+
+    async def models(self, seconds: float) -> Response | Trouble:
+        """What it answers when asked for its models, or why nothing came."""
+        return await self._received(self._wire.models(seconds))
+
+    def refused(self, refusal: Refusal) -> EndpointRefused:
+        """The error that says what to do about a refusal of every request."""
+        return EndpointRefused(f"{self.base_url}: {refusal.problem}; {refusal.advice or self._key_advice()}")
+
     async def _refused(self, refusal: Refusal, own: _Own, standing: Standing) -> None:
         """Wait before sending the request again, or raise."""
         own.refusals += 1
         if refusal.scope is Scope.PLAYER:
             standing.refusals += 1
             if standing.answered_at is None or standing.refusals >= PLAYER_TRIES:
-                raise EndpointRefused(f"{self.base_url}: {refusal.problem}; {refusal.advice or self._key_advice()}")
+                raise self.refused(refusal)
         elif own.refusals >= ASK_TRIES:
             raise PlayerFailed(refusal.problem)
         await self._context.halt.sleep(pause(own.refusals, random.random()))
@@ -178,15 +214,15 @@ class Endpoint:
             await self._context.halt.sleep(pause(own.troubles, random.random()))
 
     async def _attempt(
-        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
+        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int, limit: float | None = None
     ) -> tuple[Verdict, Turn]:
-        """Make one request; return its outcome and its turn."""
+        """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout."""
         kind = (body.get("model"), ask.kind)
         characters = sum(len(part["content"]) for part in body["messages"])
         async with self._pace.turn(self._estimate.of(kind, characters)) as sent:
             self.budget.check()
             began = time.perf_counter()
-            response = await self._send(body)
+            response = await self._received(self._wire.post(body, limit or self._context.timeout))
             seconds = time.perf_counter() - began
         verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
         raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
@@ -237,12 +273,12 @@ class Endpoint:
             )
         )
 
-    async def _send(self, body: Mapping[str, Any]) -> Response | Trouble:
-        """Send one request; return the response without keys, or why none came."""
+    async def _received(self, sent: Awaitable[Response]) -> Response | Trouble:
+        """The response to one request without keys, or why none came."""
         try:
-            response = await self._wire.post(body, self._context.timeout)
+            response = await sent
         except BrokenOff as error:
-            return Trouble(str(error), crowded=isinstance(error, TooSlow))
+            return Trouble(str(error), crowded=isinstance(error, TooSlow), heard=False)
         return replace(response, text=self._secrets.hide(storable(response.text)))
 
     def _without_keys(self, completion: Completion) -> Completion:

@@ -20,6 +20,7 @@ from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
 from liescope.generate.players.openai.formats import response_format
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, default_url, find_key, host_of
+from liescope.generate.players.openai.preflight import QUESTION, Preflight
 from liescope.generate.players.openai.spec import ModelSpec, check_url, read_extra, read_spec
 from liescope.generate.players.openai.support import NO, FormatSupport
 from liescope.generate.players.openai.thinking import thinking_fields
@@ -71,16 +72,21 @@ class OpenAIPlayer:
 
     source = Source.MODEL
 
-    def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport) -> None:
+    def __init__(self, opened: OpenedModel, prompts: Prompts, support: FormatSupport, preflight: Preflight) -> None:
         self.model = opened.label
         self.host = opened.endpoint.host
         self._opened = opened
         self._spec, self._endpoint, self._price = opened.spec, opened.endpoint, opened.price
         self._prompts = prompts
         self._support = support
+        self._preflight = preflight
 
     def __repr__(self) -> str:
         return f"OpenAIPlayer({self.model!r}, {self._endpoint!r})"
+
+    async def prepare(self) -> None:
+        """Ask the model one small question. Raises as `Preflight.run`."""
+        await self._preflight.run()
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
@@ -137,7 +143,12 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     place = (opened.endpoint.host, opened.spec.name)
     known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
     support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)
-    return OpenAIPlayer(opened, prompts, support)
+    return OpenAIPlayer(opened, prompts, support, preflight_of(opened, support, context))
+
+
+def preflight_of(opened: OpenedModel, support: FormatSupport, context: PlayerContext) -> Preflight:
+    """The question to a model before it is asked anything else."""
+    return Preflight(opened.endpoint, opened.body(QUESTION), opened.spec.json, opened.price, support, context.halt)
 
 
 def open_model(argument: str, context: PlayerContext) -> OpenedModel:

@@ -1,5 +1,5 @@
-"""Whether a model at an endpoint supports JSON schemas: determined by the first requests that need one, stored in the
-run, and never changed by a single later failure.
+"""Whether a model at an endpoint supports JSON schemas: determined by the preflight, or by the first requests that need
+one, stored in the run, and never changed by a single later failure.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from liescope.generate.players.protocol import EndpointFacts
 
@@ -44,6 +45,16 @@ class FormatSupport:
             self._strikes += 1
             if self._strikes >= _STRIKES:
                 self._note(replace(self._facts, json=NO))
+
+    @property
+    def facts(self) -> EndpointFacts:
+        return self._facts
+
+    def found(self, **facts: Any) -> None:
+        """Note what the preflight found out, by the names of `EndpointFacts`; what is known already stays."""
+        news = {name: value for name, value in facts.items() if getattr(self._facts, name) is None}
+        if any(value is not None for value in news.values()):
+            self._note(replace(self._facts, **news))
 
     def served(self, model: str | None) -> None:
         """Note the name that the endpoint gave for the model."""

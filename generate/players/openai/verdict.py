@@ -45,13 +45,14 @@ class Scope(Enum):
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """A request to be sent again. limited: it came too early; asked: seconds that the endpoint asks to wait; crowded:
-    too many were in flight, by the endpoint's own words if it is also limited.
+    too many were in flight, by the endpoint's own words if it is also limited; heard: whether a response came at all.
     """
 
     problem: str
     limited: bool = False
     asked: float | None = None
     crowded: bool = False
+    heard: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,10 @@ def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
     words = error_message(response.text)
     if status == 429:
         return _limit(headers, data, words)
-    extra = next((name for name in _EXTRAS if name in body), None)
-    if extra and (status in _REFUSES_FORMAT or (status >= 500 and extra in response.text)):
-        return Refusal(f"it rejects {_EXTRAS[extra]} ({status}): {words}", Scope.FORMAT)
+    extras = [name for name in _EXTRAS if name in body]
+    named = [name for name in extras if name in response.text]
+    if extras and (status in _REFUSES_FORMAT or (named and (status == 403 or status >= 500))):
+        return Refusal(f"it rejects {_EXTRAS[(named or extras)[0]]} ({status}): {words}", Scope.FORMAT)
     if status in _BRIEF or (status >= 500 and status != 501):
         crowded = status in _OVERLOADED
         return Trouble(f"it answered {status}: {words}", asked=retry_after(headers, data), crowded=crowded)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -61,9 +61,17 @@ class Wire:
 
     async def post(self, body: Mapping[str, Any], seconds: float) -> Response:
         """The response to a request, whatever its status. Raises BrokenOff."""
+        sent = self._client.post("/chat/completions", cast_to=httpx2.Response, body=dict(body))
+        return await self._response(sent, seconds)
+
+    async def models(self, seconds: float) -> Response:
+        """The list of models, or whatever comes for it. Raises BrokenOff."""
+        return await self._response(self._client.get("/models", cast_to=httpx2.Response), seconds)
+
+    async def _response(self, sent: Awaitable[httpx2.Response], seconds: float) -> Response:
         try:
             async with asyncio.timeout(seconds):
-                reply = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=dict(body))
+                reply = await sent
         except APIStatusError as error:
             reply = error.response
         except TimeoutError:

@@ -24,6 +24,9 @@ class ScriptedPlayer:
         self.skills = skills
         self._answer = ANSWERS[game]
 
+    async def prepare(self) -> None:
+        """Nobody to ask."""
+
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Never suspends. A statement's `private` holds planted_type, a name of the taxonomy, and intent, its moves."""
         return self._answer(self.model, self.skills, ask, view)

@@ -23,6 +23,7 @@ from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.preparing import Early, is_left, prepare
 from liescope.generate.runs.runner import RunProgress, open_players
 from liescope.generate.runs.shards.absorb import ENDPOINTS
 from liescope.generate.runs.shards.books import keep_books, read_books
@@ -53,10 +54,23 @@ async def run_sharded(
     described = {"job": describe_job(job), "limits": describe_limits(limits, job.game)}
     async with AsyncExitStack() as stack:
         files = job.plan().get("files", {})
-        context = limits.context(log=lambda _: None, game=job.game, prompts=limits.prompts, files=files)
-        async with AsyncExitStack() as tried:
-            open_players(job.players, context, tried)  # what they lack is said before anything is written
+        early = Early()
+        async with AsyncExitStack() as tried:  # what players lack is said before anything is written
+            known = tried.enter_context(Journal.open(out)) if (out / PLAN_FILE).exists() else None
+            context = limits.context(
+                log=early.log_attempt,
+                learn=early.record_endpoint,
+                game=job.game,
+                prompts=limits.prompts,
+                files=files,
+                facts=() if known is None else known.endpoint_facts(),
+                halt=halt or Halt(),
+            )
+            players = open_players(job.players, context, tried)
+            if limits.preflight and is_left(job, known, retry_failed):
+                await prepare(players.values())
         journal = stack.enter_context(_opened(job, out))
+        early.keep(journal)
         await merge_leftovers(journal, out)
         journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
         if retry_failed:

@@ -40,10 +40,10 @@ def make_job(data: dict[str, Any], shard: Path, prompts: str) -> Job[Any]:
 
 
 def describe_limits(limits: Limits, game: str) -> dict[str, Any]:
-    """The limits, with a folder's prompt templates in full."""
+    """The limits of a worker, with a folder's prompt templates in full; its players were prepared here."""
     data: dict[str, Any] = _LIMITS.dump_python(limits, mode="json")
     own = Path(limits.prompts).is_dir()
-    return {**data, "templates": template_sources(limits.prompts, game) if own else None}
+    return {**data, "preflight": False, "templates": template_sources(limits.prompts, game) if own else None}
 
 
 def make_limits(data: dict[str, Any], shard: Path) -> Limits:

@@ -40,6 +40,9 @@ class FakePlayer:
         self.table = table
         self.endpoint = endpoint
 
+    async def prepare(self) -> None:
+        """Nothing that a test steers."""
+
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         endpoint = self.endpoint
         endpoint.under_way += 1

@@ -98,6 +98,9 @@ class LimitedServer:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = re.search(rb"(?i)content-length: *(\d+)", head)
                 body = await reader.readexactly(int(length[1]) if length else 0)
+                if not body:
+                    writer.write(answer(body))
+                    continue
                 self.under_way += 1
                 try:
                     fault = self._fault(body)

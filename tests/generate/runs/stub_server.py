@@ -48,6 +48,9 @@ def content(body: bytes) -> str:
 
 
 def answer(body: bytes) -> bytes:
+    """To a request with a body; to one without, such as for the list of models, that there is no such page."""
+    if not body:
+        return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
     message = {"role": "assistant", "content": content(body)}
     data = {
         "id": "stub",
@@ -68,7 +71,8 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             head = await reader.readuntil(b"\r\n\r\n")
             length = re.search(rb"(?i)content-length: *(\d+)", head)
             body = await reader.readexactly(int(length[1]) if length else 0)
-            print(sha256(body).hexdigest(), flush=True)
+            if body:
+                print(sha256(body).hexdigest(), flush=True)
             await asyncio.sleep(LATENCY)
             writer.write(answer(body))
             await writer.drain()

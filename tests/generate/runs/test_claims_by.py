@@ -50,7 +50,7 @@ def test_a_model_lists_claims_that_are_checked_and_compared(
 ) -> None:
     run, out = tmp_path / "runs" / "first", tmp_path / "runs" / "first-claims-by-openai-wise"
     assert say("play", "mini-mafia", "--player", "scripted:bold", "--games", 6, "--out", run) == 0
-    words = ("label", run, "--claims-by", f"openai:wise@{server.url}")
+    words = ("label", run, "--claims-by", f"openai:wise@{server.url}", "--no-preflight")
     assert say(*words) == 0
     printed = capsys.readouterr().out
     assert max(len(line) for line in printed.splitlines() if str(tmp_path) not in line) <= 80

@@ -31,7 +31,7 @@ def slow() -> Iterator[LimitedServer]:
 
 def begin(server: LimitedServer, out: Path) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{server.url}"]
-    words += ["--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out)]
+    words += ["--no-preflight", "--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out)]
     return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

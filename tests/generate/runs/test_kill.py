@@ -89,7 +89,18 @@ def server() -> Iterator[Server]:
 
 
 def command(server: Server, out: Path, games: int) -> list[str]:
-    words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--assess", "--json", "--seed", "3"]
+    words = [
+        sys.executable,
+        "-m",
+        "liescope",
+        "play",
+        "mini-mafia",
+        "--assess",
+        "--json",
+        "--no-preflight",
+        "--seed",
+        "3",
+    ]
     player = f"openai:stub@http://127.0.0.1:{server.port}/v1"
     return [*words, "--player", player, "--games", str(games), "--concurrency", str(CONCURRENCY), "--out", str(out)]
 

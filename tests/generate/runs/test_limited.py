@@ -56,7 +56,7 @@ def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(server: LimitedServer, out: Path, games: int, game: str = "mini-mafia", **options: object) -> RunResult:
     player = f"openai:stub@{server.url}"
-    return play(game, out=out, players=[player], design="self", games=games, concurrency=64, **options)
+    return play(game, out=out, players=[player], design="self", games=games, concurrency=64, preflight=False, **options)
 
 
 def records(folder: Path) -> list[GameRecord]:
@@ -114,7 +114,9 @@ def test_no_trouble_that_passes_loses_a_game_or_changes_one(
 def test_a_judge_behind_a_rate_limit_rates_every_statement(serve: Serve, tmp_path: Path) -> None:
     assert run(serve(), tmp_path / "run", games=8).complete
     server = serve(per_second=40, limited=Fault(429, LIMIT))
-    result = label(tmp_path / "run", f"openai:judge@{server.url}", out=tmp_path / "judged", concurrency=32)
+    result = label(
+        tmp_path / "run", f"openai:judge@{server.url}", out=tmp_path / "judged", concurrency=32, preflight=False
+    )
     assert result.complete
     assert result.tally.unrated == 0
     assert result.tally.calls == server.answered > 0

@@ -51,7 +51,7 @@ def serve() -> Iterator[Callable[..., Stub]]:
 
 
 def run(url: str, out: Path, games: int = 3, **options: Any) -> RunResult:
-    options = {"cache": out.parent / "cache", "price": ["m=1000,1000"], "design": "self", **options}
+    options = {"cache": out.parent / "cache", "price": ["m=1000,1000"], "design": "self", "preflight": False, **options}
     return play("mini-mafia", out=out, players=[f"openai:m@{url}"], games=games, **options)
 
 
@@ -102,7 +102,7 @@ def test_a_plan_with_more_games_pays_for_those_alone(server: LimitedServer, tmp_
 
 def test_games_that_ask_the_same_thing_get_answers_of_their_own(serve: Callable[..., Stub], tmp_path: Path) -> None:
     stub = serve(lambda request, number: says(f"I trust nobody, for reason {number}."))
-    options = {"cache": tmp_path / "cache", "design": "self", "roles": "fixed", "concurrency": 1}
+    options = {"cache": tmp_path / "cache", "design": "self", "roles": "fixed", "concurrency": 1, "preflight": False}
     play("mini-mafia", out=tmp_path / "run", players=[f"openai:m@{stub.url}"], games=8, **options)  # type: ignore[arg-type]
     bodies = [str(request.body) for request in stub.requests]
     assert len(set(bodies)) < len(bodies)  # there are equal questions, and each was asked
@@ -127,7 +127,9 @@ def test_a_judge_pays_once_too(server: LimitedServer, tmp_path: Path) -> None:
     play("mini-mafia", out=tmp_path / "run", games=2)
     for number in range(2):
         judge = f"openai:m@{server.url}"
-        found = label(tmp_path / "run", judge, out=tmp_path / f"judged-{number}", cache=tmp_path / "cache")
+        found = label(
+            tmp_path / "run", judge, out=tmp_path / f"judged-{number}", cache=tmp_path / "cache", preflight=False
+        )
         assert found.complete
     assert found.tally.from_cache == found.tally.calls == server.answered
 

@@ -106,7 +106,13 @@ def test_the_log_has_a_line_for_every_request_and_game_and_no_secret(
     try:
         player = f"openai:stub@{server.url}?key_env=STUB_API_KEY"
         result = liescope.play(
-            "mini-mafia", out=tmp_path / "run", players=[player], design="self", games=2, log=tmp_path / "logs" / "run"
+            "mini-mafia",
+            out=tmp_path / "run",
+            players=[player],
+            design="self",
+            games=2,
+            log=tmp_path / "logs" / "run",
+            preflight=False,
         )
     finally:
         server.close()

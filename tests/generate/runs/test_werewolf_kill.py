@@ -29,7 +29,18 @@ def server() -> Iterator[Server]:
 
 
 def words(server: Server, out: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "liescope", *more, "--json", "--concurrency", str(CONCURRENCY), "--out", str(out)]
+    return [
+        sys.executable,
+        "-m",
+        "liescope",
+        *more,
+        "--json",
+        "--no-preflight",
+        "--concurrency",
+        str(CONCURRENCY),
+        "--out",
+        str(out),
+    ]
 
 
 def play(server: Server, out: Path, games: int = 30) -> list[str]:

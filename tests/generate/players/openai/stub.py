@@ -47,10 +47,13 @@ Script = Callable[[Request, int], Answer]
 
 
 class Stub:
-    """The server under way. script: the answer to the n-th request (from 0), called in that request's thread."""
+    """The server under way. script: the answer to the n-th request (from 0), called in that request's thread; models:
+    the answer to a request for the list of models.
+    """
 
     def __init__(self, script: Script) -> None:
         self.requests: list[Request] = []
+        self.models = fails(404, "Not Found")
         self._script = script
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -62,6 +65,9 @@ class Stub:
 
             def do_POST(self) -> None:
                 stub._answer(self)
+
+            def do_GET(self) -> None:
+                stub._send(self, stub.models)
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass
@@ -90,7 +96,9 @@ class Stub:
         with self._lock:
             number = len(self.requests)
             self.requests.append(request)
-        answer = self._script(request, number)
+        self._send(http, self._script(request, number))
+
+    def _send(self, http: BaseHTTPRequestHandler, answer: Answer) -> None:
         if answer.silent:
             self._closing.wait()
             return

@@ -64,7 +64,15 @@ def test_a_key_reaches_no_file_of_a_run_and_no_terminal(serve, stubs, monkeypatc
     monkeypatch.setenv("MY_API_KEY", SECRET)
     stub = serve(lambda request, number: ECHOES[name](stubs, request.headers["authorization"].partition(" ")[2]))
     player = ["--player", f"openai:tiny@{stub.url}?key_env=MY_API_KEY"]
-    limits = ["--give-up-after", "0.1s", "--concurrency", "2", "--cache", str(tmp_path / "run" / "cache")]
+    limits = [
+        "--no-preflight",
+        "--give-up-after",
+        "0.1s",
+        "--concurrency",
+        "2",
+        "--cache",
+        str(tmp_path / "run" / "cache"),
+    ]
     cli.main(["play", "mini-mafia", *player, "--games", "1", "--assess", *limits, "--out", str(tmp_path / "run")])
     cli.main(["show", str(tmp_path / "run")])
     with Journal.open(tmp_path / "run") as journal:

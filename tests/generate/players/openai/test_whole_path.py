@@ -16,8 +16,8 @@ def test_gibberish_becomes_counted_fallbacks_the_run_completes_and_the_corpus_lo
 ) -> None:
     player = f"openai:{tiny_model_server.model}@{tiny_model_server.url}?max_tokens=12&temperature=1"
     run, corpus = str(tmp_path / "run"), str(tmp_path / "corpus")
-    play = ["play", "mini-mafia", "--player", player, "--design", "self", "--games", "3", "--assess", "--out", run]
-    assert cli.main([*play, "--json"]) == 0
+    play = ["play", "mini-mafia", "--player", player, "--design", "self", "--games", "3", "--assess"]
+    assert cli.main([*play, "--no-preflight", "--json", "--out", run]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["games"]["done"], summary["games"]["failed"]) == (3, 0)
     assert cli.main(["build", run, "--out", corpus]) == 0

@@ -1,0 +1,156 @@
+"""One small question to a model before the first game: whether it answers at all, and what it can do.
+
+A dead server, an unknown model or a bad key ends the run within seconds, before a game is begun. A rate limit or an
+overload does not: it passes. The question asks for a JSON schema and for log-probabilities at once; only if that is
+refused are there more requests. A run that resumes asks for neither, and keeps what it knew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from liescope.common.errors import EndpointRefused, EndpointSilent
+from liescope.common.text import plain
+from liescope.games.core import Ask, AskKind, Phase
+from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.endpoint import Endpoint
+from liescope.generate.players.openai.support import NO, FormatSupport
+from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
+from liescope.generate.players.openai.wire import Response
+from liescope.generate.players.protocol import PREFLIGHT, Price
+from liescope.generate.players.shared import Halt
+
+QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
+SECONDS = 20.0  # for the question; a server that loads its model first may need longer, and is waited for by the games
+LIST_SECONDS = 10.0
+AGAIN = 1.0  # seconds until an address where nobody was is tried once more
+_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"ready": {"type": "boolean"}},
+    "required": ["ready"],
+    "additionalProperties": False,
+}
+_FORMATS: Mapping[str, Mapping[str, Any]] = {
+    "schema": {"type": "json_schema", "json_schema": {"name": "ready", "strict": True, "schema": _SCHEMA}},
+    "object": {"type": "json_object"},
+}
+_LOGPROBS: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 1}
+_CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens")
+# of vLLM and SGLang; OpenRouter and Together; Groq; Mistral; Anthropic. llama.cpp has meta.n_ctx.
+_MOST_NAMES = 5
+
+Extras = Mapping[str, Any]
+Listing = Response | Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """The question to one model. body: a request for `QUESTION` with the player's own parameters; form: the format of
+    its forms, a key of `_FORMATS` or "none".
+    """
+
+    endpoint: Endpoint
+    body: Mapping[str, Any]
+    form: str
+    price: Price | None
+    support: FormatSupport
+    halt: Halt
+
+    async def run(self) -> None:
+        """Ask, and note what it can do.
+
+        Raises EndpointRefused or EndpointSilent, each with what to do; RunPaused if the run is ending.
+        """
+        began = time.monotonic()
+        listing, (verdict, extras, latency) = await asyncio.gather(self.endpoint.models(LIST_SECONDS), self._asked())
+        if _dead(verdict, listing) and time.monotonic() - began < AGAIN:
+            await self.halt.sleep(AGAIN)
+            listing, (verdict, extras, latency) = await asyncio.gather(
+                self.endpoint.models(LIST_SECONDS), self._asked()
+            )
+        if isinstance(verdict, Completion):
+            self._note(verdict, extras, latency, listing)
+        elif isinstance(verdict, Refusal):
+            raise self._refused(verdict, listing)
+        elif _dead(verdict, listing):
+            raise EndpointSilent(
+                f"{self.endpoint.base_url} gives no answer: {verdict.problem}; start the server, or correct the address"
+            )
+
+    async def _asked(self) -> tuple[Verdict, Extras, float | None]:
+        """What came of the question, with which extras, and its latency."""
+        tries = self._tries()
+        for number, extras in enumerate(tries, 1):
+            ask = Ask(PREFLIGHT, 0, str(self.body["model"]), AskKind.SPEAK, 0, Phase.SETUP)
+            verdict, latency = await self.endpoint.ask_once(ask, {**self.body, **extras}, self.price, number, SECONDS)
+            if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT) or number == len(tries):
+                break
+        return verdict, extras, latency
+
+    def _tries(self) -> Sequence[Extras]:
+        """The extras to ask for, until one request is answered."""
+        if self.support.facts.latency_ms is not None:
+            return ({},)
+        if self.form == NO or self.support.known is not None:
+            return _LOGPROBS, {}
+        form = {"response_format": _FORMATS[self.form]}
+        return {**form, **_LOGPROBS}, form, _LOGPROBS, {}
+
+    def _note(self, answer: Completion, extras: Extras, latency: float | None, listing: Listing) -> None:
+        support, tries = self.support, self._tries()
+        if any("response_format" in tried for tried in tries):
+            support.found(json=self.form if "response_format" in extras else NO)
+        if "logprobs" in extras:
+            support.found(logprobs=bool(answer.tokens) if not answer.problem else None)
+        elif any("logprobs" in tried for tried in tries):
+            support.found(logprobs=False)
+        support.served(answer.served_model)
+        support.found(
+            reasoning=bool(answer.thinking),
+            context=_context(listing, str(self.body["model"])),
+            latency_ms=None if latency is None else round(latency, 1),
+        )
+
+    def _refused(self, refusal: Refusal, listing: Listing) -> EndpointRefused:
+        if refusal.scope is not Scope.PLAYER:
+            return self.endpoint.refused(replace(refusal, advice="correct the player's options"))
+        names = [str(entry["id"]) for entry in _entries(listing)]
+        if refusal.advice and names and self.body["model"] not in names:
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            return self.endpoint.refused(
+                replace(refusal, advice=f"it has {plain(', '.join(names[:_MOST_NAMES]))}{more}")
+            )
+        return self.endpoint.refused(refusal)
+
+
+def _dead(verdict: Verdict, listing: Listing) -> bool:
+    """Whether nothing came at all, neither for the question nor for the list of models."""
+    return isinstance(verdict, Trouble) and not verdict.heard and isinstance(listing, Trouble)
+
+
+def _entries(listing: Listing) -> Sequence[Mapping[str, Any]]:
+    """The models in a list of models: under "data", or, from Together, the list itself."""
+    if isinstance(listing, Trouble) or listing.status != 200:
+        return ()
+    try:
+        data = json.loads(listing.text)
+    except (ValueError, RecursionError):
+        return ()
+    found = data.get("data") if isinstance(data, Mapping) else data
+    return [one for one in found if isinstance(one, Mapping) and "id" in one] if isinstance(found, list) else ()
+
+
+def _context(listing: Listing, model: str) -> int | None:
+    """The tokens that fit into a model's context, where the list of models says so."""
+    for entry in _entries(listing):
+        aliases = entry.get("aliases")
+        if entry["id"] == model or (isinstance(aliases, list) and model in aliases):
+            meta = entry.get("meta")
+            values = [entry.get(name) for name in _CONTEXT] + [meta.get("n_ctx") if isinstance(meta, Mapping) else None]
+            return next((value for value in values if type(value) is int and 0 < value < 2**53), None)
+    return None

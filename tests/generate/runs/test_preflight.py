@@ -1,0 +1,255 @@
+"""The question before the first game: what cannot work ends the run within seconds, what passes does not, and what is
+found out is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liescope import cli
+from liescope.common.errors import EndpointRefused, EndpointSilent
+from liescope.generate.players.openai import pace, preflight, retry
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.label import label
+from liescope.generate.runs.play import play
+from liescope.generate.runs.result import RunResult
+from tests.generate.players.openai.stub import Answer, Request, Script, Stub, fails, says
+
+Serve = Callable[[Script], Stub]
+PLACE = {"content": [{"token": "{", "logprob": -0.1, "top_logprobs": [{"token": "{", "logprob": -0.1}]}]}
+
+
+@pytest.fixture(autouse=True)
+def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(preflight, "AGAIN", 0.2)
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    running: list[Stub] = []
+
+    def start(script: Script) -> Stub:
+        running.append(Stub(script))
+        return running[-1]
+
+    yield start
+    for stub in running:
+        stub.close()
+
+
+def is_question(request: Request) -> bool:
+    return request.body["messages"][0]["content"] == preflight.QUESTION
+
+
+def obliging(request: Request, number: int) -> Answer:
+    """What a server that can do everything sends."""
+    answer = says('{"ready": true}' if is_question(request) else '"I trust Alice."', reasoning_content="Let me see.")
+    if "logprobs" in request.body:
+        answer.body["choices"][0]["logprobs"] = PLACE
+    return Answer(answer.body | {"model": "tiny-2026-01-01"})
+
+
+def refusing(*named: str) -> Script:
+    """A server that refuses requests with these fields, as vLLM, Gemini and OpenAI do: 400 with words about it."""
+
+    def script(request: Request, number: int) -> Answer:
+        refused = [name for name in named if name in request.body]
+        return fails(400, f"{refused[0]} is not supported with this model") if refused else obliging(request, number)
+
+    return script
+
+
+def run(stub: Stub, out: Path, players: tuple[str, ...] = ("tiny",), **options: Any) -> RunResult:
+    specs = [f"openai:{name}@{stub.url}" for name in players]
+    return play("mini-mafia", out=out, players=specs, design="self", games=1, **options)
+
+
+def facts_of(out: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((out / "run.json").read_text(encoding="utf-8"))["endpoints"]
+    return found
+
+
+LISTS = {
+    "vLLM": {"object": "list", "data": [{"id": "tiny", "object": "model", "max_model_len": 8192}]},
+    "OpenRouter": {"data": [{"id": "other", "context_length": 1}, {"id": "tiny", "context_length": 8192}]},
+    "Together": [{"id": "tiny", "context_length": 8192}],
+    "Groq": {"data": [{"id": "tiny", "context_window": 8192}]},
+    "Mistral": {"data": [{"id": "tiny", "max_context_length": 8192}]},
+    "llama.cpp": {"data": [{"id": "a/b.gguf", "aliases": ["tiny"], "meta": {"n_ctx": 8192, "n_ctx_train": 131072}}]},
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_everything_is_found_out_with_one_request_and_kept(serve: Serve, tmp_path: Path, name: str) -> None:
+    stub = serve(obliging)
+    stub.models = Answer(LISTS[name])
+    result = run(stub, tmp_path / "run", assess=True)
+    assert [is_question(request) for request in stub.requests].count(True) == 1
+    assert is_question(stub.requests[0])
+    (facts,) = facts_of(tmp_path / "run")
+    assert facts.pop("latency_ms") > 0
+    assert facts.pop("host") in stub.url
+    assert facts == {
+        "model": "tiny",
+        "json": "schema",
+        "served_models": ["tiny-2026-01-01"],
+        "logprobs": True,
+        "reasoning": True,
+        "context": 8192,
+    }
+    assert result.tally.tokens == 110 * len(stub.requests)  # its cost is in the run's
+
+
+@pytest.mark.parametrize(
+    ("refused", "form", "logprobs", "requests"),
+    [
+        ((), "schema", True, 1),
+        (("logprobs",), "schema", False, 2),
+        (("response_format",), "none", True, 3),
+        (("response_format", "logprobs"), "none", False, 4),
+    ],
+)
+def test_what_a_server_refuses_is_settled_before_the_games(
+    serve: Serve, tmp_path: Path, refused: tuple[str, ...], form: str, logprobs: bool, requests: int
+) -> None:
+    stub = serve(refusing(*refused))
+    assert run(stub, tmp_path / "run", assess=True).complete
+    (facts,) = facts_of(tmp_path / "run")
+    assert (facts["json"], facts["logprobs"], facts["context"]) == (form, logprobs, None)
+    questions = [request for request in stub.requests if is_question(request)]
+    assert len(questions) == requests
+    asked = [request for request in stub.requests if not is_question(request)]
+    assert any("response_format" in request.body for request in asked) == (form == "schema")
+    with Journal.open(tmp_path / "run") as journal:
+        assert sum(len(journal.calls(game_id)) for game_id in journal.game_ids()) == len(asked)
+
+
+def test_a_resumed_run_asks_plainly_and_keeps_what_it_knew(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(obliging)
+    stub.models = Answer(LISTS["vLLM"])
+    run(stub, tmp_path / "run", max_tokens=300)
+    before = facts_of(tmp_path / "run")
+    stub.models = Answer({"data": [{"id": "tiny", "max_model_len": 1}]})
+    asked = len(stub.requests)
+    assert run(stub, tmp_path / "run").complete
+    (question,) = [request for request in stub.requests[asked:] if is_question(request)]
+    assert {"response_format", "logprobs"}.isdisjoint(question.body)
+    assert facts_of(tmp_path / "run") == before
+    asked = len(stub.requests)
+    assert run(stub, tmp_path / "run").complete
+    assert len(stub.requests) == asked  # nothing is left to ask
+
+
+def test_a_dead_server_is_one_line_within_seconds_and_leaves_no_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    began = time.monotonic()
+    assert cli.main(["play", "mini-mafia", "--player", f"openai:tiny@{url}", "--out", str(tmp_path / "run")]) == 1
+    assert time.monotonic() - began < 5
+    error = capsys.readouterr().err
+    assert error == f"error: {url} gives no answer: it cannot be reached; start the server, or correct the address\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_wrong_name_is_told_with_the_names_that_there_are(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(lambda request, number: fails(404, "The model `tiny` does not exist", code="model_not_found"))
+    stub.models = Answer({"data": [{"id": "small"}, {"id": "large"}]})
+    with pytest.raises(EndpointRefused, match=r"knows no model 'tiny'.*it has small, large"):
+        run(stub, tmp_path / "run")
+    assert len(stub.requests) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (fails(401, "Incorrect API key provided"), "refuses the key"),
+        (fails(429, "You exceeded your current quota", code="insufficient_quota"), "no quota left"),
+        (fails(400, "Unsupported value: 'temperature'"), "correct the player's options"),
+    ],
+)
+def test_what_would_be_refused_every_time_ends_the_run_before_a_game(
+    serve: Serve, tmp_path: Path, answer: Answer, said: str
+) -> None:
+    stub = serve(lambda request, number: answer if request.body["model"] == "bad" else obliging(request, number))
+    with pytest.raises(EndpointRefused, match=said):
+        run(stub, tmp_path / "run", players=("good", "bad"))
+    assert all(map(is_question, stub.requests))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [fails(429, "Rate limit reached", {"Retry-After": "0"}), fails(503, "overloaded"), Answer("x" * 1000, cut=True)],
+    ids=["429", "503", "cut"],
+)
+def test_what_passes_is_passed_over(serve: Serve, tmp_path: Path, trouble: Answer) -> None:
+    stub = serve(lambda request, number: trouble if is_question(request) else obliging(request, number))
+    assert run(stub, tmp_path / "run").complete
+    (facts,) = facts_of(tmp_path / "run")
+    assert (facts["json"], facts["latency_ms"]) == (None, None)
+
+
+def test_a_server_that_lists_its_model_but_is_silent_is_left_to_the_games(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preflight, "SECONDS", 0.2)
+    monkeypatch.setattr(preflight, "LIST_SECONDS", 0.1)
+    loading = serve(lambda request, number: Answer(silent=True) if number == 0 else obliging(request, number))
+    assert run(loading, tmp_path / "loading").complete
+    dead = serve(lambda request, number: Answer(silent=True))
+    dead.models = Answer(silent=True)
+    with pytest.raises(EndpointSilent, match="nothing came within"):
+        run(dead, tmp_path / "dead")
+
+
+def test_players_are_asked_at_once_and_none_if_switched_off(serve: Serve, tmp_path: Path) -> None:
+    def slow(request: Request, number: int) -> Answer:
+        time.sleep(0.3 if is_question(request) else 0)
+        return obliging(request, number)
+
+    stub = serve(slow)
+    names = ("a", "b", "c", "d")
+    began = time.monotonic()
+    assert run(stub, tmp_path / "run", players=names, max_tokens=1).tally.stop is not None
+    assert time.monotonic() - began < 2 * 0.3 + 1
+    assert len(stub.requests) == len(names)
+    run(stub, tmp_path / "off", preflight=False, max_tokens=1)
+    assert not is_question(stub.requests[len(names)])
+
+
+def test_a_judge_is_asked_before_it_labels(serve: Serve, tmp_path: Path) -> None:
+    play("mini-mafia", out=tmp_path / "run", players=["scripted:bold"], games=1)
+    stub = serve(lambda request, number: fails(401, "Incorrect API key provided"))
+    with pytest.raises(EndpointRefused, match="refuses the key"):
+        label(tmp_path / "run", f"openai:judge@{stub.url}", out=tmp_path / "judged")
+    assert len(stub.requests) == 1
+
+
+def test_with_a_cache_the_question_is_paid_once_too(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(obliging)
+    for name in ("one", "two"):
+        assert run(stub, tmp_path / name, cache=tmp_path / "cache").complete
+    assert [is_question(request) for request in stub.requests].count(True) == 1
+    latencies = [facts_of(tmp_path / name)[0]["latency_ms"] for name in ("one", "two")]
+    assert latencies[0] > 0
+    assert latencies[1] is None  # nobody was asked
+
+
+def test_workers_do_not_ask_again(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(obliging)
+    assert run(stub, tmp_path / "run", workers=2).complete
+    assert [is_question(request) for request in stub.requests].count(True) == 1
+    assert facts_of(tmp_path / "run")[0]["latency_ms"] > 0
