@@ -25,9 +25,10 @@ class SharegptExporter(RowExporter):
         "TRL reads them with `maybe_convert_to_chatml`."
     )
     limits: ClassVar[str] = (
-        "Only speech is in it: bids, votes without words and assessments are left out, and silences too. In a run the "
-        "human turns are rendered from the run's prompts, a part at a time; a model played each turn from one prompt "
-        "that held all of them. In a corpus, and for imported games, they are the words of the others alone."
+        "Only speech is in it: bids, votes and assessments are left out, and silences too; of an explained vote it has "
+        "the reason. In a run the human turns are rendered from the run's prompts, a part at a time; a model played "
+        "each turn from one prompt that held all of them. In a corpus, and for imported games, they are the words of "
+        "the others alone."
     )
 
     def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:

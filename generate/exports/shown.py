@@ -37,13 +37,6 @@ class Step:
     asked: tuple[Asked, ...]
     events: tuple[Event, ...]
 
-    def spoken(self) -> Iterator[tuple[Asked, Event]]:
-        """The statements of this step, each with the ask that it answers."""
-        by_seat = {one.ask.seat: one for one in self.asked if one.ask.kind in SPEECH}
-        for event in self.events:
-            if event.kind is EventKind.STATEMENT and event.actor in by_seat:
-                yield by_seat[event.actor], event
-
 
 def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
     """A recorded game step by step; only its beginning, with all events, if nobody was asked anything here.
@@ -73,6 +66,18 @@ def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
         yield Step(asked, events)
         if len(replies) < len(asked):
             return
+
+
+def spoken(journal: Journal, record: GameRecord) -> Iterator[tuple[Asked, Event]]:
+    """The statements of a game, each with the ask that it answers. Reasons of votes are asked for together and heard
+    one by one, so a seat's statement answers the last ask for speech that it got.
+    """
+    waiting: dict[str, Asked] = {}
+    for step in steps(journal, record):
+        waiting |= {one.ask.seat: one for one in step.asked if one.ask.kind in SPEECH}
+        for event in step.events:
+            if event.kind is EventKind.STATEMENT and event.actor in waiting:
+                yield waiting.pop(event.actor), event
 
 
 def _what(event: Event) -> tuple[object, ...]:

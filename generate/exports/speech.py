@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from liescope.data_cards.tables import GameRow, StatementRow
-from liescope.generate.exports.shown import Asked, Message, Shown, steps
+from liescope.generate.exports.shown import Asked, Message, Shown, spoken
 from liescope.generate.exports.source import GamesSource, SourceGame
 from liescope.generate.runs.call_prompt import SENT
 from liescope.labeling.audiences import known_before
@@ -51,8 +51,8 @@ class Speeches:
         """The statements of a game in order. Raises BadData for a game that cannot be replayed."""
         asked: dict[str, Asked] = {}
         if self._journal is not None and game.record is not None and game.statements:
-            for step in steps(self._journal, game.record):
-                asked |= {f"{game.row.game_id}:{event.index}": one for one, event in step.spoken()}
+            for one, event in spoken(self._journal, game.record):
+                asked[f"{game.row.game_id}:{event.index}"] = one
         for at, said in enumerate(game.statements):
             yield Speech(game, at, asked.get(said.statement_id))
 

@@ -17,6 +17,7 @@ from liescope.generate.exports import export
 from liescope.generate.importers import import_games
 from liescope.generate.runs.call_prompt import prompt_of_call
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.play import play
 from liescope.labeling.label import label_game
 
 
@@ -114,6 +115,21 @@ def test_a_transcript_is_a_seats_words_in_order_and_tells_it_only_what_others_sa
         shown = "\n".join(turn["value"] for turn in turns if turn["from"] == "human")
         assert f'{row["seat"]}: "' not in shown
         assert 'You: "' not in shown
+
+
+def test_a_vote_explained_among_assessments_is_told_from_the_prompt_of_the_vote(tmp_path: Path) -> None:
+    """Reasons are asked for together, and heard one by one with assessments in between."""
+    run = play("werewolf", players=["scripted:bold"], games=1, seed=3, assess=True, learning="off", out=tmp_path / "w")
+    export(run.folder, to="sharegpt", out=tmp_path / "out")
+    phases = {name: row.phase for name, row in labelled(run.folder).items()}
+    asked = [
+        (phases[name], turn["value"])
+        for _, row in rows(tmp_path / "out")
+        for name, turn in zip(row["statement_ids"], row["conversations"][1::2], strict=True)
+    ]
+    assert all(row["prompt_origin"] == "rendered again" for _, row in rows(tmp_path / "out"))
+    assert {phase for phase, _ in asked} == {"discussion", "voting", "defence"}
+    assert all(("# First vote of day" in prompt) == (phase == "voting") for phase, prompt in asked)
 
 
 def test_words_that_may_not_be_passed_on_keep_their_terms(tmp_path: Path) -> None:
