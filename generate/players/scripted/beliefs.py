@@ -12,10 +12,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from random import Random
 
 from liescope.games.mafia import DETECTIVE, MAFIOSO
-from liescope.generate.players.scripted.knowledge import Heard, Knowledge, only_detective
+from liescope.generate.players.scripted.draws import draws
+from liescope.generate.players.scripted.knowledge import Knowledge, only_detective
 
 SURE = 9.0  # what the seat knows from the rules or from its night
 POINTED = 0.3  # for being accused at all, whatever the strength
@@ -26,19 +28,19 @@ ECHOED = 0.2  # for claiming a detective's role that someone claimed before
 QUIET = -0.4  # the strength of a silence
 
 
-def suspicion(seen: Knowledge, observer: str | None, said: Sequence[Heard] | None = None) -> dict[str, float]:
+@lru_cache(maxsize=64)
+def suspicion(seen: Knowledge, observer: str | None) -> Mapping[str, float]:
     """How suspect each player at the table is, to `observer` or (None) to a bystander without secrets.
 
-    Only an observer on the town's side reasons from its own innocence. said: the statements to use, all by default.
+    Only an observer on the town's side reasons from its own innocence.
     """
     scores = dict.fromkeys(seen.names, 0.0)
-    heard = seen.said if said is None else said
-    spoken = Counter(item.actor for item in heard)
+    spoken = Counter([item.actor for item in seen.said])
     spoken.update(seen.silent)
     for name in seen.silent:
         scores[name] -= QUIET / spoken[name]
     claims: dict[str, str] = {}
-    for item in heard:
+    for item in seen.said:
         actor, reading = item.actor, item.reading
         strength = reading.strength
         if reading.role:
@@ -84,7 +86,7 @@ def believe(seen: Knowledge, observer_knows: bool = True) -> dict[str, float]:
 
     observer_knows False: what the table as a whole may think, which a deceiver takes into account.
     """
-    scores = suspicion(seen, seen.me if observer_knows and not seen.evil else None)
+    scores = dict(suspicion(seen, seen.me if observer_knows and not seen.evil else None))
     for name in seen.town:
         scores[name] = -SURE
     if observer_knows:
@@ -109,10 +111,13 @@ def weights(scores: Mapping[str, float], options: Sequence[str], sensitivity: fl
     return [value / total for value in grown]
 
 
-def lean(names: Sequence[str], key: Random) -> dict[str, float]:
+@lru_cache(maxsize=256)
+def lean(names: tuple[str, ...], model: str, *place: object) -> Mapping[str, float]:
     """A Gumbel draw for each name: choosing the option with the largest sensitivity · score + draw is the same as
     drawing from a softmax of the scores. A seat that keeps its draws all day names the suspects it will vote for.
+    model, place: as `draws` takes them.
     """
+    key = draws(model, *place, "lean")
     return {name: -math.log(-math.log(key.random() or 0.5)) for name in names}
 
 

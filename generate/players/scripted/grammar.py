@@ -48,19 +48,37 @@ def _by_tone(fragments: Sequence[str]) -> dict[int, tuple[str, ...]]:
 _OPENERS, _FRAMES, _REASONS, _REMARKS, _CLOSERS = map(_by_tone, (OPENERS, FRAMES, REASONS, REMARKS, CLOSERS))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Composed:
+    """The words of a statement: its sentences, and what was said around them by slot ("" for nothing)."""
+
+    said: Mapping[str, str]
+    sentences: Sequence[str]
+
+    def text(self, limit: int | None) -> str:
+        """The statement, with less around its sentences if it is longer than the limit; None for no limit."""
+        text = _join(self.said, self.sentences)
+        if limit is None or len(text) <= limit:
+            return text
+        said = dict(self.said)
+        for slot in ("closer", "remark", "reason", "opener"):
+            if len(text) > limit:
+                said[slot] = ""
+                text = _join(said, self.sentences)
+        return text
+
+
 def compose(
     moves: Sequence[str],
     names: Sequence[Mapping[str, str]],
     strength: float,
-    limit: int | None,
     random: Random,
     words: Phrasebook,
-) -> str:
+) -> Composed:
     """A statement that makes these moves and sounds about as strong as asked.
 
     moves: keys of the phrasebook; names: who {x}, {y} and {dead} are in each move; strength: as in
-    `reading.MessageContent`, rounded at random to one of the two nearest multiples of a cue; limit: of the message,
-    None for no limit.
+    `reading.MessageContent`, rounded at random to one of the two nearest multiples of a cue.
     """
     cores = [_core(move, who, random, words) for move, who in zip(moves, names, strict=True)]
     missing = floor(strength / CUE + random.random()) - sum(map(tone, cores))
@@ -80,12 +98,7 @@ def compose(
             missing -= sign
             said[slot] = fragment
     sentences = [_sentence(said["frame"] + cores[0]), *map(_sentence, cores[1:])]
-    text = _join(said, sentences)
-    for slot in ("closer", "remark", "reason", "opener"):
-        if limit is not None and len(text) > limit:
-            said[slot] = ""
-            text = _join(said, sentences)
-    return text
+    return Composed(said, sentences)
 
 
 def _join(said: Mapping[str, str], sentences: Sequence[str]) -> str:

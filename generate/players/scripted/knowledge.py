@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from liescope.games.core import Event, EventKind
 from liescope.games.mafia import DETECTIVE, MAFIOSO
+from liescope.generate.players.scripted.following import Following
 from liescope.generate.players.scripted.reading import MessageContent, read
 
 
@@ -21,9 +22,11 @@ class Heard:
     reading: MessageContent
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Knowledge:
-    """alive: still in the game, in the order of the table. town: names that, by the rules, cannot be in the mafia:
+    """What a seat knows at one moment; not to be changed once it is gathered.
+
+    alive: still in the game, in the order of the table. town: names that, by the rules, cannot be in the mafia:
     those killed at night, and those arrested if there is only one mafioso and the game went on. partners, results: the
     seat's own secrets (fellow mafiosos; roles learned by investigation). exposed: the detectives who know that this
     seat is a mafioso, or the mafiosos who know that it is a detective. revealed: announced roles of the dead.
@@ -44,6 +47,26 @@ class Knowledge:
     said: list[Heard] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     votes: list[tuple[str, str]] = field(default_factory=list)
+
+    def copy(self) -> Knowledge:
+        """Knowledge to add to."""
+        return Knowledge(
+            self.me,
+            self.role,
+            self.names,
+            self.rounds,
+            self.counts,
+            self.alive.copy(),
+            self.town.copy(),
+            self.victim,
+            self.partners,
+            self.results.copy(),
+            self.exposed.copy(),
+            self.revealed.copy(),
+            self.said.copy(),
+            self.silent.copy(),
+            self.votes.copy(),
+        )
 
     @property
     def evil(self) -> bool:
@@ -69,10 +92,18 @@ class Knowledge:
         return next((said for said in reversed(self.said) if said.actor == name), None)
 
 
-def look(me: str, view: Sequence[Event]) -> Knowledge:
-    """Gather what `me` learns from the events it saw."""
-    seen = Knowledge(me)
-    for event in view:
+def look(me: str, game: str, view: Sequence[Event]) -> Knowledge:
+    """What `me` learns from the events it saw."""
+    return _KNOWN.after(game, me, tuple(view))
+
+
+def _learn(known: Knowledge, events: Sequence[Event]) -> Knowledge:
+    """What the seat knows after some more events."""
+    told = [event for event in events if event.kind in _TELLING]
+    if not told:
+        return known
+    seen = known.copy()
+    for event in told:
         kind = event.kind
         if kind is EventKind.STATEMENT:
             reading = read(event.text, seen.names)
@@ -87,18 +118,35 @@ def look(me: str, view: Sequence[Event]) -> Knowledge:
             seen.alive = list(seen.names)
             seen.rounds = event.data.get("rounds", 0)
         elif kind is EventKind.ROLE:
-            if event.actor == me:
+            if event.actor == seen.me:
                 seen.role = event.data["role"]
         elif kind is EventKind.PARTNERS:
-            seen.partners = frozenset(event.data["names"]) - {me}
+            seen.partners = frozenset(event.data["names"]) - {seen.me}
         elif kind is EventKind.INVESTIGATION:
-            if event.actor == me and event.target:
+            if event.actor == seen.me and event.target:
                 seen.results[event.target] = event.data["role"]
         elif kind is EventKind.DISCOVERY:
-            seen.exposed |= {event.actor or "", event.target or ""} - {me}
-        elif kind is EventKind.DEATH or kind is EventKind.ARREST:
+            seen.exposed |= {event.actor or "", event.target or ""} - {seen.me}
+        else:
             _leave(seen, event)
     return seen
+
+
+_TELLING = frozenset(
+    {
+        EventKind.STATEMENT,
+        EventKind.SILENCE,
+        EventKind.VOTE,
+        EventKind.SETUP,
+        EventKind.ROLE,
+        EventKind.PARTNERS,
+        EventKind.INVESTIGATION,
+        EventKind.DISCOVERY,
+        EventKind.DEATH,
+        EventKind.ARREST,
+    }
+)
+_KNOWN = Following(Knowledge, _learn)
 
 
 def _leave(seen: Knowledge, event: Event) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from random import Random
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, Reply
@@ -11,7 +12,8 @@ from liescope.generate.players.scripted.assessments import rate, report_self, su
 from liescope.generate.players.scripted.beliefs import lean
 from liescope.generate.players.scripted.choices import investigate, kill, vote
 from liescope.generate.players.scripted.draws import draws
-from liescope.generate.players.scripted.grammar import MAFIA_WORDS, compose
+from liescope.generate.players.scripted.following import Log
+from liescope.generate.players.scripted.grammar import MAFIA_WORDS, Composed, compose
 from liescope.generate.players.scripted.intents import Intent, intend
 from liescope.generate.players.scripted.knowledge import Heard, Knowledge, look
 from liescope.generate.players.scripted.naming import name_roles
@@ -30,19 +32,19 @@ class _Player:
         self.skills = skills
 
     def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        seen = look(ask.seat, view)
         if ask.kind is AskKind.SPEAK:
-            intent, text = self._speak(seen, ask)
-            return Reply(text=text, private=intent.private)
+            intent, words = self._speak(replace(ask, limit=None), view)
+            return Reply(text=words.text(ask.limit), private=intent.private)
+        seen = look(ask.seat, ask.game, view)
         if ask.kind is AskKind.SELF_ASSESSMENT:
             return Reply(assessment=self._report(seen, ask, view))
-        random = self._random(ask)
+        random = _random(self.model, ask)
         match ask.kind:
             case AskKind.PEER_ASSESSMENT:
                 said = _about(seen, ask)
                 return Reply(assessment=rate(seen, said, self.skills, random)) if said else _NOTHING
             case AskKind.VOTE:
-                return Reply(choice=vote(seen, self.skills, ask, random, self._leaning(seen, ask)))
+                return Reply(choice=vote(seen, self.skills, ask, random, _leaning(self.model, seen, ask)))
             case AskKind.KILL:
                 return Reply(choice=kill(seen, self.skills, ask, random))
             case AskKind.INVESTIGATE:
@@ -51,32 +53,38 @@ class _Player:
                 return Reply(form=name_roles(seen, ask.options, self.skills, random))
         return Reply(problem=f"a scripted player of Mafia has no answer to {ask.kind.value}")
 
-    def _speak(self, seen: Knowledge, ask: Ask) -> tuple[Intent, str]:
-        random = self._random(ask)
-        intent = intend(seen, self.skills, ask, random, self._leaning(seen, ask))
-        return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, MAFIA_WORDS)
+    def _speak(self, ask: Ask, view: Sequence[Event]) -> tuple[Intent, Composed]:
+        return _spoken(self.model, self.skills, ask, Log(ask.game, tuple(view)))
 
     def _report(self, seen: Knowledge, ask: Ask, view: Sequence[Event]) -> Assessment | None:
         """Derive the statement's intent again: the view from before the statement gives the same one."""
         said = _about(seen, ask)
         if said is None:
             return None
-        before = look(ask.seat, [event for event in view if event.index < said.about])
-        spoke = replace(ask, kind=AskKind.SPEAK, step=ask.step - 1, about=None, rounds=before.rounds)
-        return report_self(self._meant(before, spoke, said), self.skills, self._random(ask))
-
-    def _meant(self, before: Knowledge, ask: Ask, said: Heard) -> DeceptionType:
-        intent, text = self._speak(before, ask)
+        before = [event for event in view if event.index < said.about]
+        spoke = replace(ask, kind=AskKind.SPEAK, step=ask.step - 1, about=None, rounds=seen.rounds)
+        intent, composed = self._speak(spoke, before)
         words = set(said.text.rstrip("…").split())
-        if 2 * len(words.intersection(text.split())) > len(words):  # fewer: someone else spoke for this seat
-            return intent.planted
-        return suspected_kind(said.reading) if before.evil else DeceptionType.NONE
+        meant = intent.planted
+        if 2 * len(words.intersection(composed.text(None).split())) <= len(words):  # someone else spoke for this seat
+            meant = suspected_kind(said.reading) if seen.evil else DeceptionType.NONE
+        return report_self(meant, self.skills, _random(self.model, ask))
 
-    def _leaning(self, seen: Knowledge, ask: Ask) -> dict[str, float]:
-        return lean(seen.names, draws(self.model, ask.game, ask.day, ask.seat, "lean"))
 
-    def _random(self, ask: Ask) -> Random:
-        return draws(self.model, ask.game, ask.step, ask.seat, ask.kind.value)
+@lru_cache(maxsize=256)
+def _spoken(model: str, skills: Skills, ask: Ask, log: Log) -> tuple[Intent, Composed]:
+    """The statement that the player makes in answer to an ask, however long; its report on it needs it again."""
+    seen, random = look(ask.seat, ask.game, log.events), _random(model, ask)
+    intent = intend(seen, skills, ask, random, _leaning(model, seen, ask))
+    return intent, compose(intent.moves, intent.names, intent.strength, random, MAFIA_WORDS)
+
+
+def _leaning(model: str, seen: Knowledge, ask: Ask) -> Mapping[str, float]:
+    return lean(seen.names, model, ask.game, ask.day, ask.seat)
+
+
+def _random(model: str, ask: Ask) -> Random:
+    return draws(model, ask.game, ask.step, ask.seat, ask.kind.value)
 
 
 _NOTHING = Reply(problem="the statement to rate is not in the view")

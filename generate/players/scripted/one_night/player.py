@@ -70,7 +70,7 @@ class _Player:
     def _speak(self, seen: Knowledge, ask: Ask) -> tuple[Intent, str]:
         random = self._random(ask)
         intent = self._intend(seen, ask, random)
-        return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, WORDS)
+        return intent, compose(intent.moves, intent.names, intent.strength, random, WORDS).text(ask.limit)
 
     def _intend(self, seen: Knowledge, ask: Ask, random: Random) -> Intent:
         """One move, and now and then a second; the larger d, the sooner the seer reports."""
@@ -108,7 +108,7 @@ class _Player:
 
     def _suspect(self, seen: Knowledge) -> str:
         """The player this seat speaks and votes against: werewolves join the others, against anyone but a partner."""
-        leaning = lean(seen.names, draws(self.model, self.ask.game, self.ask.seat, "lean"))
+        leaning = lean(seen.names, self.model, self.ask.game, self.ask.seat)
         options = [name for name in seen.others() if name not in seen.partners] or seen.others()
         beliefs = public_suspicion(seen) if seen.evil else believe(seen)
         known = [name for name in options if beliefs[name] >= SURE]

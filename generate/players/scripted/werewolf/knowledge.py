@@ -1,18 +1,18 @@
 """What a seat knows: the public table, which all seats share, and the seat's own secrets.
 
-The table is read from the public events alone and cached for a while, since ten seats ask for the same one; a cached
-table is only used for an equal log, so that an answer depends on nothing but the view.
+The table is read from the public events alone and kept for a while, since ten seats ask for the same one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.werewolf import DOCTOR, SEER, VILLAGER, WEREWOLF
+from liescope.generate.players.scripted.following import Following
 from liescope.generate.players.scripted.reading import MessageContent, read
 
 _CLAIMS = {
@@ -60,8 +60,8 @@ class Vote:
 class PublicTable:
     """What every player knows; one object per log, not to be changed once it is gathered.
 
-    alive: in the order of the table; killed: at night, so not werewolves; exiled: by vote, roles not revealed; winner:
-    once the game has ended.
+    alive: in the order of the table; killed: at night, so not werewolves; exiled: by vote, roles not revealed;
+    accusers: by player, those who have accused it, the latest last; winner: once the game has ended.
     """
 
     names: tuple[str, ...] = ()
@@ -71,6 +71,7 @@ class PublicTable:
     exiled: list[str] = field(default_factory=list)
     said: list[Heard] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
+    accusers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     votes: list[Vote] = field(default_factory=list)
     winner: str = ""
 
@@ -83,18 +84,31 @@ class PublicTable:
         return [vote for vote in self.votes if (vote.day, vote.phase) == (last.day, last.phase)]
 
 
-@dataclass(slots=True)
-class Knowledge:
-    """The table as one seat knows it. partners: fellow werewolves; results: who is (not) a werewolf, by the seat's own
-    investigations; proposals: tonight's, by proposer.
-    """
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """What only the seat knows, and the public events that it saw. night: that of the proposals."""
 
     me: str
-    table: PublicTable
     role: str = ""
     partners: frozenset[str] = frozenset()
     results: dict[str, str] = field(default_factory=dict)
-    proposals: dict[str, str] = field(default_factory=dict)
+    proposals: Mapping[str, str] = field(default_factory=dict)
+    night: int = 0
+    public: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """The table as one seat knows it. partners: fellow werewolves; results: who is (not) a werewolf, by the seat's own
+    investigations; proposals: those of the latest night with any, by proposer.
+    """
+
+    table: PublicTable
+    me: str
+    role: str
+    partners: frozenset[str]
+    results: dict[str, str]
+    proposals: Mapping[str, str]
 
     @property
     def evil(self) -> bool:
@@ -112,55 +126,61 @@ class Knowledge:
 
     def accusers(self, name: str) -> list[str]:
         """Living players that have accused someone, each once, the latest last."""
-        found: dict[str, None] = {}
-        for said in self.table.said:
-            if said.actor != name and any(accused == name for accused, _ in said.reading.accused):
-                found.pop(said.actor, None)
-                found[said.actor] = None
-        return [accuser for accuser in found if accuser in self.table.alive]
+        return [accuser for accuser in self.table.accusers.get(name, ()) if accuser in self.table.alive]
 
 
 def look(me: str, game: str, view: Sequence[Event]) -> Knowledge:
-    """Gather what `me` learns from the events it saw."""
-    seen = Knowledge(me, _gather(_Log(game, tuple(event for event in view if event.audience is None))))
-    night = 0
-    for event in view:
-        if event.audience is None:
+    """What `me` learns from the events it saw."""
+    own = _SEATS.after(game, me, tuple(view))
+    table = _TABLES.after(game, "", own.public)
+    return Knowledge(table, me, own.role, own.partners, own.results, own.proposals)
+
+
+def _learn(known: _Secrets, events: Sequence[Event]) -> _Secrets:
+    """The seat's secrets after some more events."""
+    public = [event for event in events if event.audience is None]
+    own = replace(known, public=(*known.public, *public)) if public else known
+    for event in events:
+        if event.kind not in _SECRET or event.audience is None:
             continue
-        if event.kind is EventKind.ROLE and event.actor == me:
-            seen.role = event.data["role"]
+        if event.kind is EventKind.ROLE:
+            own = replace(own, role=event.data["role"]) if event.actor == own.me else own
         elif event.kind is EventKind.PARTNERS:
-            seen.partners = frozenset(event.data["names"]) - {me}
-        elif event.kind is EventKind.INVESTIGATION and event.actor == me:
-            seen.results[event.target or ""] = event.data["role"]
-        elif event.kind is EventKind.PROPOSAL:
-            if event.day != night:
-                night, seen.proposals = event.day, {}
-            seen.proposals[event.actor or ""] = event.target or ""
-    return seen
+            own = replace(own, partners=frozenset(event.data["names"]) - {own.me})
+        elif event.kind is EventKind.INVESTIGATION:
+            found = {event.target or "": event.data["role"]} if event.actor == own.me else {}
+            own = replace(own, results={**own.results, **found})
+        else:
+            tonight = own.proposals if event.day == own.night else {}
+            own = replace(own, night=event.day, proposals={**tonight, event.actor or "": event.target or ""})
+    return own
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Log:
-    """Public events, equal to another log if all events are equal; its hash is cheap."""
-
-    game: str
-    events: tuple[Event, ...]
-
-    def __hash__(self) -> int:
-        return hash((self.game, len(self.events)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Log) and self.events == other.events
+_SECRET = frozenset({EventKind.ROLE, EventKind.PARTNERS, EventKind.INVESTIGATION, EventKind.PROPOSAL})
+_SEATS = Following(_Secrets, _learn)
 
 
-@lru_cache(maxsize=256)
-def _gather(log: _Log) -> PublicTable:
-    table = PublicTable()
-    for event in log.events:
+def _gather(known: PublicTable, events: Sequence[Event]) -> PublicTable:
+    """The table after some more public events."""
+    table = replace(
+        known,
+        alive=[*known.alive],
+        killed=[*known.killed],
+        exiled=[*known.exiled],
+        said=[*known.said],
+        silent=[*known.silent],
+        accusers={**known.accusers},
+        votes=[*known.votes],
+    )
+    for event in events:
         kind, actor, target = event.kind, event.actor or "", event.target or ""
         if kind is EventKind.STATEMENT:
-            table.said.append(_hear(event, table.names))
+            heard = _hear(event, table.names)
+            table.said.append(heard)
+            for name, _ in heard.reading.accused:
+                if name != actor:
+                    earlier = (accuser for accuser in table.accusers.get(name, ()) if accuser != actor)
+                    table.accusers[name] = (*earlier, actor)
         elif kind is EventKind.SILENCE:
             table.silent.append(actor)
         elif kind is EventKind.VOTE:
@@ -178,6 +198,9 @@ def _gather(log: _Log) -> PublicTable:
         elif kind is EventKind.END:
             table.winner = event.data["winner"]
     return table
+
+
+_TABLES = Following(lambda _: PublicTable(), _gather)
 
 
 def _hear(event: Event, names: tuple[str, ...]) -> Heard:

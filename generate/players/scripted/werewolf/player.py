@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
 
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
 from liescope.generate.players.scripted.assessments import report_self, suspected_kind
 from liescope.generate.players.scripted.beliefs import lean
 from liescope.generate.players.scripted.draws import draws
-from liescope.generate.players.scripted.grammar import compose
+from liescope.generate.players.scripted.following import Log
+from liescope.generate.players.scripted.grammar import Composed, compose
 from liescope.generate.players.scripted.intents import Intent
 from liescope.generate.players.scripted.skills import Skills
 from liescope.generate.players.scripted.werewolf.assessments import name_roles, rate
@@ -49,64 +51,80 @@ class _Player:
         ask, kind = self.ask, self.ask.kind
         if kind is AskKind.TAG_LESSON:
             lesson = next((event.text for event in reversed(view) if event.index == ask.about), None)
-            return _NOTHING if lesson is None else Reply(form=tag_lesson(lesson, self._random(ask, lesson)))
+            return _NOTHING if lesson is None else Reply(form=tag_lesson(lesson, self._random(lesson)))
+        if kind is AskKind.SPEAK or kind is AskKind.EXPLAINED_VOTE:
+            said = self._spoken(ask, view)
+            return Reply(choice=said.choice, text=said.words.text(ask.limit), private=said.intent.private)
         seen = look(ask.seat, ask.game, view)
-        if kind is AskKind.SPEAK:
-            intent, text = self._speak(seen, ask)
-            return Reply(text=text, private=intent.private)
-        if kind is AskKind.EXPLAINED_VOTE:
-            choice, intent, text = self._vote(seen, ask)
-            return Reply(choice=choice, text=text, private=intent.private)
         if kind is AskKind.VOTE:
-            return Reply(choice=vote(seen, self.skills, ask, self._random(ask), self._leaning(seen)))
+            leaning = _leaning(self.model, seen, ask)
+            return Reply(choice=vote(seen, self.skills, ask, self._random(), leaning))
         if kind in _ACTS:
-            return Reply(choice=_ACTS[kind](seen, self.skills, ask, self._random(ask)))
+            return Reply(choice=_ACTS[kind](seen, self.skills, ask, self._random()))
         if kind is AskKind.REFLECTION:
-            return Reply(form=reflect(seen, self.skills, self._random(ask)))
+            return Reply(form=reflect(seen, self.skills, self._random()))
         if kind is AskKind.NAME_ROLES:
-            return Reply(form=name_roles(seen, ask.options, self.skills, self._random(ask)))
-        said = next((said for said in reversed(seen.table.said) if said.about == ask.about), None)
-        if said is None:
+            return Reply(form=name_roles(seen, ask.options, self.skills, self._random()))
+        heard = next((said for said in reversed(seen.table.said) if said.about == ask.about), None)
+        if heard is None:
             return _NOTHING
-        random = self._random(ask, said.actor)
+        random = self._random(heard.actor)
         if kind is AskKind.PEER_ASSESSMENT:
-            return Reply(assessment=rate(seen, said, self.skills, random))
-        return Reply(assessment=self._report(said, view, random))
+            return Reply(assessment=rate(seen, heard, self.skills, random))
+        return Reply(assessment=self._report(seen, heard, view, random))
 
-    def _speak(self, seen: Knowledge, ask: Ask) -> tuple[Intent, str]:
-        random = self._random(ask)
-        intent = intend(seen, self.skills, ask, random, self._leaning(seen))
-        return intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, WORDS)
+    def _spoken(self, ask: Ask, view: Sequence[Event]) -> _Spoken:
+        place = replace(ask, step=0, rounds=0, limit=None)  # what was said depends on none of them
+        return _speak(self.model, self.skills, place, Log(ask.game, tuple(view)))
 
-    def _vote(self, seen: Knowledge, ask: Ask) -> tuple[str, Intent, str]:
-        random = self._random(ask)
-        choice = vote(seen, self.skills, ask, random, self._leaning(seen))
-        intent = explain(seen, self.skills, choice, random)
-        return choice, intent, compose(intent.moves, intent.names, intent.strength, ask.limit, random, WORDS)
-
-    def _report(self, said: Heard, view: Sequence[Event], random: Random) -> Assessment:
+    def _report(self, seen: Knowledge, heard: Heard, view: Sequence[Event], random: Random) -> Assessment:
         """Derive the statement's intent again: the view from before the statement gives the same one."""
-        ask = self.ask
-        begin = said.about
-        if said.phase is Phase.VOTING:
-            ballot = (e.index for e in view if e.kind is EventKind.VOTE and (e.day, e.phase) == (said.day, said.phase))
+        begin, spoke = heard.about, replace(self.ask, kind=AskKind.SPEAK, about=None)
+        if heard.phase is Phase.VOTING:
+            place = heard.day, heard.phase
+            ballot = (e.index for e in view if e.kind is EventKind.VOTE and (e.day, e.phase) == place)
             begin = min(ballot, default=begin)
-        before = look(ask.seat, ask.game, [event for event in view if event.index < begin])
-        if said.phase is Phase.VOTING:
-            spoke = replace(ask, kind=AskKind.EXPLAINED_VOTE, about=None, options=tuple(before.others()))
-            _, intent, text = self._vote(before, spoke)
-        else:
-            intent, text = self._speak(before, replace(ask, kind=AskKind.SPEAK, about=None))
-        words = set(said.text.rstrip("…").split())
-        if 2 * len(words.intersection(text.split())) > len(words):
-            planted = intent.planted
-        else:  # someone else spoke for this seat
-            planted = suspected_kind(said.reading) if before.evil else DeceptionType.NONE
+        before = [event for event in view if event.index < begin]
+        if heard.phase is Phase.VOTING:
+            gone = {event.target for event in before if event.kind in (EventKind.DEATH, EventKind.EXILE)}
+            others = tuple(name for name in seen.table.names if name != seen.me and name not in gone)
+            spoke = replace(spoke, kind=AskKind.EXPLAINED_VOTE, options=others)
+        said = self._spoken(spoke, before)
+        words = set(heard.text.rstrip("…").split())
+        planted = said.intent.planted
+        if 2 * len(words.intersection(said.words.text(None).split())) <= len(words):  # someone else spoke for this seat
+            planted = suspected_kind(heard.reading) if seen.evil else DeceptionType.NONE
         return report_self(planted, self.skills, random)
 
-    def _leaning(self, seen: Knowledge) -> dict[str, float]:
-        return lean(seen.table.names, draws(self.model, self.ask.game, self.ask.day, self.ask.seat, "lean"))
+    def _random(self, about: str = "") -> Random:
+        return _random(self.model, self.ask, about)
 
-    def _random(self, ask: Ask, about: str = "") -> Random:
-        place = ask.day, ask.phase.value, ask.round, ask.kind.value, about
-        return draws(self.model, ask.game, ask.seat, *place)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spoken:
+    """What a player says: its words, what it means by them, and the choice that they explain."""
+
+    intent: Intent
+    words: Composed
+    choice: str | None
+
+
+@lru_cache(maxsize=256)
+def _speak(model: str, skills: Skills, ask: Ask, log: Log) -> _Spoken:
+    """What the player answers to an ask for words, however long; its report on it needs it again."""
+    seen, random = look(ask.seat, ask.game, log.events), _random(model, ask)
+    leaning, choice = _leaning(model, seen, ask), None
+    if ask.kind is AskKind.EXPLAINED_VOTE:
+        choice = vote(seen, skills, ask, random, leaning)
+        intent = explain(seen, skills, choice, random)
+    else:
+        intent = intend(seen, skills, ask, random, leaning)
+    return _Spoken(intent, compose(intent.moves, intent.names, intent.strength, random, WORDS), choice)
+
+
+def _leaning(model: str, seen: Knowledge, ask: Ask) -> Mapping[str, float]:
+    return lean(seen.table.names, model, ask.game, ask.day, ask.seat)
+
+
+def _random(model: str, ask: Ask, about: str = "") -> Random:
+    return draws(model, ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, about)

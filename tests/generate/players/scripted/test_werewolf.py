@@ -257,7 +257,7 @@ def test_statements_vary_and_are_written_out(plain: list[Any]) -> None:
 def test_every_move_is_heard_as_meant(move: str) -> None:
     names, random = ("Alice", "Bob", "Charlie", "Diana"), Random(1)
     who = {"x": "Bob", "y": "Charlie", "dead": "Diana"}
-    heard = [read(compose([move], [who], 0.5, 200, random, WORDS), names) for _ in range(200)]
+    heard = [read(compose([move], [who], 0.5, random, WORDS).text(200), names) for _ in range(200)]
     accused = sum("Bob" in dict(reading.accused) for reading in heard) / 200
     cleared = sum("Bob" in reading.cleared for reading in heard) / 200
     if move in ("accuse", "doubt", "report/guilty", "vote_promise") or move.startswith("vote/"):
