@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from liescope.games.core import Event, EventKind, Reply
@@ -15,45 +16,77 @@ from liescope.games.record import GameRecord, Status
 
 MOST = 10**6  # a larger day, round or count must be an error
 _NONE = type(None)
-_RECORD_TYPES: dict[str, tuple[type, ...]] = {
-    "game_id": (str,),
-    "game": (str,),
-    "seed": (int, _NONE),
-    "cell": (str,),
-    "failure": (str,),
-    "meta": (Mapping,),
-}
-_SEAT_TYPES: dict[str, tuple[type, ...]] = {
-    "name": (str,),
-    "role": (str,),
-    "team": (str,),
-    "deceives": (bool, _NONE),
-    "model": (str,),
-}
-_OUTCOME_TYPES: dict[str, tuple[type, ...]] = {"winner": (str,), "reason": (str,), "days": (int,)}
-_EVENT_TYPES: dict[str, tuple[type, ...]] = {
-    "index": (int,),
-    "day": (int,),
-    "round": (int,),
-    "actor": (str, _NONE),
-    "target": (str, _NONE),
-    "text": (str,),
-    "about": (int, _NONE),
-    "fallback": (str,),
-    "data": (Mapping,),
-}
-_REPLY_TYPES: dict[str, tuple[type, ...]] = {
-    "choice": (str, _NONE),
-    "text": (str, _NONE),
-    "problem": (str,),
-    "raw": (str,),
-    "private": (Mapping,),
-}
-_INT64 = range(-(2**63), 2**63)
+_COMBINATIONS = 1000  # of types that are remembered to be right
 
 
 class NotARecord(ValueError):
     """Why a record is inconsistent."""
+
+
+class _Types:
+    """The types that the fields of a class may have."""
+
+    def __init__(self, fields: Mapping[str, tuple[type, ...]]) -> None:
+        self._fields = fields
+        self._values = attrgetter(*fields)
+        self._right: set[tuple[type, ...]] = set()  # combinations that have passed
+
+    def check(self, thing: object, where: str = "") -> None:
+        """Raises NotARecord for a field of another type."""
+        values = self._values(thing)
+        types = tuple(map(type, values))
+        if types in self._right:
+            return
+        for (name, known), value in zip(self._fields.items(), values, strict=True):
+            if not isinstance(value, known) or (isinstance(value, bool) and bool not in known):
+                raise NotARecord(f"{where}{name} cannot be {value!r}")
+        if len(self._right) < _COMBINATIONS:
+            self._right.add(types)
+
+
+_RECORD_TYPES = _Types(
+    {
+        "game_id": (str,),
+        "game": (str,),
+        "seed": (int, _NONE),
+        "cell": (str,),
+        "failure": (str,),
+        "meta": (Mapping,),
+    }
+)
+_SEAT_TYPES = _Types(
+    {
+        "name": (str,),
+        "role": (str,),
+        "team": (str,),
+        "deceives": (bool, _NONE),
+        "model": (str,),
+    }
+)
+_OUTCOME_TYPES = _Types({"winner": (str,), "reason": (str,), "days": (int,)})
+_EVENT_TYPES = _Types(
+    {
+        "index": (int,),
+        "day": (int,),
+        "round": (int,),
+        "actor": (str, _NONE),
+        "target": (str, _NONE),
+        "text": (str,),
+        "about": (int, _NONE),
+        "fallback": (str,),
+        "data": (Mapping,),
+    }
+)
+_REPLY_TYPES = _Types(
+    {
+        "choice": (str, _NONE),
+        "text": (str, _NONE),
+        "problem": (str,),
+        "raw": (str,),
+        "private": (Mapping,),
+    }
+)
+_INT64 = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +275,9 @@ _META: dict[str, Callable[[Any, frozenset[str]], bool]] = {
 
 def check_record(game: GameRecord) -> None:
     """Raises NotARecord, with the place and the reason, for an inconsistent record."""
-    _check_types("", game, _RECORD_TYPES)
+    _RECORD_TYPES.check(game)
     for seat in game.seats:
-        _check_types(f"seat {seat.name!r}: ", seat, _SEAT_TYPES)
+        _SEAT_TYPES.check(seat, f"seat {seat.name!r}: ")
     names = frozenset(seat.name for seat in game.seats)
     if not game.game_id or not game.seats or len(names) < len(game.seats) or not all(names):
         raise NotARecord("it has no id, no seats, or two seats of one name")
@@ -257,7 +290,7 @@ def check_record(game: GameRecord) -> None:
             raise NotARecord(f"meta.{name} cannot be right: {meta[name]!r}")
     for place, event in enumerate(game.events):
         try:
-            _check_types("", event, _EVENT_TYPES)
+            _EVENT_TYPES.check(event)
             _check_event(event, place, names, game.events)
         except NotARecord as error:
             raise NotARecord(f"event {place} ({event.kind.value}): {error}") from None
@@ -265,7 +298,7 @@ def check_record(game: GameRecord) -> None:
 
 def check_reply(reply: Reply) -> None:
     """Raises NotARecord for a reply whose fields are not as `Reply` declares them."""
-    _check_types("", reply, _REPLY_TYPES)
+    _REPLY_TYPES.check(reply)
     if not all(isinstance(note, str) for note in reply.notes):
         raise NotARecord("its notes are not strings")
     if reply.form is not None and not _is_form(reply.form, frozenset()):
@@ -277,38 +310,30 @@ def check_reply(reply: Reply) -> None:
             raise NotARecord(fault)
 
 
-def _check_types(where: str, thing: object, types: Mapping[str, tuple[type, ...]]) -> None:
-    for name, known in types.items():
-        value = getattr(thing, name)
-        if not isinstance(value, known) or (isinstance(value, bool) and bool not in known):
-            raise NotARecord(f"{where}{name} cannot be {value!r}")
-
-
 def _check_outcome(game: GameRecord, names: frozenset[str]) -> None:
     outcome = game.outcome
     if outcome is None:
         if game.status is Status.DONE:
             raise NotARecord("it is done and has no outcome")
         return
-    _check_types("outcome.", outcome, _OUTCOME_TYPES)
+    _OUTCOME_TYPES.check(outcome, "outcome.")
     if not _is_names(outcome.winners, names) or not _is_count(outcome.days, names):
         raise NotARecord("its outcome names a winner without a seat, or an impossible day")
 
 
 def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[Event, ...]) -> None:
-    if event.kind not in KINDS:
+    kind = KINDS.get(event.kind)
+    if kind is None:
         raise NotARecord("no check is declared for this kind; add it to liescope/games/checks.py")
-    kind = KINDS[event.kind]
     if event.index != place:
         raise NotARecord(f"its index is {event.index}")
     if not (_is_count(event.day, names) and _is_count(event.round, names)):
         raise NotARecord(f"day {event.day}, round {event.round} is impossible")
     acted = kind.actor and not (event.kind is EventKind.RATING and "judge" in event.data)
-    for role, name, needed in (("actor", event.actor, acted), ("target", event.target, kind.target)):
-        if name is None and needed:
-            raise NotARecord(f"it has no {role}")
-        if name is not None and name not in names:
-            raise NotARecord(f"its {role} {name!r} has no seat")
+    if (event.actor is None and acted) or (event.actor is not None and event.actor not in names):
+        raise NotARecord(_unseated("actor", event.actor))
+    if (event.target is None and kind.target) or (event.target is not None and event.target not in names):
+        raise NotARecord(_unseated("target", event.target))
     if event.audience is not None and not names.issuperset(event.audience):
         raise NotARecord("a name in its audience has no seat")
     if event.about is not None and not 0 <= event.about < place:
@@ -322,8 +347,8 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
                 raise NotARecord(f"{name} cannot be right: {data[name]!r}")
         elif not event.fallback:
             raise NotARecord(f"{name} is missing")
-    for name, known in _ALSO.items():
-        if name in data and not known(data[name], names):
+    for name in data:
+        if name in _ALSO and not _ALSO[name](data[name], names):
             raise NotARecord(f"{name} cannot be right: {data[name]!r}")
     for claim in event.data.get("claims", ()):
         start, end = claim.get("start"), claim.get("end")
@@ -331,6 +356,10 @@ def _check_event(event: Event, place: int, names: frozenset[str], events: tuple[
             raise NotARecord(f"a claim has the span {start} to {end}, which is not within its text")
         if not all(index < len(events) for index in claim.get("evidence", ())):
             raise NotARecord("a claim names as evidence an event that is not there")
+
+
+def _unseated(role: str, name: str | None) -> str:
+    return f"it has no {role}" if name is None else f"its {role} {name!r} has no seat"
 
 
 def is_share(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, cast
 
 from liescope.games.core import Assessment, Event, EventKind, Game, Outcome, Phase, Reply
@@ -154,29 +155,35 @@ _DEFAULTS: dict[str, Any] = {
     "data": {},
 }
 
+_OPTIONAL = attrgetter(*_DEFAULTS)
+
 
 def event_to_json(event: Event) -> dict[str, Any]:
     """An event as plain data; fields at their default are left out."""
     data: dict[str, Any] = {
         "index": event.index,
-        "kind": event.kind.value,
+        "kind": event.kind._value_,
         "day": event.day,
-        "phase": event.phase.value,
+        "phase": event.phase._value_,
     }
-    for name, default in _DEFAULTS.items():
-        value = getattr(event, name)
+    for name, default, value in zip(_DEFAULTS, _DEFAULTS.values(), _OPTIONAL(event), strict=True):
         if value != default:
             data[name] = list(value) if isinstance(value, tuple) else value
     return data
 
 
+_KINDS: dict[str, EventKind] = {kind.value: kind for kind in EventKind}
+_PHASES: dict[str, Phase] = {phase.value: phase for phase in Phase}
+
+
 def event_from_json(data: Mapping[str, Any]) -> Event:
     audience = data.get("audience")
+    kind, phase = data["kind"], data["phase"]
     return Event(
         data["index"],
-        EventKind(data["kind"]),
+        _KINDS.get(kind) or EventKind(kind),
         data["day"],
-        Phase(data["phase"]),
+        _PHASES.get(phase) or Phase(phase),
         data.get("round", 0),
         data.get("actor"),
         data.get("target"),

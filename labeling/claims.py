@@ -213,6 +213,10 @@ def _said(
 
 def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
     low, words = sentence.low, patterns.words
+    if not patterns.mentions.search(low, 0, end):
+        yield from _guilt(sentence, end, patterns)
+        yield from _killings(sentence, end, patterns)
+        return
     for match in patterns.is_role.finditer(low, 0, end):
         if patterns.possessive.match(match[0]):
             continue
@@ -223,20 +227,13 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
         for pattern in (patterns.truthful, patterns.about_others):
             for match in pattern.finditer(low, 0, end):
                 yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
-    if " guilt " in low:
-        for match in wording.GUILT_OF.finditer(low, 0, end):
-            yield from _predicate(sentence, match, words.evil, patterns)
-    if any(word in low for word in ("lying", "lied", "pretend", "fals", "posing", "faking", "imperson")):
+    yield from _guilt(sentence, end, patterns)
+    if wording.PRETENDING.search(low):
         for match in patterns.pretending.finditer(low, 0, end):
             yield from _predicate(sentence, match, words.said(match, not _negated(match)), patterns)
-    if "kill" in low or "murder" in low:
-        for match in wording.KILLED.finditer(low, 0, end):
-            denied = re.search("n't|not|never", match["aux"]) is not None
-            if match["subject"] == "i" if denied else match["verb"].endswith("ed"):
-                value = words.deny(words.evil) if denied else words.evil
-                for said in _predicate(sentence, match, value, patterns):
-                    yield replace(said, deed=True)
-    for pattern in (patterns.inverted, patterns.apposed, *((patterns.addressed,) if ", as " in low else ())):
+    yield from _killings(sentence, end, patterns)
+    apposed = (patterns.apposed,) if ", " in low else ()
+    for pattern in (patterns.inverted, *apposed, *((patterns.addressed,) if ", as " in low else ())):
         for match in pattern.finditer(low, 0, end):
             yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
     if "confess" in low or "admit" in low:
@@ -246,6 +243,23 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
     for match in patterns.found_to_be.finditer(low, 0, end):
         yield from _found_out(sentence, match, patterns)
     yield from _about_oneself(sentence, end, patterns)
+
+
+def _guilt(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
+    if " guilt " in sentence.low:
+        for match in wording.GUILT_OF.finditer(sentence.low, 0, end):
+            yield from _predicate(sentence, match, patterns.words.evil, patterns)
+
+
+def _killings(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
+    low, words = sentence.low, patterns.words
+    if "kill" in low or "murder" in low:
+        for match in wording.KILLED.finditer(low, 0, end):
+            denied = re.search("n't|not|never", match["aux"]) is not None
+            if match["subject"] == "i" if denied else match["verb"].endswith("ed"):
+                value = words.deny(words.evil) if denied else words.evil
+                for said in _predicate(sentence, match, value, patterns):
+                    yield replace(said, deed=True)
 
 
 def _negated(match: re.Match[str]) -> bool:
@@ -287,7 +301,9 @@ def _found_out(sentence: Sentence, match: re.Match[str], patterns: RolePatterns)
 
 def _about_oneself(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
     low = sentence.low
-    matches = [match for match in patterns.named.finditer(low, 0, end) if sentence.me and sentence.me in match[0]]
+    matches: list[re.Match[str]] = []
+    if sentence.me and sentence.me in low:
+        matches += [match for match in patterns.named.finditer(low, 0, end) if sentence.me in match[0]]
     if "claim" in low or "role" in low:
         matches += patterns.claiming.finditer(low, 0, end)
     if "my " in low:
@@ -331,7 +347,7 @@ def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Ite
 
 def _my_investigation(sentence: Sentence, end: int, patterns: RolePatterns) -> int:
     """Where the words about the speaker's own investigation end; 0 if there are none."""
-    match = wording.MY_INVESTIGATION.search(sentence.low, 0, end)
+    match = wording.LOOKING.search(sentence.low) and wording.MY_INVESTIGATION.search(sentence.low, 0, end)
     if match and governed(sentence.low, match.start(), patterns) is not None:
         return match.end()
     named = sentence.low.find(f"{sentence.me}'s investigation", 0, end) if sentence.me else -1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, Final
 
-from liescope.common.addresses import all_without_addresses
+from liescope.common.addresses import all_without_addresses, without_addresses
 from liescope.data_cards.licences import OURS
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
@@ -24,13 +25,14 @@ _ELSEWHERE = frozenset({PROMPTS, IMPORTED})  # found in other columns
 
 def origin_of(record: GameRecord) -> str:
     """Where a game comes from: the format that it was imported from, or `OURS`."""
-    return settings_of(record).get(IMPORTED, OURS)
+    found = record.meta.get(SETTINGS) or {}
+    return without_addresses(str(found[IMPORTED])) if IMPORTED in found else OURS
 
 
 def settings_of(record: GameRecord) -> dict[str, str]:
     """The settings of a game by name, without addresses of endpoints; empty if they are not known."""
     found = record.meta.get(SETTINGS) or {}
-    return {str(name): str(value) for name, value in all_without_addresses(dict(found)).items()}
+    return {str(name): str(all_without_addresses(value)) for name, value in found.items()}
 
 
 def prompt_version_of(record: GameRecord) -> str | None:
@@ -40,13 +42,14 @@ def prompt_version_of(record: GameRecord) -> str | None:
 
 def condition_of(record: GameRecord) -> str:
     """What differs from the defaults, as in "message_limit=500 rounds=8"; sorted by name, "" if nothing does."""
-    found = settings_of(record)
-    stock = setting_words(NAMES[: len(record.seats)])
-    defaults = {**_defaults(record.game), **_DEFAULTS, "names": stock} if found else {}
+    return _differences(record.game, len(record.seats), tuple(sorted(settings_of(record).items())))
+
+
+@lru_cache(maxsize=64)
+def _differences(game: str, seats: int, found: tuple[tuple[str, str], ...]) -> str:
+    defaults = {**_defaults(game), **_DEFAULTS, "names": setting_words(NAMES[:seats])} if found else {}
     return " ".join(
-        f"{name}={value}"
-        for name, value in sorted(found.items())
-        if name not in _ELSEWHERE and value != defaults.get(name)
+        f"{name}={value}" for name, value in found if name not in _ELSEWHERE and value != defaults.get(name)
     )
 
 

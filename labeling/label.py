@@ -39,36 +39,31 @@ _REPORTED = ("deceptive", "type", "confidence")
 def label_game(record: GameRecord) -> LabelledGame:
     """The labelled rows of a game, finished or failed, played or imported."""
     ratings, claims = rating_rows(record), claim_rows(record)
-    return LabelledGame(statement_rows(record, claims), ratings, tuple(vote_rows(record, ratings)), claims)
+    return LabelledGame(statement_rows(record, claims, ratings), ratings, tuple(vote_rows(record, ratings)), claims)
 
 
 def statement_rows(
-    record: GameRecord, claims: Sequence[ClaimRow], transcript: bool = False
+    record: GameRecord, claims: Sequence[ClaimRow], ratings: Iterable[RatingRow], transcript: bool = False
 ) -> tuple[StatementRow, ...]:
-    """The statements of a game with their labels. claims: its ledger; transcript: fill that column with what was said
-    before each.
+    """The statements of a game with their labels. claims: its ledger; ratings: its `rating_rows`; transcript: fill that
+    column with what was said before each.
     """
     labels = claim_labels(record, claims)
     seats = {seat.name: seat for seat in record.seats}
     by_statement: dict[str, list[RatingRow]] = defaultdict(list)
-    for rating in rating_rows(record):
+    for rating in ratings:
         by_statement[rating.statement_id].append(rating)
     reports = {event.about: event for event in _assessments(record, EventKind.SELF_REPORT)}
     unasked = _unasked(record)
-    statements = tuple(
-        _statement(
-            record,
-            event,
-            position,
-            seats,
-            reports.get(event.index),
-            by_statement[statement_id(record.game_id, event.index)],
-            labels[statement_id(record.game_id, event.index)],
-            unasked,
-        )
-        for position, event in enumerate(_statements(record).values(), 1)
-    )
-    return tuple(_with_transcripts(statements)) if transcript else statements
+    fates = [event for event in record.events if event.kind in FATES]
+    statements = []
+    for position, event in enumerate(_statements(record).values(), 1):
+        key = statement_id(record.game_id, event.index)
+        gone = {fate.target for fate in fates if fate.index < event.index}
+        alive = tuple(name for name in seats if name not in gone)
+        views = _own_view(reports.get(event.index), unasked) | _peers_view(by_statement[key], unasked)
+        statements.append(_statement(record, event, key, position, seats, alive, labels[key], views))
+    return tuple(_with_transcripts(statements) if transcript else statements)
 
 
 def _statements(record: GameRecord) -> dict[int, Event]:
@@ -85,17 +80,17 @@ def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
 def _statement(
     record: GameRecord,
     event: Event,
+    key: str,
     position: int,
     seats: dict[str, Seat],
-    report: Event | None,
-    ratings: Sequence[RatingRow],
+    alive: tuple[str, ...],
     labels: ClaimLabels,
-    unasked: str,
+    views: dict[str, Any],
 ) -> StatementRow:
     seat = seats[event.actor or ""]
     planted = parse_type(event.data.get("private", {}).get("planted_type"))
     return StatementRow(
-        statement_id=statement_id(record.game_id, event.index),
+        statement_id=key,
         game_id=record.game_id,
         game=record.game,
         source=seat.source.value,
@@ -110,7 +105,7 @@ def _statement(
         audience=audience_of(event.audience, seats),
         text=event.text,
         truncated="cut" in event.data,
-        alive=_alive(record, event.index),
+        alive=alive,
         read_notes=tuple(event.data.get("notes", ())),
         label_role=seat.deceives,
         label_role_null=NO_ROLE if seat.deceives is None else "",
@@ -118,8 +113,7 @@ def _statement(
         label_claim_null=labels.label_claim_null,
         label_promise=labels.label_promise,
         label_promise_null=labels.label_promise_null,
-        **_own_view(report, unasked),
-        **_peers_view(ratings, unasked),
+        **views,
         planted_type=None if planted is None else planted.value,
         transcript=None,
     )
@@ -132,11 +126,6 @@ def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementR
         audience = frozenset(row.audience)
         yield replace(row, transcript="\n".join(known_before(said, audience)))
         said.append((audience, f"{row.speaker}: {' '.join(row.text.split())}"))
-
-
-def _alive(record: GameRecord, index: int) -> tuple[str, ...]:
-    gone = {event.target for event in record.events[:index] if event.kind in FATES}
-    return tuple(seat.name for seat in record.seats if seat.name not in gone)
 
 
 def _unasked(record: GameRecord) -> str:
@@ -192,24 +181,20 @@ def _most(kinds: Counter[str]) -> list[DeceptionType]:
 def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
     """The ratings of a game, with the running suspicion of each (observer, speaker)."""
     seats, said = {seat.name: seat for seat in record.seats}, _statements(record)
-    running: dict[tuple[str, str], float] = defaultdict(lambda: START)
+    running: dict[tuple[str, str], float] = {}
     rows, unasked = [], _unasked(record)
     for event in _assessments(record, EventKind.RATING):
         if event.about not in said:
             continue
         observer, speaker = seats.get(event.actor or "") or _outside(event), seats[said[event.about].actor or ""]
         view = _assessment(event)
-        kind, suspicion = parse_type(_text(view, "type")), _share(view, "suspicion")
-        read = {
-            "deceptive": _flag(view),
-            "type": kind,
-            "confidence": _share(view, "confidence"),
-            "suspicion": suspicion,
-        }
+        flag, kind = _flag(view), parse_type(_text(view, "type"))
+        confidence, suspicion = _share(view, "confidence"), _share(view, "suspicion")
+        read = {"deceptive": flag, "type": kind, "confidence": confidence, "suspicion": suspicion}
         missing = [name for name, value in read.items() if value is None]
         pair = observer.name, speaker.name
         if suspicion is not None:
-            running[pair] = smooth(running[pair], suspicion)
+            running[pair] = smooth(running.get(pair, START), suspicion)
         row = RatingRow(
             statement_id=statement_id(record.game_id, event.about),
             game_id=record.game_id,
@@ -218,13 +203,13 @@ def rating_rows(record: GameRecord) -> tuple[RatingRow, ...]:
             observer=observer.name,
             observer_role=observer.role,
             observer_model=record.meta.get("judge") or observer.model,
-            flag=_flag(view),
+            flag=flag,
             type=None if kind is None else kind.value,
-            confidence=_share(view, "confidence"),
+            confidence=confidence,
             suspicion=suspicion,
-            running_suspicion=running[pair],
+            running_suspicion=running.get(pair, START),
             reason=_text(view, "reason") or "",
-            null=event.fallback or _reasons(view, missing, unasked),
+            null=event.fallback or (_reasons(view, missing, unasked) if missing else ""),
             notes=tuple(event.data.get("notes", ())),
         )
         rows.append(row)

@@ -42,14 +42,15 @@ class MaskedText:
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self.text = text
         self._steps: list[list[_Edit]] = []
-        self._replace(_ODD_CHARACTER, lambda found: _PLAIN[found[0]])
-        self.text = _PRIVATE.sub(" ", self.text)
+        if not (text.isascii() and text.isprintable()):
+            self._replace(_ODD_CHARACTER, lambda found: _PLAIN[found[0]])
+            self.text = _PRIVATE.sub(" ", self.text)
         self._replace(_BLANKS, lambda _: " ")
         if whole := _WHOLE.fullmatch(self.text):
             start, end = whole.span(1)
             self._steps.append([(0, start, 0, 0), (end, len(self.text), end - start, end - start)])
             self.text = whole[1]
-        else:
+        elif '"' in self.text or "'" in self.text:
             self._replace(_QUOTED, lambda _: '""')
         pattern, marks = _name_pattern(names)
         if pattern:

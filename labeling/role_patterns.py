@@ -42,7 +42,7 @@ class RolePatterns:
     addressed: "Bob, as the detective, you…". with_role: "my detective findings". about_others: "Bob is right about
     Diana being the mafioso". confessed: reports, which the speaker's findings may confirm. possessive: "Bob's
     killer", which is not "Bob is killer". others_say: what reports the words of others. trigger: a text that it
-    does not match contains no claim.
+    does not match contains no claim; mentions: one that it does not match contains no word for a role or a side.
     """
 
     words: Vocabulary
@@ -65,6 +65,7 @@ class RolePatterns:
     others_say: re.Pattern[str]
     looked: re.Pattern[str] | None
     trigger: re.Pattern[str]
+    mentions: re.Pattern[str]
 
 
 @lru_cache(maxsize=16)
@@ -152,4 +153,5 @@ def role_patterns(game: str) -> RolePatterns:
         ),
         looked=re.compile(words.looked) if words.looked else None,
         trigger=re.compile(words.trigger),
+        mentions=re.compile(words.mentions),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from liescope.common.addresses import without_addresses
@@ -33,12 +33,12 @@ def game_tables(
         yield "games", game_row(record, run)
     if record.status is not Status.DONE or record.outcome is None:
         return
-    ledger = cache(lambda: claim_rows(record))
+    ledger, ratings = cache(lambda: claim_rows(record)), cache(lambda: rating_rows(record))
     makers: dict[str, Callable[[], Iterable[Any]]] = {
-        "statements": lambda: statement_rows(record, ledger(), transcript),
+        "statements": lambda: statement_rows(record, ledger(), ratings(), transcript),
         "claims": ledger,
-        "ratings": lambda: rating_rows(record),
-        "votes": lambda: vote_rows(record, rating_rows(record)),
+        "ratings": ratings,
+        "votes": lambda: vote_rows(record, ratings()),
         "night_acts": lambda: night_act_rows(record),
         "bids": lambda: bid_rows(record),
         "lessons": lambda: lesson_rows(record),
@@ -64,7 +64,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         cell=without_addresses(record.cell),
         model=model_of(record),
         condition=condition_of(record),
-        settings=json.dumps(settings_of(record), ensure_ascii=False, sort_keys=True),
+        settings=_as_json(tuple(settings_of(record).items())),
         prompt_version=prompt_version_of(record),
         learning=bool(meta.get("learning", False)),
         turn=meta.get("turn"),
@@ -85,6 +85,11 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         silences=kinds.count(EventKind.SILENCE),
         fallbacks=sum(1 for event in record.events if event.fallback),
     )
+
+
+@lru_cache(maxsize=64)
+def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
+    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
 
 
 def model_of(record: GameRecord) -> str:

@@ -68,4 +68,4 @@ def parse_type(text: str | None) -> DeceptionType | None:
     """
     if text is None or len(text) > _LONGEST:
         return None
-    return _BY_NAME.get(_NOT_A_WORD.sub("_", text.casefold()).strip("_"))
+    return _BY_NAME.get(text) or _BY_NAME.get(_NOT_A_WORD.sub("_", text.casefold()).strip("_"))

@@ -38,15 +38,15 @@ PROMISES = (
 class Vocabulary:
     """One game's words. In the pattern parts, each value has a group with its name, or two ("mafia", "mafia2").
 
-    groups: these names. roles: the words for roles, sides: for being with a team. inverted: "the werewolf is"
-    before a subject, inverted_subject: which names may follow. nouns: what may belong to a player without saying
-    what the player is. speakers: who may be reported without a name. trigger: what every text with a claim
-    contains. evil: the value of those who kill at night. denials: what denying a value claims, if not "not VALUE".
-    own: the value recorded when speakers claim a value about themselves. guilt, innocence: the values that make a
-    claim about another player one of these kinds; promises: what speakers may promise. protects: whether
-    protections are claimed. seer: the role, or else an act of looking, that a speaker must claim for its findings
-    to be an investigation's result; "" if all findings are. looked: how speakers say that they have looked at a
-    player (the group target), if a game has special words for it.
+    groups: these names. roles: the words for roles, sides: for being with a team. inverted: "the werewolf is" before a
+    subject, inverted_subject: which names may follow. nouns: what may belong to a player without saying what the player
+    is. speakers: who may be reported without a name. trigger: what every text with a claim contains; mentions: what
+    every text contains in which roles, sides or inverted match. evil: the value of those who kill at night. denials:
+    what denying a value claims, if not "not VALUE". own: the value recorded when speakers claim a value about
+    themselves. guilt, innocence: the values that make a claim about another player one of these kinds; promises: what
+    speakers may promise. protects: whether protections are claimed. seer: the role, or else an act of looking, that a
+    speaker must claim for its findings to be an investigation's result; "" if all findings are. looked: how speakers
+    say that they have looked at a player (the group target), if a game has special words for it.
     """
 
     groups: tuple[str, ...]
@@ -57,6 +57,7 @@ class Vocabulary:
     nouns: str
     speakers: str
     trigger: str
+    mentions: str
     evil: str
     guilt: frozenset[str]
     innocence: frozenset[str]

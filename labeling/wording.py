@@ -91,6 +91,7 @@ MY_INVESTIGATION = re.compile(
     rf"|(?:{_I}{_FILL}|(?<!\w)and(?: have)?) (?:{FOUND}) (?:it|this|that) (?:last night|(?:during|in|through|with|by|"
     rf"via|after|from) (?:(?:my|the|an|last) )?(?:\w+ )?(?:night|investigat))"
 )
+LOOKING = re.compile(f"investigat|finding|{FOUND}")  # what MY_INVESTIGATION cannot do without
 OWN_LOOK = re.compile(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{_I}{_FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
 )
@@ -111,6 +112,8 @@ PROTECTED = re.compile(
     r"(?: yesterday| earlier| today)? (?:with my (?:vote|words)|by (?:voting|arguing|speaking)|in the (?:debate|vote|"
     r"discussion)))"
 )
+
+PRETENDING = re.compile("lying|lied|pretend|fals|posing|faking|imperson")
 
 # What a player has: "Bob's guilty look" does not say what Bob is
 

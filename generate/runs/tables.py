@@ -7,8 +7,10 @@ for writing; when opened for reading, it is left as it is and seen through views
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -70,15 +72,15 @@ def insertion(table: str) -> str:
 
 def checksum(row: Sequence[Any]) -> int:
     """CRC-32 over a row's values and their types; any change of one to four neighbouring bytes changes it."""
-    value = 0
-    for part in row:
-        value = crc32(f"{type(part).__name__} {part!s}\x1f".encode("utf-8", "surrogatepass"), value)
-    return value
+    return crc32("".join([f"{type(part).__name__} {part!s}\x1f" for part in row]).encode("utf-8", "surrogatepass"))
 
 
 def signature(table: str, row: Sequence[Any]) -> int:
     """The checksum of a row. Newer columns that are empty do not count, so that rows of older formats keep theirs."""
-    first = len(row) - _NEWER.get(table, 0)
+    newer = _NEWER.get(table, 0)
+    if not newer:
+        return checksum(row)
+    first = len(row) - newer
     return checksum([value for place, value in enumerate(row) if place < first or value is not None])
 
 
@@ -160,15 +162,20 @@ def rows(
     Raises BadData for a row that has changed since it was written.
     """
     names, types = NAMES[table], _TYPES[table]
-    wanted = [names.index(column.strip()) for column in columns.split(",")]
+    wanted = _picker(table, columns)
     with guard(path):
         for row in base.execute(f"SELECT {', '.join(names)}, checksum FROM {table} {where}", values):
             kept, signed_as = row[:-1], row[-1]
-            if not all(isinstance(part, known) for part, known in zip(kept, types, strict=True)) or (
-                signed_as is not None and signed_as != signature(table, kept)
-            ):
+            if not all(map(isinstance, kept, types)) or (signed_as is not None and signed_as != signature(table, kept)):
                 raise BadData(_changed(path, table, names, kept))
-            yield tuple(kept[place] for place in wanted)
+            yield wanted(kept)
+
+
+@cache
+def _picker(table: str, columns: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Takes some columns out of a whole row."""
+    places = [NAMES[table].index(column.strip()) for column in columns.split(",")]
+    return itemgetter(*places) if len(places) > 1 else lambda row: (row[places[0]],)
 
 
 def _changed(path: Path, table: str, names: Sequence[str], row: Sequence[Any]) -> str:

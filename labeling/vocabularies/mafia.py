@@ -25,6 +25,8 @@ WORDS = Vocabulary(
     "our side|our team|clea[nr]|"
     "culprit|mobster|evil|"
     "traitor|impost|checked|one behind|responsible|bad guy",
+    mentions="mafi|detective|villager|town|innocent|killer|murder|guilty|clea[nr]|culprit|mobster|evil|traitor|impost|"
+    "one behind|one who|responsible|bad guy|our side|our team|cop|civilian",
     evil="mafia",
     guilt=frozenset({"mafia"}),
     innocence=frozenset({"town", "villager"}),

@@ -36,6 +36,8 @@ WORDS = Vocabulary(
     speakers="the doctor|the seer|the jester",
     trigger="wol[fv]|jester|doc|medic|healer|seer|villag|town|innocent|investigat|vot|kill|murder|guilt|finding|firmed|verified|clea[nr]|"
     "culprit|evil|impost|checked|one behind|responsible|bad guy|good guy|pack|protect|guard|shield|save|heal",
+    mentions="wol[fv]|jester|doc|medic|healer|seer|villag|town|innocent|killer|murder|guilty|clea[nr]|culprit|evil|impost|"
+    "one behind|one who|responsible|bad guy|good guy|pack|civilian",
     evil="werewolf",
     guilt=frozenset({"werewolf", "not villagers"}),
     innocence=frozenset({"villagers", "villager", "not werewolf"}),

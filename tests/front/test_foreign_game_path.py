@@ -95,7 +95,7 @@ def test_the_official_split_is_kept_and_no_held_out_model_breaks_it(folder: Path
 
 
 def test_a_statement_comes_with_what_its_audience_had_heard(folder: Path) -> None:
-    for row in statement_rows(game(1), (), transcript=True):
+    for row in statement_rows(game(1), (), (), transcript=True):
         for line in (row.transcript or "").splitlines():
             writer, _, text = line.partition(": ")
             readers = {writer, text.split(", ")[1]}
