@@ -94,6 +94,11 @@ def sentences(masked: str, me: str) -> Iterator[Sentence]:
     start = own.end() if own and own[1] == me else 0
     for number, found in enumerate(_SENTENCE.finditer(masked, start)):
         low = lower(found[0])
+        if low.isascii():  # it names nobody
+            sentence = Sentence(low, found.start(), me, you, focus, number)
+            yield sentence
+            focus = sentence.focus or you
+            continue
         first = _VOCATIVE.match(low)
         if first and first[1] != me and not low.startswith((" the ", " a ", " an ", " our ", " who "), first.end()):
             you = "" if _SECOND_VOCATIVE.match(low, first.end()) else first[1]

@@ -22,6 +22,7 @@ ROOM = 200  # characters that a statement aims to keep within
 PLAIN = 0.6  # how often a place not needed for firmness stays empty
 
 _SYMBOL = re.compile(r"<(\w+)>")
+_BEGINS = re.compile(r"\. [a-z]")
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -114,7 +115,7 @@ def _bank(slot: str, about_others: bool) -> dict[int, tuple[str, ...]]:
 
 def _sentence(text: str) -> str:
     text = text[0].upper() + text[1:]
-    text = re.sub(r"\. ([a-z])", lambda match: ". " + match[1].upper(), text)
+    text = _BEGINS.sub(lambda match: match[0].upper(), text)
     return text if text[-1] in ".?!" else text + "."
 
 

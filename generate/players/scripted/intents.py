@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from liescope.games.core import Ask
 from liescope.games.mafia import DETECTIVE
 from liescope.generate.players.scripted.beliefs import believe, chance, favourite, pick
 from liescope.generate.players.scripted.knowledge import Knowledge
@@ -76,24 +75,26 @@ _GUARDED = {
 }
 
 
-def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
-    """Draw the speaker's intent. The same arguments (and state of `random`) always give the same intent."""
+def intend(seen: Knowledge, skills: Skills, last: bool, random: Random, leaning: Mapping[str, float]) -> Intent:
+    """Draw the speaker's intent. last: it is the last round. The same arguments (and state of `random`) always give
+    the same intent.
+    """
     if not seen.others():
         return _intent(seen, skills, ("small_talk",), "", "", random)
     if seen.evil:
-        return _mafioso(seen, skills, ask, random)
+        return _mafioso(seen, skills, last, random)
     if seen.role == DETECTIVE and any(name in seen.alive for name in seen.results):
-        return _detective(seen, skills, ask, random, leaning)
-    return _villager(seen, skills, ask, random, leaning)
+        return _detective(seen, skills, last, random, leaning)
+    return _villager(seen, skills, last, random, leaning)
 
 
 # Roles
 
 
-def _villager(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
+def _villager(seen: Knowledge, skills: Skills, last: bool, random: Random, leaning: Mapping[str, float]) -> Intent:
     beliefs = believe(seen)
     suspect = favourite(beliefs, list(beliefs), skills.v, leaning)
-    options = _table(seen, ask)
+    options = _table(seen, last)
     if accusers(seen, seen.me):
         options |= {"deny": 3.0, "claim_villager": 2.0}
     options["claim_detective"] = 0.05
@@ -102,10 +103,9 @@ def _villager(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning
     return _compound(seen, skills, options, suspect, _friend(seen, beliefs, suspect), random)
 
 
-def _detective(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
+def _detective(seen: Knowledge, skills: Skills, last: bool, random: Random, leaning: Mapping[str, float]) -> Intent:
     culprits = seen.culprits()
     told = any(said.reading.report for said in seen.mine)
-    last = ask.round >= ask.rounds
     if culprits:
         suspect = culprits[-1]
         openly = 1.0 if seen.exposed else 0.0  # a secret that the mafia knows protects no one
@@ -115,7 +115,7 @@ def _detective(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leanin
         tells = chance(-1.5 + skills.d + (2.0 if accusers(seen, seen.me) else 0.0))
     friend = _friend(seen, believe(seen), suspect)
     if told:
-        options = _table(seen, ask) | {"claim_villager": 0.0, "small_talk": 0.1, "claim_detective": 0.6}
+        options = _table(seen, last) | {"claim_villager": 0.0, "small_talk": 0.1, "claim_detective": 0.6}
         options["report_investigation"] = 2.5
         options["accuse"] += 1.0
         if accusers(seen, seen.me):
@@ -123,12 +123,12 @@ def _detective(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leanin
         return _compound(seen, skills, options, suspect, friend, random)
     if random.random() < tells:
         return _compound(seen, skills, {"report_investigation": 1.0}, suspect, friend, random)
-    options = _table(seen, ask) | {"defend": 0.3}
+    options = _table(seen, last) | {"defend": 0.3}
     options["claim_villager"] *= 0.4
     return _compound(seen, skills, options, suspect, friend, random, hides=True)
 
 
-def _mafioso(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> Intent:
+def _mafioso(seen: Knowledge, skills: Skills, last: bool, random: Random) -> Intent:
     against = [name for name in accusers(seen, seen.me) if name in seen.alive]
     public = believe(seen, observer_knows=False)
     prey = [name for name in seen.others() if name not in seen.partners] or seen.others()
@@ -137,7 +137,7 @@ def _mafioso(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> Inten
     rivals = [name for name in claimants if name in against] or claimants or [n for n in against if n in prey]
     target = rivals[-1] if rivals else pick(public, prey, 1.0, random)
     told = any(said.reading.role == DETECTIVE or said.reading.report for said in seen.mine)
-    options = {move: weight * _GUARDED.get(move, 1.0) for move, weight in _table(seen, ask).items()}
+    options = {move: weight * _GUARDED.get(move, 1.0) for move, weight in _table(seen, last).items()}
     friend = _friend(seen, public, target)
     if told:
         options |= {"claim_villager": 0.0, "small_talk": 0.1, "report_investigation": 2.5, "claim_detective": 0.6}
@@ -161,10 +161,9 @@ def accusers(seen: Knowledge, name: str) -> list[str]:
     return list(found)
 
 
-def _table(seen: Knowledge, ask: Ask) -> Weights:
+def _table(seen: Knowledge, last: bool) -> Weights:
     """How likely any player at the table is to make each move at this point."""
     begun = 1.0 if seen.said else 0.25
-    last = ask.round >= ask.rounds
     return {
         "accuse": 2.0 * begun,
         "doubt": 1.5 * begun,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
 
@@ -33,7 +32,7 @@ class _Player:
 
     def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         if ask.kind is AskKind.SPEAK:
-            intent, words = self._speak(replace(ask, limit=None), view)
+            intent, words = self._speak(ask, ask.step, ask.rounds, view)
             return Reply(text=words.text(ask.limit), private=intent.private)
         seen = look(ask.seat, ask.game, view)
         if ask.kind is AskKind.SELF_ASSESSMENT:
@@ -44,7 +43,11 @@ class _Player:
                 said = _about(seen, ask)
                 return Reply(assessment=rate(seen, said, self.skills, random)) if said else _NOTHING
             case AskKind.VOTE:
-                return Reply(choice=vote(seen, self.skills, ask, random, _leaning(self.model, seen, ask)))
+                return Reply(
+                    choice=vote(
+                        seen, self.skills, ask, random, lean(seen.names, self.model, ask.game, ask.day, ask.seat)
+                    )
+                )
             case AskKind.KILL:
                 return Reply(choice=kill(seen, self.skills, ask, random))
             case AskKind.INVESTIGATE:
@@ -53,8 +56,10 @@ class _Player:
                 return Reply(form=name_roles(seen, ask.options, self.skills, random))
         return Reply(problem=f"a scripted player of Mafia has no answer to {ask.kind.value}")
 
-    def _speak(self, ask: Ask, view: Sequence[Event]) -> tuple[Intent, Composed]:
-        return _spoken(self.model, self.skills, ask, Log(ask.game, tuple(view)))
+    def _speak(self, ask: Ask, step: int, rounds: int, view: Sequence[Event]) -> tuple[Intent, Composed]:
+        """What the seat said, or says, at this step of a discussion with these rounds."""
+        last, log = ask.round >= rounds, Log(ask.game, tuple(view))
+        return _spoken(self.model, self.skills, ask.seat, ask.day, step, last, log)
 
     def _report(self, seen: Knowledge, ask: Ask, view: Sequence[Event]) -> Assessment | None:
         """Derive the statement's intent again: the view from before the statement gives the same one."""
@@ -62,8 +67,7 @@ class _Player:
         if said is None:
             return None
         before = [event for event in view if event.index < said.about]
-        spoke = replace(ask, kind=AskKind.SPEAK, step=ask.step - 1, about=None, rounds=seen.rounds)
-        intent, composed = self._speak(spoke, before)
+        intent, composed = self._speak(ask, ask.step - 1, seen.rounds, before)
         words = set(said.text.rstrip("…").split())
         meant = intent.planted
         if 2 * len(words.intersection(composed.text(None).split())) <= len(words):  # someone else spoke for this seat
@@ -72,15 +76,14 @@ class _Player:
 
 
 @lru_cache(maxsize=256)
-def _spoken(model: str, skills: Skills, ask: Ask, log: Log) -> tuple[Intent, Composed]:
-    """The statement that the player makes in answer to an ask, however long; its report on it needs it again."""
-    seen, random = look(ask.seat, ask.game, log.events), _random(model, ask)
-    intent = intend(seen, skills, ask, random, _leaning(model, seen, ask))
+def _spoken(
+    model: str, skills: Skills, seat: str, day: int, step: int, last: bool, log: Log
+) -> tuple[Intent, Composed]:
+    """The statement that a player makes, however long; its report on it needs it again."""
+    seen = look(seat, log.game, log.events)
+    random = draws(model, log.game, step, seat, AskKind.SPEAK.value)
+    intent = intend(seen, skills, last, random, lean(seen.names, model, log.game, day, seat))
     return intent, compose(intent.moves, intent.names, intent.strength, random, MAFIA_WORDS)
-
-
-def _leaning(model: str, seen: Knowledge, ask: Ask) -> Mapping[str, float]:
-    return lean(seen.names, model, ask.game, ask.day, ask.seat)
 
 
 def _random(model: str, ask: Ask) -> Random:

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 CUE = 0.5  # what one cue adds to or subtracts from the strength
 MOST = 2.5  # no statement is stronger or weaker than this
+_CACHED_LENGTH = 200
 
 _FIRM = (
     "certain", "certainly", "for a fact", "clearly", "no doubt", "without a doubt", "because", "the facts", "evidence",
@@ -43,6 +44,7 @@ _VILLAGER = re.compile(
     r"\bi(?: a|')m (?:not the mafioso|innocent|with the town|town)\b|\bmy role is (?:a )?(?:plain )?villager\b|"
     r"\bas a (?:\w+ )?villager\b|\bvillager here\b"
 )
+_HARMLESS = re.compile("villager|innocent|town|not the mafioso")  # what _VILLAGER cannot do without
 _LOOKED = re.compile(r"\bi (?:have |did )?(?:investigated?|checked|looked into)\b|\bmy (?:investigation|check)\b")
 _PRONOUN = re.compile(r"\b(?:they|them|their|he|him|his|she|her|the story)(?:'re|'s)?\b")
 _NOT = r"(?:not|isn't|aren't|wasn't|never|no|can't be|cannot be|nothing)"
@@ -96,10 +98,14 @@ class MessageContent:
     pleads: bool
 
 
+@lru_cache(maxsize=4096)
 def tone(text: str) -> int:
     """Cues of firmness in a text minus cues of doubt, with every occurrence of a phrase counted."""
-    lower = text.lower()
-    return sum(-1 if match.lastgroup else 1 for match in _CUES.finditer(lower))
+    return _tone(text.lower())
+
+
+def _tone(lower: str) -> int:
+    return sum([-1 if match.lastgroup else 1 for match in _CUES.finditer(lower)])
 
 
 @lru_cache(maxsize=512)
@@ -112,29 +118,22 @@ def _names(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
 def read(text: str, names: tuple[str, ...]) -> MessageContent:
     """Read a statement made at a table of these names."""
     lower = text.lower().replace("’", "'")
-    strength = max(-MOST, min(MOST, CUE * tone(lower)))
-    find, known = _names(names)
+    firmness, vote, last = 0, "", ""
     accused: dict[str, float] = {}
     cleared: dict[str, None] = {}
-    vote = last = ""
     for clause in _CLAUSE.split(lower):
-        places = [(match.start(), match.end()) for match in find.finditer(clause)]
-        if not places:
-            if last and _PRONOUN.search(clause):
-                _judge(last, "", clause, accused, cleared)
-            continue
-        for number, (begin, end) in enumerate(places):
-            before = clause[places[number - 1][1] if number else 0 : begin]
-            after = clause[end : places[number + 1][0] if number + 1 < len(places) else len(clause)]
-            if number and _RETOLD.match(before):
-                continue  # what someone else said about this player
-            last = known[clause[begin:end]]
-            if _judge(last, before, after, accused, cleared):
-                vote = last
-    role = "detective" if _DETECTIVE.search(lower) else "villager" if _VILLAGER.search(lower) else ""
+        part = (_cached if len(clause) <= _CACHED_LENGTH else _clause)(clause, names, last)
+        firmness, vote, last = firmness + part.tone, part.vote or vote, part.last
+        for name, weight in part.judged:
+            if weight:
+                accused[name] = max(accused.get(name, 0.0), weight)
+            else:
+                cleared[name] = None
+    detective = "detective" in lower and _DETECTIVE.search(lower)
+    villager = not detective and _HARMLESS.search(lower) and _VILLAGER.search(lower)
     return MessageContent(
-        strength,
-        role,
+        max(-MOST, min(MOST, CUE * firmness)),
+        "detective" if detective else "villager" if villager else "",
         tuple(accused.items()),
         tuple(name for name in cleared if name not in accused),
         _LOOKED.search(lower) is not None,
@@ -143,19 +142,55 @@ def read(text: str, names: tuple[str, ...]) -> MessageContent:
     )
 
 
-def _judge(name: str, before: str, after: str, accused: dict[str, float], cleared: dict[str, None]) -> bool:
-    """Note what the words around a name say about it; whether they name it as the speaker's vote."""
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """What one clause says. judged: names with the weight of an accusation, 0 for those cleared; last: the player that
+    a pronoun in the next clause means.
+    """
+
+    tone: int
+    judged: tuple[tuple[str, float], ...]
+    vote: str
+    last: str
+
+
+def _clause(clause: str, names: tuple[str, ...], last: str) -> _Clause:
+    """Read a clause. last: the player named last before it, or "" """
+    find, known = _names(names)
+    judged: list[tuple[str, float]] = []
+    vote = ""
+    places = [match.span() for match in find.finditer(clause)]
+    if not places and last and _PRONOUN.search(clause):
+        weight, _ = _judge("", clause)
+        if weight is not None:
+            judged.append((last, weight))
+    for number, (begin, end) in enumerate(places):
+        before = clause[places[number - 1][1] if number else 0 : begin]
+        after = clause[end : places[number + 1][0] if number + 1 < len(places) else len(clause)]
+        if number and _RETOLD.match(before):
+            continue  # what someone else said about this player
+        last = known[clause[begin:end]]
+        weight, voted = _judge(before, after)
+        vote = last if voted else vote
+        if weight is not None:
+            judged.append((last, weight))
+    return _Clause(_tone(clause), tuple(judged), vote, last)
+
+
+_cached = lru_cache(maxsize=8192)(_clause)  # scripted players often repeat a clause
+
+
+def _judge(before: str, after: str) -> tuple[float | None, bool]:
+    """What the words around a name say about it (the weight of an accusation, 0 if it is cleared, None for nothing),
+    and whether they name it as the speaker's vote.
+    """
     if against := _AGAINST.search(before):
         voted = against[0].startswith("vot")
-        accused[name] = max(accused.get(name, 0.0), 1.0 if voted else 0.5)
-        return voted
+        return (1.0 if voted else 0.5), voted
     if _FOR.search(before):
-        cleared[name] = None
-    elif _CLEAN.search(after):
-        if _DISBELIEF.search(after):
-            accused[name] = max(accused.get(name, 0.0), 0.5)
-        else:
-            cleared[name] = None
-    elif _GUILTY.search(after):
-        accused[name] = max(accused.get(name, 0.0), 1.0 if _STRONG.search(after) else 0.5)
-    return False
+        return 0.0, False
+    if _CLEAN.search(after):
+        return (0.5 if _DISBELIEF.search(after) else 0.0), False
+    if _GUILTY.search(after):
+        return (1.0 if _STRONG.search(after) else 0.5), False
+    return None, False
