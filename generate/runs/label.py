@@ -41,6 +41,7 @@ def label(
     log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     workers: int | None = None,
+    engine: str = "local",
     progress: bool = False,
 ) -> RunResult:
     """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
@@ -68,7 +69,7 @@ def label(
     job = JudgingJob(source, asked, spec, prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
-    engine = open_engine(workers=workers)
+    where = open_engine(engine, workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
         "timeout": timeout,
@@ -95,10 +96,11 @@ def label(
             "prompts": prompts,
             **limited,
             "workers": workers,
+            "engine": engine,
         },
     )
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
-    return run_job(job, folder, limits, retry_failed, about, config, progress, engine)
+    return run_job(job, folder, limits, retry_failed, about, config, progress, where)
 
 
 def default_folder(run: Path, judge: str, link: str = "by") -> Path:

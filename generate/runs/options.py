@@ -13,6 +13,7 @@ LIMITS = "Limits (may differ each time a run is resumed)"
 LIMIT_OPTIONS = (
     DeclaredOption("concurrency", int, "Most requests under way at one endpoint. [default: 256]", LIMITS, 1),
     DeclaredOption("workers", int, "Processes that share the work when one core is full. [default: 1]", LIMITS, 1),
+    DeclaredOption("engine", str, "Where the workers are: local or ray, a Ray cluster. [default: local]", LIMITS),
     DeclaredOption("timeout", float, "Seconds that a request may take. [default: 120]", LIMITS, 0.1),
     DeclaredOption(
         "give_up_after",

@@ -51,6 +51,7 @@ def play(
     log: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     workers: int | None = None,
+    engine: str = "local",
     progress: bool = False,
     **table: Any,
 ) -> RunResult:
@@ -69,7 +70,8 @@ def play(
     question before the first game. cache: a folder that keeps every reply, so that a second run of the same games costs
     nothing (`liescope.generate.players.reply_cache`). log: a file that gets a line of JSON for everything that happens.
     retry_failed: try failed games again. workers: processes that share the work, for when one core is full; the run is
-    the same. table: the game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
+    the same. engine: where they are, "local" or, on a Ray cluster, "ray" (by default one on each node). table: the
+    game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
 
     Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan,
     EndpointRefused or EndpointSilent for a model that cannot be asked at the start. Whatever stops a run early (a spent
@@ -78,7 +80,7 @@ def play(
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
     plan = _plan(played, table, players, games, seed, design, background, cells, learning, kept, roles)
-    engine = open_engine(workers=workers)
+    where = open_engine(engine, workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
         "timeout": timeout,
@@ -109,10 +111,11 @@ def play(
             **_listed(table),
             **limited,
             "workers": workers,
+            "engine": engine,
         },
     )
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
-    return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress, engine)
+    return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress, where)
 
 
 def _plan(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# What these commands do is tested elsewhere: the set-up of a checkout, and the extras by the tests of the wheel.
-ELSEWHERE = {"make", "pip", "git"}
+# What these commands do is tested elsewhere: the set-up of a checkout, the extras by the tests of the wheel, clusters.
+ELSEWHERE = {"make", "pip", "git", "kubectl", "ray", "sbatch"}
 _FENCE = re.compile(
     r'^(?P<indent> *)```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?[^\n]*\n'
     r"(?P<text>.*?)^(?P=indent)```",

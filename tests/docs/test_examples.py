@@ -23,7 +23,7 @@ from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 MOST_GAMES = 6
 DRAWS = ("--draws", "50")  # of `evaluate`, `transfer` and `audit`, whose intervals nothing here looks at
-LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja"}
+LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja", "yaml"}
 
 
 def answer(request: Request, _: int) -> Answer:

@@ -26,12 +26,12 @@ from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.preparing import Early, is_left, prepare
 from liescope.generate.runs.runner import RunProgress, open_players
 from liescope.generate.runs.shards.absorb import ENDPOINTS
-from liescope.generate.runs.shards.books import keep_books, read_books
+from liescope.generate.runs.shards.books import read_books
 from liescope.generate.runs.shards.dealer import Dealer, Purse
 from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
 from liescope.generate.runs.shards.jobs import describe_error, describe_job, describe_limits, make_error, make_pause
 from liescope.generate.runs.shards.leases import Chain
-from liescope.generate.runs.shards.leftovers import SHARDS, drop, merge_leftovers, merge_shard
+from liescope.generate.runs.shards.leftovers import SHARDS, merge_leftovers, take
 from liescope.generate.runs.shards.tally import Tally
 
 FRUITLESS_DEATHS = 3  # workers in a row that died in one place without having kept anything
@@ -66,7 +66,8 @@ async def run_sharded(
                 facts=() if known is None else known.endpoint_facts(),
                 halt=halt or Halt(),
             )
-            players = open_players(job.players, context, tried)
+            remote = [spec for spec in job.players if not spec.startswith("local:")]  # its workers load a model
+            players = open_players(remote, context, tried)
             if limits.preflight and is_left(job, known, retry_failed):
                 await prepare(players.values())
         journal = stack.enter_context(_opened(job, out))
@@ -187,12 +188,9 @@ class _Crew(Generic[G]):
         try:
             await self._talk(shard, worker)
         except BaseException:
-            await worker.close(kill=True)
-            if folder.exists():
-                merge_shard(self._journal, self._out, folder)
+            take(self._journal, self._out, shard, await worker.kill())
             raise
         await worker.close()
-        drop(folder)
 
     def _config(self, shard: str, chains: Sequence[Chain], concurrency: int) -> dict[str, Any]:
         begun = self._journal.begun()
@@ -225,11 +223,10 @@ class _Crew(Generic[G]):
             taken = news["taken"]
 
     def _keep(self, shard: str, news: dict[str, Any]) -> None:
-        """Take what a worker has kept into the run: books first, which may be ahead of the replies but not behind."""
+        """Take what a worker has kept into the run."""
         if news["pieces"]:
             self._kept.add(shard)
-        keep_books(self._out, news["books"])
-        self._journal.absorb(shard, news["pieces"])
+        take(self._journal, self._out, shard, news)
         self._tally.take(shard, news["progress"])
         now = time.monotonic()
         if now - self._shown_at >= _SHOW_EVERY:

@@ -17,8 +17,12 @@ class Worker(Protocol):
         """Give orders, take the news (`Session.exchange`). Raises WorkerDied."""
         ...
 
-    async def close(self, kill: bool = False) -> None:
-        """End the worker and wait until it has ended. kill: at once."""
+    async def close(self) -> None:
+        """Let go of a worker that has told how it ended; its shard is deleted."""
+        ...
+
+    async def kill(self) -> dict[str, Any]:
+        """End the worker at once; returns the pieces and books that its shard holds, as far as they can be had."""
         ...
 
 

@@ -6,8 +6,10 @@ import asyncio
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import take_lock
@@ -28,19 +30,30 @@ async def merge_leftovers(journal: Journal, run: Path) -> int:
     """
     folders = sorted(path for path in (run / SHARDS).glob("*") if path.is_dir())
     for folder in folders:
-        await _wait_for(folder)
+        await free(folder)
         merge_shard(journal, run, folder)
     return len(folders)
 
 
 def merge_shard(journal: Journal, run: Path, folder: Path) -> None:
     """Take everything in a shard that nobody writes to, and delete it."""
-    if (folder / PLAN_FILE).exists():
-        with Journal.open(folder) as shard:
-            pieces = [*shard.everything(), (ENDPOINTS, [(asdict(facts),) for facts in shard.endpoint_facts()])]
-        keep_books(run, read_books(folder))
-        journal.absorb(folder.name, pieces)
+    take(journal, run, folder.name, read_shard(folder))
     drop(folder)
+
+
+def take(journal: Journal, run: Path, shard: str, news: Mapping[str, Any]) -> None:
+    """Take pieces and books of a shard: books first, which may be ahead of the replies but not behind."""
+    keep_books(run, news["books"])
+    journal.absorb(shard, news["pieces"])
+
+
+def read_shard(folder: Path) -> dict[str, Any]:
+    """The pieces and books of a shard; none of one that was not begun."""
+    if not (folder / PLAN_FILE).exists():
+        return {"pieces": [], "books": {}}
+    with Journal.open(folder) as shard:
+        pieces = [*shard.everything(), (ENDPOINTS, [(asdict(facts),) for facts in shard.endpoint_facts()])]
+    return {"pieces": pieces, "books": read_books(folder)}
 
 
 def drop(folder: Path) -> None:
@@ -50,7 +63,8 @@ def drop(folder: Path) -> None:
         folder.parent.rmdir()
 
 
-async def _wait_for(folder: Path) -> None:
+async def free(folder: Path) -> None:
+    """Wait until nobody writes to a shard. Raises UsageError if that takes too long."""
     until = time.monotonic() + _WAIT
     while True:
         try:

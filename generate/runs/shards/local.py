@@ -11,6 +11,7 @@ from typing import Any
 
 from liescope.common.text import plain
 from liescope.generate.runs.shards.engine import WorkerDied
+from liescope.generate.runs.shards.leftovers import drop, read_shard
 from liescope.generate.runs.shards.messages import pack, unpack
 from liescope.generate.runs.shards.session import DRAIN
 
@@ -69,18 +70,24 @@ class LocalWorker:
         except ConnectionError:
             raise self._died() from None
 
-    async def close(self, kill: bool = False) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        if kill:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+    async def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
         try:
-            async with asyncio.timeout(DRAIN + 5):
+            async with asyncio.timeout(DRAIN):
                 await self._process.wait()
         except TimeoutError:
             self._process.kill()
             await self._process.wait()
+        drop(self._folder)
+
+    async def kill(self) -> dict[str, Any]:
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+        kept = read_shard(self._folder)
+        drop(self._folder)
+        return kept
 
     def _died(self) -> WorkerDied:
         with suppress(OSError):
