@@ -185,7 +185,14 @@ def test_workers_share_an_endpoints_limit(tmp_path: Path) -> None:
     try:
         player = f"openai:stub@{server.url}"
         result = play(
-            "mini-mafia", out=tmp_path / "run", players=[player], design="self", games=12, concurrency=64, workers=2
+            "mini-mafia",
+            out=tmp_path / "run",
+            players=[player],
+            design="self",
+            games=12,
+            concurrency=64,
+            workers=2,
+            preflight=False,
         )
     finally:
         server.close()
