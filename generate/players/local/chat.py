@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import PlayerFailed
 from liescope.generate.players.local.loading import Loaded
 from liescope.generate.players.local.spec import LocalOptions
+from liescope.generate.players.parsing.reasoning import split_reasoning
 
 _THINKING = ("<think>", "enable_thinking", "<|channel|>", "reasoning_effort")  # in templates of models that reason
 
@@ -41,6 +43,18 @@ def reply_text(loaded: Loaded, ids: NDArray[np.int64]) -> str:
     """The text of a reply, with the signs that set reasoning apart."""
     found: str = loaded.tokenizer.decode(ids.tolist(), skip_special_tokens=False)
     return found
+
+
+def answer_at(loaded: Loaded, ids: NDArray[np.int64]) -> int:
+    """The place of the first token after the reasoning that a reply begins with, `len(ids)` if nothing follows it."""
+    text = reply_text(loaded, ids)
+    split = split_reasoning(text)
+    start = text.rfind(split.answer) if split.answer else len(text) * bool(split.reasoning)
+    return (
+        bisect_right(range(len(ids)), start, key=lambda end: len(reply_text(loaded, ids[: end + 1])))
+        if start > 0
+        else 0
+    )
 
 
 def _switches(options: LocalOptions) -> dict[str, Any]:

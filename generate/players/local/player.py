@@ -18,7 +18,7 @@ from typing import Any
 from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
-from liescope.generate.players.local.chat import prompt_ids, reply_text, thinks
+from liescope.generate.players.local.chat import answer_at, prompt_ids, reply_text, thinks
 from liescope.generate.players.local.engine import Engine
 from liescope.generate.players.local.sampling import random_key
 from liescope.generate.players.local.spec import LocalSpec, read_spec
@@ -75,8 +75,8 @@ class LocalPlayer:
         self._budget.spend(completion.usage, None, (0, 0))
         self._context.log(self._attempt(ask, self._request(messages, row), completion, latency))
         if written.states is not None:
-            options = self._spec.options
-            keep_states(Path(options.states_to), ask, options.states, written.ids, written.states)
+            options, answer = self._spec.options, answer_at(self._engine.loaded, written.ids)
+            keep_states(Path(options.states_to), ask, options.states, written.ids, written.states, answer)
         return reply_of(ask, completion)
 
     async def close(self) -> None:

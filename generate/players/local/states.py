@@ -1,8 +1,8 @@
 """Hidden states at the tokens of replies, kept in a folder for probes.
 
 One safetensors file for each reply, in a folder for each game: `states` (tokens, layers, width) in float16, `tokens`
-(their ids), and as metadata what was asked of whom. A statement of a corpus and the states at its words have game_id,
-speaker, day, phase and round in common.
+(their ids), and as metadata what was asked of whom and where the answer begins, after any reasoning. A statement of a
+corpus and the states at its words have game_id, speaker, day, phase and round in common.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from liescope.common.reading import Reading
 from liescope.games.core import Ask
 
 _FORMAT = "1"
-_TEXTS, _NUMBERS = ("game_id", "speaker", "kind", "phase"), ("step", "day", "round")
+_TEXTS, _NUMBERS = ("game_id", "speaker", "kind", "phase"), ("step", "day", "round", "answer")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptStates:
-    """One reply. kind, phase: values of `AskKind` and `Phase`; tokens: (tokens,) their ids; layers: their numbers, from
-    1; states: (tokens, layers, width) float16.
+    """One reply. kind, phase: values of `AskKind` and `Phase`; answer: the place of the first token after reasoning;
+    tokens: (tokens,) their ids; layers: their numbers, from 1; states: (tokens, layers, width) float16.
     """
 
     game_id: str
@@ -39,23 +39,31 @@ class KeptStates:
     step: int
     day: int
     round: int
+    answer: int
     layers: tuple[int, ...]
     tokens: NDArray[np.int64]
     states: NDArray[np.float16]
 
     @property
     def mean(self) -> NDArray[np.float32]:
-        """(layers, width): the average over the reply's tokens, as the probe reads a statement."""
-        found: NDArray[np.float32] = self.states.astype(np.float32).mean(0)
+        """(layers, width): the average over the tokens of the answer, as the probe reads a statement."""
+        found: NDArray[np.float32] = self.states[self.answer :].astype(np.float32).mean(0)
         return found
 
 
 def keep_states(
-    folder: Path, ask: Ask, layers: Sequence[int], tokens: NDArray[np.int64], states: NDArray[np.float16]
+    folder: Path,
+    ask: Ask,
+    layers: Sequence[int],
+    tokens: NDArray[np.int64],
+    states: NDArray[np.float16],
+    answer: int = 0,
 ) -> None:
-    """Write the states of one reply. Raises UsageError if the folder cannot be written to."""
+    """Write the states of one reply, if it holds an answer. Raises UsageError if the folder cannot be written to."""
     from safetensors.numpy import save
 
+    if answer >= len(tokens):
+        return
     facts = {
         "format": _FORMAT,
         "game_id": ask.game,
@@ -65,6 +73,7 @@ def keep_states(
         "step": str(ask.step),
         "day": str(ask.day),
         "round": str(ask.round),
+        "answer": str(answer),
         "layers": json.dumps(list(layers)),
     }
     path = folder / _safe(ask.game) / f"{ask.step:06}-{_safe(ask.seat)}.safetensors"
@@ -92,7 +101,8 @@ def read_states(folder: str | os.PathLike[str]) -> Iterator[KeptStates]:
             asked |= {name: int(facts[name]) for name in _NUMBERS}
             layers = tuple(map(int, json.loads(facts["layers"])))
             tokens, states = kept.get_tensor("tokens"), kept.get_tensor("states")
-            if states.dtype != np.float16 or states.ndim != 3 or states.shape[:2] != (len(tokens), len(layers)):
+            shaped = states.ndim == 3 and states.shape[:2] == (len(tokens), len(layers))
+            if states.dtype != np.float16 or not shaped or not 0 <= asked["answer"] < len(tokens):
                 raise BadData(f"{path} does not hold what its metadata says; delete it")
         yield KeptStates(**asked, layers=layers, tokens=tokens, states=states)
 

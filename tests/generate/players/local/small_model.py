@@ -13,14 +13,24 @@ CHAT = (
 )
 
 
-def make(folder: Path, layers: int = 2, width: int = 32, chat: str = CHAT, context: int = 4096, **shape: Any) -> Path:
-    """Write the model; it speaks gibberish. shape: other settings of the Llama."""
+def make(
+    folder: Path,
+    layers: int = 2,
+    width: int = 32,
+    chat: str = CHAT,
+    context: int = 4096,
+    ends: bool = True,
+    **shape: Any,
+) -> Path:
+    """Write the model; it speaks gibberish. ends: whether it knows tokens that end a reply; shape: other settings of
+    the Llama.
+    """
     import torch
     from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    signs = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
+    signs = {"pad_token": "<pad>", "bos_token": "<s>", **({"eos_token": "</s>"} if ends else {})}
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=_tokenizer(), model_max_length=context, **signs)
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<|turn|>", "<|end|>"]})
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|turn|>", *["<|end|>"] * ends]})
     tokenizer.chat_template = chat or None
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
@@ -29,13 +39,12 @@ def make(folder: Path, layers: int = 2, width: int = 32, chat: str = CHAT, conte
         hidden_size=width,
         intermediate_size=2 * width,
         num_hidden_layers=layers,
-        num_attention_heads=2,
         max_position_embeddings=context,
         initializer_range=0.2,
-        **shape,
+        **{"num_attention_heads": 2, "pad_token_id": 0, "eos_token_id": tokenizer.eos_token_id, **shape},
     )
     model = LlamaForCausalLM(config)
-    model.generation_config = GenerationConfig(eos_token_id=tokenizer.eos_token_id)
+    model.generation_config = GenerationConfig(pad_token_id=0, eos_token_id=tokenizer.eos_token_id)
     model.save_pretrained(folder)
     return folder
 

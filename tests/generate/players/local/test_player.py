@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,21 @@ import numpy as np
 import pytest
 
 from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFailed, UnknownName, UsageError
-from liescope.games import AskKind, Mafia, MafiaSpec, Reply, start
+from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
+from liescope.games.core import Phase
+from liescope.generate.players.local.chat import answer_at
+from liescope.generate.players.local.loading import Loaded
 from liescope.generate.players.local.player import LocalPlayer, open_local
 from liescope.generate.players.local.spec import read_spec
-from liescope.generate.players.local.states import read_states
+from liescope.generate.players.local.states import keep_states, read_states
 from liescope.generate.players.local.writing import Written
 from liescope.generate.players.protocol import Attempt, PlayerContext
 from liescope.generate.players.registry import open_player
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import make_plan
 from liescope.generate.runs.play import play
+from liescope.generate.runs.runner import RunProgress
+from liescope.generate.runs.runner import play as run_games
 from tests.generate.players.local import small_model
 
 OPTIONS = "max_tokens=16"
@@ -72,6 +79,23 @@ def test_a_run_is_the_same_however_its_asks_were_batched_and_wherever_it_stopped
     assert stops >= 2
     assert events(parts) == events(tmp_path / "whole")
     assert part.tally.tokens == whole.tally.tokens
+
+
+def test_a_run_that_was_killed_goes_on_as_if_nothing_was(model: Path, tmp_path: Path) -> None:
+    plan = make_plan("mini-mafia", {}, [f"local:{model}?{OPTIONS}"], "self", [(f"local:{model}?{OPTIONS}",) * 3], 3, 0)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+
+    def copy(progress: RunProgress) -> None:
+        if progress.calls >= 10 and not killed.exists():
+            shutil.copytree(whole, killed)  # what a kill would leave on disk
+
+    asyncio.run(run_games(plan, whole, watch=copy))
+    with Journal.open(killed) as journal:
+        left = journal.spent()[0]
+    resumed = asyncio.run(run_games(plan, killed))
+    assert 0 < left < resumed.tokens
+    assert resumed.done == 3
+    assert events(killed) == events(whole)
 
 
 def test_another_seed_is_another_game(model: Path, tmp_path: Path) -> None:
@@ -175,11 +199,31 @@ def test_hidden_states_are_kept_for_every_reply(model: Path, tmp_path: Path) -> 
     spoken = [one for one in found if one.kind == "speak"]
     assert {(one.game_id, one.speaker, one.day, one.phase, one.round) for one in spoken} == statements
     assert len(spoken) == len(statements)
+    np.testing.assert_allclose(spoken[0].mean, spoken[0].states.astype(np.float32).mean(0))
     assert all(one.states.shape == (len(one.tokens), 2, 32) and one.layers == (1, 2) for one in found)
     damaged = next(kept.glob("*/*.safetensors"))
     damaged.write_bytes(damaged.read_bytes()[:100])
     with pytest.raises(BadData, match="cannot be read"):
         list(read_states(kept))
+
+
+def test_the_states_of_an_answer_begin_after_the_reasoning(loaded: Loaded, tmp_path: Path) -> None:
+    def ids(text: str) -> np.ndarray:
+        return np.array(loaded.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    thought, said = ids("<think>Bob lies: I must not.</think>\n"), ids('"I trust Bob."')
+    both = np.concatenate([thought, said])
+    assert answer_at(loaded, both) == len(thought)
+    assert answer_at(loaded, said) == 0
+    assert answer_at(loaded, thought) == len(thought)
+    states = np.arange(len(both) * 2, dtype=np.float16).reshape(-1, 1, 2)
+    ask = Ask("../g", 3, "A/B", AskKind.SPEAK, 1, Phase.DISCUSSION, 2)
+    keep_states(tmp_path / "states", ask, (5,), both, states, len(thought))
+    keep_states(tmp_path / "states", replace(ask, step=4), (5,), thought, states[: len(thought)], len(thought))
+    (kept,) = read_states(tmp_path / "states")
+    assert (kept.game_id, kept.speaker, kept.step, kept.layers) == ("../g", "A/B", 3, (5,))
+    np.testing.assert_allclose(kept.mean, states[len(thought) :].astype(np.float32).mean(0))
+    assert [path.name for path in tmp_path.iterdir()] == ["states"]
 
 
 def test_players_that_draw_differently_share_one_model(model: Path) -> None:
