@@ -8,7 +8,7 @@ a busy endpoint stand aside until it has room.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Generic
 
 from liescope.generate.players.activity import Activity
@@ -21,29 +21,33 @@ _QUEUE = 0.1  # of the requests that may be under way: those that wait, so that 
 class Floor(Generic[G]):
     """The chains of a job, given out one at a time.
 
-    hosts: of a game; activity: of the hosts; most: chains under way at once.
+    hosts: of a game, "" for one that needs none; known: all of them; activity: of the hosts; most: chains under way at
+    once for each host.
     """
 
     def __init__(
         self,
         chains: Iterator[Sequence[G]],
         hosts: Callable[[G], Iterable[str]],
+        known: Collection[str],
         activity: Activity,
         most: int,
     ) -> None:
         self._chains = chains
         self._hosts = hosts
+        self._known = known
         self._activity = activity
         self._most = most
         self._aside: dict[frozenset[str], deque[Sequence[G]]] = {}
-        self._under_way: Counter[frozenset[str]] = Counter()
+        self._under_way: Counter[str] = Counter()  # chains by host
         self._starting: Counter[str] = Counter()  # chains given out since the last look at the hosts' figures
         self._left = True
         self.gone: set[str] = set()  # hosts that were given up: no game that needs one is begun
 
     @property
-    def under_way(self) -> int:
-        return self._under_way.total()
+    def empty(self) -> bool:
+        """Whether no chain is under way."""
+        return not any(self._under_way.values())
 
     def look(self) -> None:
         """The hosts' figures show by now what was given out before."""
@@ -51,44 +55,43 @@ class Floor(Generic[G]):
 
     def next(self) -> tuple[Sequence[G], frozenset[str]] | None:
         """A chain that may begin, and the hosts that it needs; None if there is none now."""
-        if self.under_way >= self._most:
-            return None
         for hosts, waiting in self._aside.items():
-            if waiting and self._room(hosts):
+            if waiting and all(map(self._room, hosts)):
                 return self._begin(waiting.popleft(), hosts)
-        while self._left and self._any_room() and sum(map(len, self._aside.values())) < MOST_ASIDE:
+        while self._left and self._look_further():
             chain = next(self._chains, None)
             if chain is None:
                 self._left = False
                 break
-            hosts = frozenset(self._hosts(chain[0])) - {""}
-            if self._room(hosts):
+            hosts = frozenset(self._hosts(chain[0]))
+            hosts = hosts - {""} or hosts
+            if all(map(self._room, hosts)):
                 return self._begin(chain, hosts)
             self._aside.setdefault(hosts, deque()).append(chain)
         return None
 
     def ended(self, hosts: frozenset[str]) -> None:
         """A chain with these hosts ended."""
-        self._under_way[hosts] -= 1
+        self._under_way.subtract(hosts)
 
     def _begin(self, chain: Sequence[G], hosts: frozenset[str]) -> tuple[Sequence[G], frozenset[str]]:
-        self._under_way[hosts] += 1
+        self._under_way.update(hosts)
         self._starting.update(hosts)
         return chain, hosts
 
-    def _any_room(self) -> bool:
-        """Whether some host has room; without any, no chain need be looked at."""
-        known = self._activity.hosts
-        return not known or any(self._room(frozenset([host])) for host in known)
+    def _look_further(self) -> bool:
+        """Whether there may be a chain that could begin, and place to keep those that cannot."""
+        return sum(map(len, self._aside.values())) < MOST_ASIDE and any(map(self._room, self._known))
 
-    def _room(self, hosts: frozenset[str]) -> bool:
-        return not hosts & self.gone and all(map(self._has_room, hosts))
-
-    def _has_room(self, host: str) -> bool:
-        """A host that is down gets one game, which finds out when it is back."""
+    def _room(self, host: str) -> bool:
+        """Whether a game that needs the host may begin. A host that is down gets one game, which finds out when it is
+        back.
+        """
+        games = self._under_way[host]
+        if games == 0 or not host:
+            return host not in self.gone and games < self._most
         known = self._activity.at(host)
-        if not any(count for hosts, count in self._under_way.items() if host in hosts):
-            return True
-        if known.paused or known.limit is None:
-            return not known.paused
-        return known.under_way + known.queued + self._starting[host] < known.limit * (1 + _QUEUE) + 1
+        if host in self.gone or known.paused or games >= self._most:
+            return False
+        busy = known.under_way + known.queued + self._starting[host]
+        return known.limit is None or busy < known.limit * (1 + _QUEUE) + 1

@@ -254,6 +254,7 @@ class _Run(Generic[G]):
         self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
         self.shown_at = 0.0
+        self.hosts = set(map(waits_for, players.values()))
         self.floor: Floor[G]
         self.changed = asyncio.Event()  # a chain ended
         self.silent: EndpointSilent | None = None  # the first endpoint that was given up
@@ -285,14 +286,13 @@ class _Run(Generic[G]):
         """Play every chain that has not ended and that an endpoint does not keep from it."""
         activity = self.progress.activity
         chains = self.job.chains(set(self.journal.game_ids()))
-        most = concurrency * max(len(activity.hosts), 1)
-        floor = self.floor = Floor(chains, self._hosts, activity, most)
+        floor = self.floor = Floor(chains, self._hosts, self.hosts, activity, concurrency * max(len(activity.hosts), 1))
         async with asyncio.TaskGroup() as group:
             while self.progress.stop is None:
                 floor.look()
                 while (begun := floor.next()) is not None:
                     group.create_task(self._play_chain(*begun))
-                if not floor.under_way:
+                if floor.empty:
                     break
                 self.changed.clear()
                 with suppress(TimeoutError):
@@ -341,7 +341,7 @@ class _Run(Generic[G]):
         """An endpoint was given up: games that can do without it go on, then the run stops."""
         self.silent = self.silent or error
         self.floor.gone.add(error.host)
-        if self.floor.gone >= set(self.progress.activity.hosts):
+        if self.floor.gone >= self.hosts:
             self._stop(self.silent)
 
     def _stop(self, error: LiescopeError) -> None:
