@@ -31,6 +31,7 @@ LONGER = 1.5
 LONGEST_PAUSE = 30.0
 SHORTEST_ASKED = 0.05  # wait for a host that asks for less, longer in the same way
 LONGEST_ASKED = 120.0  # wait for a host that asks for more
+_SHORTEST = 0.001  # seconds of a wait
 _LOOK_AGAIN = 1.0  # seconds; what is waited for may change meanwhile
 _WORTH_SAYING = 1.0  # seconds of a wait that the display shows
 
@@ -118,7 +119,7 @@ class Pace:
         self._short = 0
         self._closed()
         self._activity.wait = None
-        self.window.answered(kind, sent.at, seconds)
+        self.window.answered(kind, sent.at, sent.in_flight, seconds)
         self._resized()
 
     def reported(self, sent: Turn, headers: Mapping[str, str], refused: bool) -> None:
@@ -133,7 +134,7 @@ class Pace:
         now = self._clock()
         self._closed()
         if crowded:
-            self.window.overloaded(sent.in_flight, sent.at, crowded)
+            self.window.crowded(sent.in_flight)
             self._resized()
             if asked is None:
                 return
@@ -157,7 +158,7 @@ class Pace:
         """The request of this turn got no usable answer. overloaded: it may be because of too many at once."""
         now = self._clock()
         if overloaded:
-            self.window.overloaded(sent.in_flight, sent.at, crowded=False)
+            self.window.overloaded(sent.at)
             self._resized()
         pause = self._breaker.failed(probe=sent.at >= self._cool_until)
         if self.down and not self._activity.paused:
@@ -203,7 +204,7 @@ class Pace:
             due = self.rate.wait(now)
             if (wait := max(self._cool_until - now, due, quota)) > 0:
                 held = held or due >= wait
-                await self._halt.sleep(min(wait, _LOOK_AGAIN))
+                await self._halt.sleep(min(max(wait, _SHORTEST), _LOOK_AGAIN))
             elif probing and self._probe is not None and not self._probe.is_set():
                 await self._probe.wait()
             elif self._in_flight >= self.window.size:

@@ -2,8 +2,8 @@
 
 A host reports what is left with each response. Between two reports, what is sent is taken off and what refills is
 added. Requests that were sent after the reported one are taken off the report, since the host has not counted them yet.
-A limit is taken to refill steadily (OpenAI, Groq, Anthropic), until a host refuses a request that should have been
-possible: then it is a window, and all of it comes back at the reset.
+A limit is taken to refill steadily (OpenAI, Groq, Anthropic), until a host refuses twice with no more left the second
+time: then it is a window, and all of it comes back at the reset.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from liescope.generate.players.openai.headers import Reading
 
 LONGEST = 60.0  # seconds that a report is believed without another
+SPARE = 1.25  # times the estimated tokens must be left, since estimates are not exact
+_APART = 0.4  # seconds between two refusals that tell a window
 _STALE = 600.0  # seconds after which a limit that is no longer reported is forgotten
 
 
@@ -28,7 +30,8 @@ class Sent:
 @dataclass(slots=True)
 class _Limit:
     """One limit. left: at the time `at`; refill: a second, 0 for a window; reset: when all of it is there again; as_of:
-    the request whose response said so.
+    the request whose response said so; refused: when a request was last refused and what was left, if none was
+    answered since.
     """
 
     tokens: bool
@@ -38,6 +41,7 @@ class _Limit:
     reset: float
     at: float
     as_of: int
+    refused: tuple[float, float] | None
 
     def wait(self, need: float, now: float) -> float:
         """Seconds until as much as is needed is there."""
@@ -57,7 +61,7 @@ class Quotas:
 
     def wait(self, tokens: float, now: float) -> float:
         """Seconds until a request of so many tokens may be sent; not above 0 if it may be now."""
-        waits = (limit.wait(tokens if limit.tokens else 1.0, now) for limit in self._limits.values())
+        waits = (limit.wait(SPARE * tokens if limit.tokens else 1.0, now) for limit in self._limits.values())
         return min(max(waits, default=0.0), LONGEST)
 
     def sent(self, tokens: float) -> Sent:
@@ -73,8 +77,11 @@ class Quotas:
             known = self._limits.get(reading.name)
             if known is not None and known.as_of > sent.requests:
                 continue
-            if refused and reading.remaining < 1:
-                self._windows.add(reading.name)
+            before = None if known is None else known.refused
+            if refused and before is not None and known is not None and now - before[0] > _APART:
+                grown = known.refill * (now - before[0])
+                if reading.remaining - before[1] < grown / 10:
+                    self._windows.add(reading.name)
             later = self._sent.tokens - sent.tokens if reading.tokens else self._sent.requests - sent.requests
             missing = max(reading.limit - reading.remaining, reading.limit / 1000, 1e-3)
             self._limits[reading.name] = _Limit(
@@ -85,6 +92,7 @@ class Quotas:
                 reset=now + reading.reset,
                 at=now,
                 as_of=sent.requests,
+                refused=(now, reading.remaining) if refused else None,
             )
         stale = [name for name, limit in self._limits.items() if now - limit.at > _STALE]
         for name in stale:
