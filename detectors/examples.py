@@ -55,8 +55,8 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids; dropped: statements whose
-    target is null.
+    """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids, one id for games that share
+    a beginning; dropped: statements whose target is null.
     """
 
     examples: tuple[Example, ...]
@@ -79,7 +79,8 @@ def target_column(target: str) -> str:
 def read_statements(
     corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
 ) -> pl.DataFrame:
-    """The statements of some splits in order of play, with `names` and `models`, all players of their game.
+    """The statements of some splits in order of play, with `names` and `models`, all players of their game, and
+    `siblings`: the game whose beginning theirs shares, or the game itself.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
     Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
@@ -97,6 +98,7 @@ def read_statements(
         "game_id",
         names=pl.col("seats").list.eval(seat.field("name")),
         models=pl.col("seats").list.eval(seat.field("model")),
+        siblings=pl.col("siblings").fill_null(pl.col("game_id")),
     )
     wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)
@@ -195,7 +197,8 @@ def labelled(
     keep = column.is_not_null().to_numpy()
     examples = tuple(e for e, kept in zip(make_examples(statements, context, target, games), keep, strict=True) if kept)
     y = column.drop_nulls().to_numpy().astype(bool)
-    groups = np.array([example.game_id for example in examples], dtype=np.str_)
+    alike = statements["siblings" if "siblings" in statements.columns else "game_id"]
+    groups = alike.filter(column.is_not_null()).to_numpy().astype(np.str_)
     return Labelled(examples, y, groups, int((~keep).sum()))
 
 

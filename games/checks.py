@@ -259,6 +259,12 @@ _META: dict[str, Callable[[Any, frozenset[str]], bool]] = {
     "judge": _is_text,
     "seating": _is_text,
     "split": lambda value, _: value in ("train", "validation", "test"),
+    "fork": lambda value, names: (
+        isinstance(value, Mapping)
+        and all(isinstance(value.get(name), str) and value[name] for name in ("run", "game", "root", "seat", "group"))
+        and all(_is_count(value.get(name), names) for name in ("step", "number", "events"))
+        and value["seat"] in names
+    ),
     "lessons": lambda value, names: (
         isinstance(value, list | tuple)
         and all(

@@ -93,19 +93,40 @@ class LessonMeta(TypedDict):
     nearest: float | None
 
 
+class ForkMeta(TypedDict):
+    """Where a continuation of a recorded game comes from.
+
+    run, game, step: the run, the game and the step that it goes on from; root: the game played from its start that all
+    of these go back to, so that games of one root share a beginning; seat: who is played anew; group: the intervention,
+    in words, which all continuations of one kind share; number: its number in the group, from 0: in every group, the
+    continuation of that number draws the same random numbers; events: how many of its events, from the first, are
+    those of the recorded game.
+    """
+
+    run: str
+    game: str
+    step: int
+    root: str
+    seat: str
+    group: str
+    number: int
+    events: int
+
+
 class GameMeta(TypedDict, total=False):
     """What is known about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
-    learned; judge: who judged it afterwards; settings: the condition it was played under; split: the official one,
-    train, validation or test; prompt_version, import_notes: of imported games; batch, number, timestamp, players,
-    unread: further facts from an imported log.
+    learned; fork: for continuations of a recorded game; judge: who judged it afterwards; settings: the condition it was
+    played under; split: the official one, train, validation or test; prompt_version, import_notes: of imported games;
+    batch, number, timestamp, players, unread: further facts from an imported log.
     """
 
     turn: int
     seating: str
     learning: bool
     lessons: Sequence[LessonMeta]
+    fork: ForkMeta
     judge: str
     settings: Mapping[str, Any]
     split: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from liescope.common.errors import RuleViolation
 from liescope.games.core import Ask, Asks, Event, Game, Outcome, Play, Replies, Reply
@@ -68,6 +69,13 @@ def fork(make: GameMaker, replies: Sequence[Replies], step: int) -> Session:
     if not 0 <= step <= len(replies):
         raise RuleViolation(f"step {step} is not in the recorded game, which has steps 0 to {len(replies)}")
     return resume(make, replies[:step])
+
+
+def branch(session: Session, game_id: str, seed: int) -> None:
+    """Make the rest of a game one of its own: it gets an id, and from here on the rules draw from the seed."""
+    session.game.game_id = game_id
+    session.game.random.seed(seed)
+    session.asks = tuple(replace(ask, game=game_id) for ask in session.asks)
 
 
 def drive(session: Session, answer: Callable[[Ask, Sequence[Event]], Reply]) -> list[Replies]:

@@ -1,4 +1,4 @@
-"""The commands that make data and look at it: play, show, status, label, import, build, publish and export."""
+"""The commands that make data and look at it: play, fork, show, status, label, import, build, publish and export."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import typer
 from liescope.generate.corpus.commands import app as corpus_commands
 from liescope.generate.exports.commands import app as export_commands
 from liescope.generate.importers.commands import app as import_commands
+from liescope.generate.runs.fork_command import app as fork_commands
 from liescope.generate.runs.label_command import app as label_commands
 from liescope.generate.runs.play_command import app as play_commands
 from liescope.generate.runs.show_command import app as show_commands
@@ -15,6 +16,7 @@ from liescope.generate.runs.status_command import app as status_commands
 app = typer.Typer()
 for commands in (
     play_commands,
+    fork_commands,
     show_commands,
     status_commands,
     label_commands,

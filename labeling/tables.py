@@ -54,6 +54,7 @@ def game_tables(
 def game_row(record: GameRecord, run: str) -> GameRow:
     """The row of one game, finished or failed."""
     outcome, meta = record.outcome, record.meta
+    fork = meta.get("fork")
     kinds = [event.kind for event in record.events]
     turns = [event.actor for event in record.events if event.kind in TURNS]
     return GameRow(
@@ -69,6 +70,9 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         learning=bool(meta.get("learning", False)),
         turn=meta.get("turn"),
         seating=meta.get("seating"),
+        siblings=fork["root"] if fork else None,
+        fork_step=fork["step"] if fork else None,
+        fork_group=without_addresses(fork["group"]) if fork else None,
         seed=record.seed,
         source="+".join(sorted({seat.source.value for seat in record.seats})),
         status=record.status.value,

@@ -2,7 +2,7 @@
 
 Every function here does what the command of its name does, and returns a small result with polars frames:
 
-- `play`, `label`, `import_games`: games into a run; `status`: how far it is.
+- `play`, `fork`, `label`, `import_games`: games into a run; `status`: how far it is.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from liescope.generate.corpus import build, read
     from liescope.generate.exports import export
     from liescope.generate.importers import import_games
+    from liescope.generate.runs.fork import fork
     from liescope.generate.runs.label import label
     from liescope.generate.runs.play import play
     from liescope.generate.runs.status import status
@@ -39,6 +40,7 @@ __all__ = [
     "evaluate",
     "export",
     "fit",
+    "fork",
     "import_games",
     "label",
     "load",
@@ -54,6 +56,7 @@ __all__ = [
 
 _ROOMS = {
     "liescope.generate.runs.play": ("play",),
+    "liescope.generate.runs.fork": ("fork",),
     "liescope.generate.runs.label": ("label",),
     "liescope.generate.runs.status": ("status",),
     "liescope.generate.importers": ("import_games",),

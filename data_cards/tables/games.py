@@ -59,6 +59,22 @@ class GameRow:
     seating: Annotated[
         str | None, Column("how roles were dealt to names: balanced, shuffled or fixed", "where it is not known")
     ]
+    siblings: Annotated[
+        str | None,
+        Column(
+            "the game played from its start whose beginning this one shares, as do all games with the same value",
+            "for games played from their start",
+            later=True,
+        ),
+    ]
+    fork_step: Annotated[
+        int | None,
+        Column("the step of the recorded game at which this one goes on from it", "as `siblings` is", later=True),
+    ]
+    fork_group: Annotated[
+        str | None,
+        Column("who took over or what was said at that step, in words", "as `siblings` is", later=True),
+    ]
     seed: Annotated[int | None, Column("the seed of the game's random numbers", "for imported games")]
     source: Annotated[str, Column("the sources of the seats, joined by + where they differ")]
     status: Annotated[str, Column("done or failed")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_
 from liescope.generate.corpus.leaks import key_variables
 from liescope.generate.corpus.papers import write_papers
 from liescope.generate.corpus.read import is_corpus, read
-from liescope.generate.corpus.splits import split_game
+from liescope.generate.corpus.splits import siblings_of, split_game
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.generate.runs.terms import plan_terms, plan_texts
@@ -95,6 +95,7 @@ def build(
         raise UsageError("name at least one run folder to build a corpus from")
     heads: dict[str, Head] = {}
     models: set[str] = set()
+    siblings: set[str] = set()
     total = unplayed = 0
     for run in runs:
         with Journal.open(run) as journal:
@@ -107,13 +108,16 @@ def build(
             total += ended
             unplayed += max(0, journal.planned() - ended)
             if hold_out:
-                models.update(seat.model for game in journal.records() for seat in game.seats)
+                for game in journal.records():
+                    models.update(seat.model for seat in game.seats)
+                    if not {seat.model for seat in game.seats}.isdisjoint(hold_out):
+                        siblings.add(siblings_of(game))
     for name in hold_out:
         if name not in models:
             raise UnknownName("model", name, models)
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(total)) if progress else _unwatched
-        facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads)
+        facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads, siblings)
     return CorpusResult(Path(out), facts, unplayed)
 
 
@@ -124,14 +128,16 @@ def pack(
     watch: Callable[[int], None] = lambda _: None,
     transcript: bool = False,
     heads: Mapping[str, Head] | None = None,
+    held_out_siblings: Collection[str] = (),
 ) -> CorpusFacts:
     """`build` from any stream of (run name, game, calls). watch: called with the number of games packed so far; heads:
-    the plan and the versions of each run, by its name.
+    the plan and the versions of each run, by its name; held_out_siblings: as in `splits.split_game`.
     """
     built = datetime.now(UTC).date().isoformat()
     try:
         with replacing(out, "corpus", is_corpus) as folder:
-            written = _write(games, folder, frozenset(hold_out), watch, transcript)
+            held_out = frozenset(hold_out), frozenset(held_out_siblings)
+            written = _write(games, folder, held_out, watch, transcript)
             origin = _origin(written, heads or {}, hold_out, transcript)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
@@ -175,7 +181,11 @@ def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str
 
 
 def _write(
-    games: Games, folder: Path, hold_out: frozenset[str], watch: Callable[[int], None], transcript: bool
+    games: Games,
+    folder: Path,
+    held_out: tuple[frozenset[str], frozenset[str]],
+    watch: Callable[[int], None],
+    transcript: bool,
 ) -> _Written:
     """Write every row of every game."""
     seen: dict[str, str] = {}
@@ -191,7 +201,7 @@ def _write(
                     "build from runs without common games (play with another --seed to add games)"
                 )
             seen[game.game_id] = run
-            split = split_game(game, hold_out)
+            split = split_game(game, *held_out)
             for table, row in game_tables(game, run, transcript):
                 writer.add(table, split, row)
             for call in calls:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UnknownName
 from liescope.data_cards.tables import SPLITS, TABLES
-from liescope.data_cards.tables.schemas import arrow_schema
+from liescope.data_cards.tables.schemas import arrow_schema, polars_schema
 from liescope.generate.corpus.files import FACTS_FILE, FORMAT, data_file
 from liescope.generate.corpus.hub import download, hub_repo
 
@@ -41,6 +41,8 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
     return pl.scan_parquet(
         [_whole(folder, config, name, facts) for name in ([split] if split else SPLITS)],
         glob=False,
+        schema=polars_schema(config),
+        missing_columns="insert",
     )
 
 
@@ -136,7 +138,7 @@ def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> P
         raise BadData(f"{path} is missing; build the corpus again") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadData(f"{path} is truncated or damaged; build the corpus again") from error
-    if not schema.equals(arrow_schema(config)):
+    if not any(schema.equals(arrow_schema(config, later)) for later in (True, False)):
         odd = sorted({field.name for field in {*schema} ^ {*arrow_schema(config)}})
         named = ", ".join(odd[:3]) + (f" and {len(odd) - 3} more" if odd[3:] else "")
         raise BadData(f"{path} has other columns than this version writes ({named}); build the corpus again")

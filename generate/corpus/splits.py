@@ -22,16 +22,24 @@ def split_of(game_id: str) -> str:
     return "validation" if draw < SHARES["train"] + SHARES["validation"] else "test"
 
 
-def split_game(game: GameRecord, hold_out: Collection[str]) -> str:
-    """The split of a game: the official one, if its publishers gave it one; "test" if a held-out model plays in it;
-    otherwise by its id.
+def siblings_of(game: GameRecord) -> str:
+    """The game played from its start whose beginning a game shares: its own id, if it is one."""
+    fork = game.meta.get("fork")
+    return fork["root"] if fork else game.game_id
+
+
+def split_game(game: GameRecord, hold_out: Collection[str], held_out_siblings: Collection[str] = ()) -> str:
+    """The split of a game: the official one, if its publishers gave it one; "test" if a held-out model plays in it or
+    in a game that it shares its beginning with (held_out_siblings, as `siblings_of` names them); otherwise by the game
+    that it goes back to, so that games with a common beginning are never parted.
 
     Raises UsageError if an official train or validation game would have to be held out.
     """
-    official, held_out = game.meta.get("split"), any(seat.model in hold_out for seat in game.seats)
+    root, official = siblings_of(game), game.meta.get("split")
+    held_out = root in held_out_siblings or any(seat.model in hold_out for seat in game.seats)
     if official and held_out and official != "test":
         raise UsageError(
             f"a held-out model plays in game {game.game_id!r}, which its publishers put into {official}; an official "
             "split is kept, so build without --hold-out-model, or build those games apart"
         )
-    return official or ("test" if held_out else split_of(game.game_id))
+    return official or ("test" if held_out else split_of(root))

@@ -9,7 +9,6 @@ from liescope.common.errors import BadData
 from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.record import GameRecord
-from liescope.games.session import Session
 from liescope.generate.players.prompts.render import Prompt, Prompts
 from liescope.generate.runs.call_prompt import RENDERED, SENT, templates_of
 from liescope.generate.runs.journal import Journal
@@ -46,7 +45,7 @@ def steps(journal: Journal, record: GameRecord) -> Iterator[Step]:
     if not can_rebuild(journal):
         yield Step((), record.events)
         return
-    session = Session(rebuild(journal, record.game_id))
+    session = rebuild(journal, record.game_id)
     answers = journal.answers(record.game_id)
     yield Step((), tuple(session.events))
     while session.asks:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from liescope.games.core import Game, Outcome
 from liescope.games.record import GameRecord
+from liescope.games.session import Session
 from liescope.generate.players.protocol import Player
 
 
@@ -59,8 +60,12 @@ class Job(Protocol[G]):
         """The game with this number."""
         ...
 
-    def begin(self, planned: G, players: Mapping[str, Player]) -> Game:
-        """The game itself, not yet begun. players: by spec."""
+    def kept(self) -> Mapping[str, Mapping[str, str]]:
+        """Texts besides templates that the journal keeps, by hash and name."""
+        ...
+
+    def begin(self, planned: G, players: Mapping[str, Player]) -> Session:
+        """The game at the first ask that is to be answered. players: by spec."""
         ...
 
     def seats(self, planned: G, game: Game) -> Mapping[str, str]:

@@ -110,14 +110,16 @@ class JournalReader:
         return dict(self._names(f"SELECT game_id, count(*) {found}"))
 
     def find(self, name: str) -> str:
-        """The id of the game that a user means: an id, the beginning of one, or the game number at its end.
+        """The id of the game that a user means: an id, the game number at its end, or the beginning of one.
 
         Raises UsageError if several match; UnknownName, with the nearest ids, if none does.
         """
         known = [*self.game_ids(), *self.begun()]
-        fitting = [name] if name in known else [game_id for game_id in known if name and game_id.startswith(name)]
+        fitting = [name] if name in known else []
         if not fitting and name.isascii() and name.isdigit():
             fitting = [game_id for game_id in known if _number_of(game_id) == int(name)]
+        if not fitting:
+            fitting = [game_id for game_id in known if name and game_id.startswith(name)]
         if len(fitting) > 1:
             some = ", ".join(plain(game_id) for game_id in fitting[:5]) + ("…" if len(fitting) > 5 else "")
             raise UsageError(f"{plain(name)} fits {len(fitting)} games of {self.name}: {some}; give more of the id")
@@ -190,6 +192,9 @@ class JournalReader:
 
     def planned(self) -> int:
         """The number of games in the run's plan; 0 for a plan that lists none, such as that of an import."""
+        groups, times = self.plan.get("groups"), self.plan.get("times")
+        if isinstance(groups, list) and isinstance(times, int):
+            return len(groups) * times
         cells, games = self.plan.get("cells"), self.plan.get("games")
         return len(cells) * games if isinstance(cells, list) and isinstance(games, int) else 0
 

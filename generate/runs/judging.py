@@ -17,6 +17,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.games.core import Game, Outcome
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Status
+from liescope.games.session import Session
 from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.protocol import Player
 from liescope.generate.players.registry import files_of
@@ -105,9 +106,12 @@ class JudgingJob:
     def planned(self, number: int) -> JudgedGame:
         return self._games[number]
 
-    def begin(self, planned: JudgedGame, players: Mapping[str, Player]) -> Game:
+    def kept(self) -> Mapping[str, Mapping[str, str]]:
+        return {}
+
+    def begin(self, planned: JudgedGame, players: Mapping[str, Player]) -> Session:
         with Journal.open(self._source, checked=True) as journal:
-            return Judging(journal.record(planned.game_id), self._spec, players[self._judge].model)
+            return Session(Judging(journal.record(planned.game_id), self._spec, players[self._judge].model))
 
     def seats(self, planned: JudgedGame, game: Game) -> Mapping[str, str]:  # noqa: ARG002
         return dict.fromkeys(game.names, self._judge)

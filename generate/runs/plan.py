@@ -198,14 +198,14 @@ def make_plan(
         games=games,
         seed=seed,
         seating=seating,
-        prompts=_set_name(prompts, game),
+        prompts=set_name(prompts, game),
         templates=hash_templates(prompts, game),
         learning=tuple(learning) if any(learning) else (),
         files=files_of(dict.fromkeys([*players, *(spec for cell in cells for spec in cell)])),
     )
 
 
-def _set_name(prompts: str, game: str) -> str:
+def set_name(prompts: str, game: str) -> str:
     """The name of a set without its version, "own" for a folder."""
     name = prompts.partition("@")[0]
     return name if name in FAMILIES[game].sets else "own"

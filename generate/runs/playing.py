@@ -15,6 +15,7 @@ from liescope.games.core import EventKind, Game, Outcome
 from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.record import GameRecord, record
 from liescope.games.registry import find_game
+from liescope.games.session import Session
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.lesson_book import LessonBook, Proposal, open_similarity
 from liescope.generate.runs.lesson_matching import without_names
@@ -57,9 +58,12 @@ class Playing:
     def planned(self, number: int) -> PlannedGame:
         return self._plan.planned(number)
 
-    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Game:  # noqa: ARG002
+    def kept(self) -> Mapping[str, Mapping[str, str]]:
+        return {}
+
+    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
         lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()
-        return self._plan.make(planned, lessons)
+        return Session(self._plan.make(planned, lessons))
 
     def seats(self, planned: PlannedGame, game: Game) -> Mapping[str, str]:
         cell = dict(zip(self._plan.roles, planned.cell, strict=True))

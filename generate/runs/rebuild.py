@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
@@ -14,31 +14,61 @@ from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
+from liescope.generate.runs.fork_plan import KEY as FORK
+from liescope.generate.runs.fork_plan import ForkPlan, read_fork_plan
+from liescope.generate.runs.forking import continued
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import KEY
+from liescope.generate.runs.moment import FILE, Moment, read_moment
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
 
 
 def can_rebuild(journal: Journal) -> bool:
     """Whether the games of a run were played or judged here, so that its plan and replies make them again."""
-    return KEY in journal.plan or "cells" in journal.plan
+    return not {KEY, FORK, "cells"}.isdisjoint(journal.plan)
 
 
-def rebuild(journal: Journal, game_id: str) -> Game:
-    """The game as the run made it, not yet begun.
+def rebuild(journal: Journal, game_id: str) -> Session:
+    """The game as the run made it, at the first ask that it had answered.
 
     Raises BadData for imported games, which have no replies, and for a plan that does not make this game; UsageError
     for a game under way that cannot be rebuilt before it ends.
     """
     if KEY in journal.plan:
-        return _judging(journal, _ended(journal, game_id))
-    if not can_rebuild(journal):
+        return Session(_judging(journal, _ended(journal, game_id)))
+    if FORK in journal.plan:
+        fork = read_fork_plan(journal.plan, journal.path)
+        number = _number(game_id, len(fork))
+        if number is None or fork.planned(number).game_id != game_id:
+            raise _foreign(journal, game_id)
+        return continued(moment_of(journal, fork), fork.planned(number))
+    plan, planned = planned_game(journal, game_id)
+    return Session(plan.make(planned, lessons_of(journal, planned)))
+
+
+def planned_game(journal: Journal, game_id: str) -> tuple[Plan, PlannedGame]:
+    """The plan of a run that played games from their start, and the game in it. Raises BadData for another run."""
+    if "cells" not in journal.plan:
         raise BadData(f"{journal.path} holds games that were not played here; nobody was asked anything")
     plan = read_plan(journal.plan, journal.path)
-    planned = _planned(plan, game_id)
-    if planned is None:
-        raise BadData(f"the plan of {journal.path} makes no game {plain(game_id)}; restore the folder from a copy")
-    return plan.make(planned, _lessons(_ended(journal, game_id)) if planned.learning else ())
+    number = _number(game_id, len(plan))
+    if number is None or plan.game_id(number) != game_id:
+        raise _foreign(journal, game_id)
+    return plan, plan.planned(number)
+
+
+def moment_of(journal: Journal, fork: ForkPlan) -> Moment:
+    """The moment from which the games of a run go on. Raises BadData if the journal does not hold it."""
+    text = journal.templates(fork.moment).get(FILE, "")
+    moment = read_moment(text, journal.path)
+    if moment.hash != fork.moment:
+        raise BadData(f"{journal.path} holds another moment than its plan names; restore the run from a copy")
+    return moment
+
+
+def lessons_of(journal: Journal, planned: PlannedGame) -> tuple[Lesson, ...]:
+    """What the learner of a game knew when it began. Raises UsageError for a game that has not ended."""
+    return _lessons(_ended(journal, planned.game_id)) if planned.learning else ()
 
 
 def ask_at(journal: Journal, game_id: str, step: int, seat: str) -> tuple[Ask, Sequence[Event], Game]:
@@ -46,10 +76,10 @@ def ask_at(journal: Journal, game_id: str, step: int, seat: str) -> tuple[Ask, S
 
     Raises UsageError if no seat of that name is asked at that step, or if the replies end before it.
     """
-    session = Session(rebuild(journal, game_id))
+    session = rebuild(journal, game_id)
     answers = journal.answers(game_id)
     while session.asks and session.asks[0].step < step:
-        session.send(_batch(session, answers, game_id))
+        session.send(batch_of(session, answers, game_id))
     asked = {ask.seat: ask for ask in session.asks if ask.step == step}
     if seat not in asked:
         who = f"at step {step}, those asked are {', '.join(asked)}" if asked else f"it has no step {step}"
@@ -57,7 +87,8 @@ def ask_at(journal: Journal, game_id: str, step: int, seat: str) -> tuple[Ask, S
     return asked[seat], session.game.view(seat), session.game
 
 
-def _batch(session: Session, answers: dict[tuple[int, str], Reply], game_id: str) -> tuple[Reply, ...]:
+def batch_of(session: Session, answers: Mapping[tuple[int, str], Reply], game_id: str) -> tuple[Reply, ...]:
+    """The recorded replies to the waiting asks. Raises UsageError if there are none."""
     try:
         return tuple(answers[ask.step, ask.seat] for ask in session.asks)
     except KeyError:
@@ -65,12 +96,14 @@ def _batch(session: Session, answers: dict[tuple[int, str], Reply], game_id: str
         raise UsageError(f"the replies of game {plain(game_id)} end at step {step}; choose an earlier one") from None
 
 
-def _planned(plan: Plan, game_id: str) -> PlannedGame | None:
+def _number(game_id: str, games: int) -> int | None:
+    """The number at the end of a game's id, if the plan has so many games."""
     number = game_id.rpartition("-")[2]
-    if not (number.isascii() and number.isdigit()) or int(number) >= len(plan):
-        return None
-    planned = plan.planned(int(number))
-    return planned if planned.game_id == game_id else None
+    return int(number) if number.isascii() and number.isdigit() and int(number) < games else None
+
+
+def _foreign(journal: Journal, game_id: str) -> BadData:
+    return BadData(f"the plan of {journal.path} makes no game {plain(game_id)}; restore the folder from a copy")
 
 
 def _ended(journal: Journal, game_id: str) -> GameRecord:

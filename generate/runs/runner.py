@@ -204,6 +204,8 @@ async def run(
         journal.feed = feed
         early.keep(journal)
         journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
+        for digest, texts in job.kept().items():
+            journal.keep_templates(digest, texts)
         if retry_failed:
             journal.forget_failed()
         told.write("begin", run=str(out), game=job.game, planned=progress.planned)
@@ -368,10 +370,10 @@ class _Run(Generic[G]):
         self._show_soon()
 
     async def _game(self, planned: G) -> GameRecord:
-        game = self.job.begin(planned, self.players)
+        session = self.job.begin(planned, self.players)
+        game = session.game
         seats = {name: self.players[spec] for name, spec in self.job.seats(planned, game).items()}
         answers = self.journal.answers(planned.game_id) if planned.game_id in self.begun else {}
-        session = Session(game)
         failure = ""
         try:
             while session.asks:

@@ -22,7 +22,6 @@ from liescope import cli
 from liescope.common.errors import BadData
 from liescope.games.core import Event
 from liescope.games.record import GameRecord
-from liescope.games.session import replay
 from liescope.generate.runs import playing, runner, tables
 from liescope.generate.runs.call_prompt import RENDERED, prompt_of_call
 from liescope.generate.runs.folder import FORMAT
@@ -87,7 +86,9 @@ def test_an_old_run_is_read_and_left_as_it_is(name: str, unpacked: Path) -> None
 def test_its_games_replay_to_the_same_events(name: str, unpacked: Path) -> None:
     with Journal.open(unpacked / name) as journal:
         for game in journal.records():
-            session = replay(lambda game=game: rebuild(journal, game.game_id), journal.replies(game.game_id))
+            session = rebuild(journal, game.game_id)
+            for batch in journal.replies(game.game_id):
+                session.send(batch)
             assert as_then(session.events) == as_then(game.events)
             assert session.outcome == game.outcome
 

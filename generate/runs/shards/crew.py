@@ -74,6 +74,8 @@ async def run_sharded(
         early.keep(journal)
         await merge_leftovers(journal, out)
         journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
+        for digest, texts in job.kept().items():
+            journal.keep_templates(digest, texts)
         if retry_failed:
             journal.forget_failed()
         stack.push_async_callback(engine.close)

@@ -12,9 +12,12 @@ from liescope.common import errors
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.players.prompts.render import template_sources
+from liescope.generate.runs.fork_plan import ForkPlan
+from liescope.generate.runs.forking import Forking
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.moment import read_moment
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
 
@@ -28,6 +31,8 @@ def describe_job(job: Job[Any]) -> dict[str, Any]:
         return {"play": job.plan()}
     if isinstance(job, JudgingJob):
         return {"label": job.described()}
+    if isinstance(job, Forking):
+        return {"fork": job.plan(), "moment": job.moment.text}
     raise UsageError("this run cannot be shared by workers; leave --workers out")
 
 
@@ -35,6 +40,8 @@ def make_job(data: dict[str, Any], shard: Path, prompts: str) -> Job[Any]:
     """The job again, in a shard's folder."""
     if "play" in data:
         return Playing(Plan.model_validate(data["play"]), shard)
+    if "fork" in data:
+        return Forking(ForkPlan.model_validate(data["fork"]), read_moment(data["moment"], shard))
     told = data["label"]
     return JudgingJob(Path(told["source"]), told["judge"], JudgeSpec(**told["spec"]), prompts)
 

@@ -9,6 +9,7 @@ from typing import Any, Generic
 
 from liescope.games.core import Game, Outcome
 from liescope.games.record import GameRecord
+from liescope.games.session import Session
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.job import G, Job
 
@@ -85,7 +86,10 @@ class ShardJob(Generic[G]):
     def planned(self, number: int) -> G:
         return self._job.planned(number)
 
-    def begin(self, planned: G, players: Mapping[str, Player]) -> Game:
+    def kept(self) -> Mapping[str, Mapping[str, str]]:
+        return self._job.kept()
+
+    def begin(self, planned: G, players: Mapping[str, Player]) -> Session:
         return self._job.begin(planned, players)
 
     def seats(self, planned: G, game: Game) -> Mapping[str, str]:
