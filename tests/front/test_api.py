@@ -20,6 +20,7 @@ FUNCTIONS = [
     "evaluate",
     "export",
     "fit",
+    "fork",
     "import_games",
     "label",
     "load",

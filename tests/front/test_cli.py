@@ -10,6 +10,7 @@ from liescope import cli
 
 COMMANDS = [
     "play",
+    "fork",
     "label",
     "import",
     "build",
