@@ -36,6 +36,7 @@ def fork(
     seed: int = 0,
     prompts: str = "",
     workers: int | None = None,
+    engine: str = "local",
     retry_failed: bool = False,
     progress: bool = False,
     **limits: Unpack[LimitOptions],
@@ -49,7 +50,7 @@ def fork(
     for each player and text. others: a spec for all other seats, by default who played them. times: continuations in
     each group; those of one number share their random draws, so groups are compared in pairs. seed: of these draws.
     prompts: as for `play`, by default the set that the run was played with. out: the folder of the continuations, by
-    default RUN-fork-GAME-STEP. workers, limits: as for `play` (concurrency, timeout, max_cost …).
+    default RUN-fork-GAME-STEP. workers, engine, limits: as for `play` (concurrency, timeout, max_cost …).
 
     Raises UsageError for a moment that does not exist or at which the seat is not asked, BadData for a run that was not
     played here or cannot be read, PlanChanged if the folder holds other continuations.
@@ -80,12 +81,13 @@ def fork(
             "seed": seed,
             "prompts": prompts or None,
             "workers": workers,
+            "engine": engine,
             **limits,
         },
     )
     about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": asked}
-    job, engine = Forking(plan, recorded.moment), open_engine(workers=workers)
-    done = run_job(job, folder, limits_of(prompts=kept, **limits), retry_failed, about, config, progress, engine)
+    job, where = Forking(plan, recorded.moment), open_engine(engine, workers)
+    done = run_job(job, folder, limits_of(prompts=kept, **limits), retry_failed, about, config, progress, where)
     return ForkResult(done.folder, done.about, done.tally, done.seconds, done.currency)
 
 
