@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from liescope.generate.exports.protocol import Tally, json_line
 from liescope.generate.exports.rows import ClaimExporter, Row, facts_of
@@ -44,9 +44,12 @@ class PairsExporter(ClaimExporter):
         moments: dict[bytes, _Moment] = {}
         for speech, wanted in self.checked(speeches, games, tally):
             record, asked = speech.game.record, speech.asked
-            fork = None if record is None else cast(Mapping[str, Any], record.meta).get("fork")
-            if fork is None or asked is None:
+            fork = None if record is None else record.meta.get("fork")
+            if fork is None:
                 tally.left_out["not of a forked game"] += 1
+                continue
+            if asked is None:  # nobody was asked in this run
+                tally.left_out["of the recorded game, or put into a mouth with --say"] += 1
                 continue
             if asked.ask.step != fork["step"]:
                 tally.left_out["not at the step that was forked"] += 1

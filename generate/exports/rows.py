@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal
 
@@ -15,7 +16,7 @@ from liescope.common.model_options import OptionsModel
 from liescope.data_cards.tables import SPLITS
 from liescope.generate.exports.protocol import Exporter, Tally, json_line
 from liescope.generate.exports.source import GamesSource, SourceGame
-from liescope.generate.exports.speech import Speech, Speeches, Turn
+from liescope.generate.exports.speech import Speech, Speeches, Turn, line
 
 Row = tuple[str, dict[str, Any]]
 """A row and the split that it belongs to."""
@@ -62,12 +63,22 @@ class ClaimExporter(RowExporter):
     Options: ClassVar[type[OptionsModel]] = Preference
 
     def checked(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[tuple[Speech, bool]]:
-        """Every statement with a checked claim, and whether it is of the kind to favour."""
+        """Every statement with a checked claim, and whether it is of the kind to favour. Continuations of one game have
+        their beginning in common, which is told once.
+        """
         assert isinstance(self.options, Preference)
         deceptive = self.options.prefer == "deceptive"
+        known: set[bytes] = set()
         for game in games:
+            told = sha256((game.row.siblings or "").encode("utf-8", "replace"))
             for speech in speeches.of(game):
                 label = speech.said.label_claim
+                told.update(f"\n{line(speech.said)}".encode("utf-8", "replace"))
+                if game.row.siblings and told.digest() in known:
+                    tally.left_out["said in another continuation of the same game, after the same words"] += 1
+                    continue
+                if game.row.siblings:
+                    known.add(told.digest())
                 if label is None:
                     tally.left_out[f"no label_claim: {speech.said.label_claim_null}"] += 1
                 else:

@@ -9,6 +9,7 @@ from liescope.data_cards.tables import GameRow, StatementRow
 from liescope.generate.exports.shown import Asked, Message, Shown, spoken
 from liescope.generate.exports.source import GamesSource, SourceGame
 from liescope.generate.runs.call_prompt import SENT
+from liescope.generate.runs.rebuild import played_here
 from liescope.labeling.audiences import known_before
 
 FROM_TRANSCRIPT = "made from the transcript"
@@ -44,7 +45,7 @@ class Speeches:
     """The statements of a source, game by game."""
 
     def __init__(self, source: GamesSource) -> None:
-        self._journal = source.journal if source.journal is not None and "cells" in source.journal.plan else None
+        self._journal = source.journal if source.journal is not None and played_here(source.journal) else None
         self.shown = None if self._journal is None else Shown(self._journal)
 
     def of(self, game: SourceGame) -> Iterator[Speech]:

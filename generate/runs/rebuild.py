@@ -23,9 +23,14 @@ from liescope.generate.runs.moment import FILE, Moment, read_moment
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
 
 
+def played_here(journal: Journal) -> bool:
+    """Whether the games of a run were played here, from their start or from a moment of another game."""
+    return not {FORK, "cells"}.isdisjoint(journal.plan)
+
+
 def can_rebuild(journal: Journal) -> bool:
     """Whether the games of a run were played or judged here, so that its plan and replies make them again."""
-    return not {KEY, FORK, "cells"}.isdisjoint(journal.plan)
+    return played_here(journal) or KEY in journal.plan
 
 
 def rebuild(journal: Journal, game_id: str) -> Session:
