@@ -106,8 +106,9 @@ def _find(text: str, speaker: str, names: tuple[str, ...], game: str) -> tuple[F
         end = declared(sentence)
         if not end:
             continue
-        looked = list(_investigations(sentence, end, patterns))
-        looks = looks or wording.OWN_LOOK.search(sentence.low, 0, end) is not None
+        looking = wording.INVESTIGATING.search(sentence.low) is not None
+        looked = list(_investigations(sentence, end, patterns, looking))
+        looks = looks or (looking and wording.OWN_LOOK.search(sentence.low, 0, end) is not None)
         mine = _my_investigation(sentence, end, patterns)
         if looked or (mine and checks):
             sentence.focus = (looked or checks)[-1].subject
@@ -327,10 +328,11 @@ def _about_oneself(sentence: Sentence, end: int, patterns: RolePatterns) -> Iter
 # Investigations, promises and protections
 
 
-def _investigations(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterator[_Said]:
+def _investigations(sentence: Sentence, end: int, patterns: RolePatterns, looking: bool) -> Iterator[_Said]:
+    """looking: the sentence holds a word for investigating."""
     low = sentence.low
     looks = list(patterns.looked.finditer(low, 0, end)) if patterns.looked else []
-    if not looks and not wording.INVESTIGATING.search(low):
+    if not looks and not looking:
         return
     matches = list(wording.INVESTIGATED.finditer(low, 0, end))
     matches = [m for m in matches if not m["elided"] or own_subject(sentence, m.start())]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
 UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
-_CALL = TABLES["calls"].columns[:-1]
+_CALL: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*TABLES["calls"].columns[:-1])
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,8 +214,7 @@ def _write(
 
 
 def _call_row(call: Mapping[str, Any]) -> CallRow:
-    row = {name: call[name] for name in _CALL}
-    return CallRow(**row | {"problem": without_addresses(row["problem"])})
+    return CallRow(*_CALL({**call, "problem": without_addresses(call["problem"])}))
 
 
 def _both(first: str, second: str) -> str:

@@ -37,7 +37,7 @@ class _File:
 
     def add(self, row: Any) -> None:
         self._rows.append(row)
-        self._chars += sum(len(text) for text in self._texts(row) if text)
+        self._chars += sum(map(len, filter(None, self._texts(row))))
         if len(self._rows) >= GROUP_ROWS or self._chars >= GROUP_CHARS:
             self._flush()
 

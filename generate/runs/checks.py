@@ -13,7 +13,7 @@ from liescope.games.record import GameRecord, record_from_json, reply_from_json
 from liescope.labeling.taxonomy import DeceptionType
 
 _LONGEST = 160  # characters of an error shown
-_TYPES = frozenset(kind.value for kind in DeceptionType)
+_TYPES = frozenset({None, *(kind.value for kind in DeceptionType)})
 _FAULTS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)  # raised by JSON of the wrong shape
 
 
@@ -38,7 +38,7 @@ def read_kept_reply(text: str, raw: str, where: str) -> Reply:
     try:
         reply = reply_from_json(_read(text), raw)
         check_reply(reply)
-        if reply.assessment is not None and reply.assessment.type not in _TYPES | {None}:
+        if reply.assessment is not None and reply.assessment.type not in _TYPES:
             raise NotARecord(f"there is no deception type {reply.assessment.type!r}")
     except _FAULTS as error:
         raise BadData(f"{where} is no reply of this format: {_short(error)}") from None
@@ -46,7 +46,7 @@ def read_kept_reply(text: str, raw: str, where: str) -> Reply:
 
 
 def _read(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_number)
+    return _DECODER.decode(text)
 
 
 def _whole(data: Any, text: str) -> Any:
@@ -59,6 +59,9 @@ def _whole(data: Any, text: str) -> Any:
 def _no_number(word: str) -> NoReturn:
     """Reject NaN and Infinity: they are not valid JSON, although Python's reader accepts them."""
     raise NotARecord(f"{word} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _short(error: Exception) -> str:

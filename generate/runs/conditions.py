@@ -41,12 +41,16 @@ def with_settings(record: GameRecord, plan: Mapping[str, Any]) -> GameRecord:
     """The record with the settings of its run, or with its own if it has any (a judged game's are those it was played
     with; an importer may know more than the plan).
     """
-    found = plan_settings(plan)
-    if SETTINGS in record.meta or not found:
+    return given_settings(record, plan_settings(plan))
+
+
+def given_settings(record: GameRecord, settings: Mapping[str, str]) -> GameRecord:
+    """`with_settings`, from the settings of the plan."""
+    if SETTINGS in record.meta or not settings:
         return record
     if version := record.meta.get("prompt_version"):
-        found[PROMPTS] = str(version)
-    return replace(record, meta={**record.meta, SETTINGS: found})
+        settings = {**settings, PROMPTS: str(version)}
+    return replace(record, meta={**record.meta, SETTINGS: settings})
 
 
 def labels(kinds: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:

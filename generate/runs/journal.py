@@ -300,8 +300,9 @@ def read_runs(paths: Iterable[Path]) -> Iterator[tuple[str, GameRecord, list[dic
     """(run name, game, its calls) of every game of the runs, in order, one at a time."""
     for path in paths:
         with Journal.open(path) as journal:
+            name = journal.name
             for record in journal.records():
-                yield journal.name, record, journal.calls(record.game_id)
+                yield name, record, journal.calls(record.game_id)
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

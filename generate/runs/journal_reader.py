@@ -15,7 +15,7 @@ from liescope.games.core import AskKind, Reply
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.protocol import VIA_CACHE
 from liescope.generate.runs.checks import read_kept_reply, read_record
-from liescope.generate.runs.conditions import with_settings
+from liescope.generate.runs.conditions import given_settings, plan_settings
 from liescope.generate.runs.folder import JOURNAL_FILE, guard
 from liescope.generate.runs.requests import read_request
 from liescope.generate.runs.shards.absorb import Piece, replies_of, whole
@@ -68,6 +68,8 @@ class JournalReader:
         self.path = path
         self.plan = plan
         self._base = base
+        self._file = str(path / JOURNAL_FILE)
+        self._settings = plan_settings(plan)
 
     @property
     def name(self) -> str:
@@ -245,13 +247,13 @@ class JournalReader:
 
     def _where(self, game_id: str, step: int | None = None, seat: str = "") -> str:
         ask = "" if step is None else f", step {step}, {plain(seat)}"
-        return f"{self.path / JOURNAL_FILE}, game {plain(game_id)}{ask}"
+        return f"{self._file}, game {plain(game_id)}{ask}"
 
     def _record(self, game_id: str, status: str, text: str) -> GameRecord:
         game = read_record(text, self._where(game_id))
         if (game.game_id, game.status.value) != (game_id, status):
             raise BadData(f"{self._where(game_id)}: the game says that it is {plain(game.game_id)}, {game.status}")
-        return with_settings(game, self.plan)
+        return given_settings(game, self._settings)
 
     def _call(
         self,

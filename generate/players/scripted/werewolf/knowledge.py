@@ -139,7 +139,10 @@ def look(me: str, game: str, view: Sequence[Event]) -> Knowledge:
 def _learn(known: _Secrets, events: Sequence[Event]) -> _Secrets:
     """The seat's secrets after some more events."""
     public = [event for event in events if event.audience is None]
-    own = replace(known, public=(*known.public, *public)) if public else known
+    own = known
+    if public:
+        seen = (*known.public, *public)
+        own = _Secrets(known.me, known.role, known.partners, known.results, known.proposals, known.night, seen)
     for event in events:
         if event.kind not in _SECRET or event.audience is None:
             continue
