@@ -122,12 +122,13 @@ class PlayerContext:
     log: called with every attempt as it ends (by the journal). game: the name of the game, which has its own prompts.
     prompts: the name of a prompt set or a folder of templates. concurrency: the maximum number of requests in flight at
     one host. timeout: seconds for one request. give_up_after: seconds without an answer after which a player is given
-    up. prices: by model name. max_tokens, max_cost: the run's budget; spent_tokens and spent_cost: what it has already
-    spent. allowed_keys: `VARIABLE@HOST` for keys that may be sent to hosts they are not known to belong to. facts: what
-    the run already knows about its endpoints; learn: called when it finds out more. halt: ends the run's waiting;
-    activity: what is going on now; shared: objects that the players share. cache: replies that were paid for before,
-    None for none; draw: the place of a game's draws among those of its plan, by the game's id (see `reply_cache`).
-    files: the texts that the plan holds of the files that specs name, by name.
+    up. prices: by model name, in currency; models without one may have a bundled price (`prices`). max_tokens,
+    max_cost: the run's budget; spent_tokens and spent_cost: what it has already spent. allowed_keys: `VARIABLE@HOST`
+    for keys that may be sent to hosts they are not known to belong to. facts: what the run already knows about its
+    endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now;
+    shared: objects that the players share. cache: replies that were paid for before, None for none; draw: the place of
+    a game's draws among those of its plan, by the game's id (see `reply_cache`). files: the texts that the plan holds
+    of the files that specs name, by name.
     """
 
     log: Callable[[Attempt], None]
@@ -150,3 +151,4 @@ class PlayerContext:
     cache: ReplyCache | None = field(default=None, repr=False, compare=False)
     draw: Callable[[str], str] = str
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
+    currency: str = "USD"

@@ -12,6 +12,7 @@ from typing import Any, TypedDict, Unpack
 
 from liescope.common.errors import UsageError
 from liescope.generate.players.openai.key_rules import check_allowed
+from liescope.generate.players.prices import read_prices
 from liescope.generate.players.protocol import MOST_REQUESTS, PlayerContext, Price
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
@@ -55,6 +56,7 @@ class Limits:
             max_tokens=self.max_tokens,
             max_cost=self.max_cost,
             allowed_keys=self.allowed_keys,
+            currency=self.currency,
             **more,
         )
 
@@ -91,15 +93,11 @@ _DEFAULTS: LimitOptions = {
 
 
 def limits_of(*, prompts: str, **options: Unpack[LimitOptions]) -> Limits:
-    """The limits that the options set. Raises UsageError for values that cannot be read and a cost budget without
-    prices.
-    """
+    """The limits that the options set. Raises UsageError for values that cannot be read."""
     given = _DEFAULTS | options
     concurrency, timeout = given["concurrency"], given["timeout"]
     max_cost, currency = given["max_cost"], given["currency"]
-    prices = dict(map(read_price, given["price"]))
-    if max_cost is not None and not prices:
-        raise UsageError("--max-cost needs the prices of the models: --price MODEL=PROMPT,COMPLETION")
+    prices = {model: price for words in given["price"] for model, price in read_prices(words).items()}
     if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
         raise UsageError(f"--max-cost is an amount of money; {max_cost:g} is none")
     if not 1 <= concurrency <= MOST_AT_ONCE:
@@ -136,17 +134,3 @@ def read_span(words: str | float, option: str) -> float:
     if not 0 < seconds <= 1e9:
         raise UsageError(f"{option} is a span of time such as 90s, 10m or 2h; {words!r} is none")
     return seconds
-
-
-def read_price(words: str) -> tuple[str, Price]:
-    """A model's name and its price from MODEL=PROMPT,COMPLETION[,CACHED]. Raises UsageError."""
-    model, _, numbers = words.rpartition("=")
-    try:
-        values = [float(number) for number in numbers.split(",")]
-    except ValueError:
-        values = []
-    if not model or len(values) not in (2, 3) or not all(0 <= value < 1e12 for value in values):
-        raise UsageError(
-            f"--price {words!r} cannot be read; write MODEL=PROMPT,COMPLETION or MODEL=PROMPT,COMPLETION,CACHED"
-        )
-    return model, Price(*values)

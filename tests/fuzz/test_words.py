@@ -18,10 +18,11 @@ from liescope.games.registry import find_game
 from liescope.generate.players.openai.key_rules import check_allowed
 from liescope.generate.players.openai.spec import check_url, read_spec
 from liescope.generate.players.parsing.read import read_reply
+from liescope.generate.players.prices import read_prices
 from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.players.registry import open_player
 from liescope.generate.runs.config import read_config
-from liescope.generate.runs.limits import read_price, read_span
+from liescope.generate.runs.limits import read_span
 from liescope.generate.runs.plan import make_plan
 from tests.fuzz.inputs import INPUTS, PROMISED
 from tests.fuzz.mutations import ESCAPES, HOSTILE, damaged_text, said
@@ -68,7 +69,7 @@ def test_options() -> None:
     table = find_game("mini-mafia")
     found = outcomes(
         [
-            (read_price, "gpt-4.1-mini=0.4,1.6,0.1"),
+            (read_prices, "gpt-4.1-mini=0.4,1.6,0.1"),
             (lambda words: read_span(words, "--give-up-after"), "1.5h"),
             (lambda words: check_allowed([words]), "MY_API_KEY@api.example.org"),
             (lambda words: table.resolve({"names": words.split(","), "rounds": 3}), "Ann,Bob,Cleo,Dan"),

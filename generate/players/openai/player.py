@@ -24,6 +24,7 @@ from liescope.generate.players.openai.preflight import QUESTION, Preflight
 from liescope.generate.players.openai.spec import ModelSpec, check_url, read_extra, read_spec
 from liescope.generate.players.openai.support import NO, FormatSupport
 from liescope.generate.players.openai.thinking import thinking_fields
+from liescope.generate.players.prices import price_of
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext, Price
 from liescope.generate.players.seat_options import NamedText, file_text, joined
@@ -164,9 +165,12 @@ def open_model(argument: str, context: PlayerContext) -> OpenedModel:
     fields = {} if spec.thinking is None else thinking_fields(host_of(url), spec.thinking)
     if extra is not None:
         fields |= read_extra(extra)
-    price = (context.prices or {}).get(spec.label) or (context.prices or {}).get(spec.name)
+    price = price_of(context.prices, context.currency, host_of(url), spec.label, spec.name)
     if context.max_cost is not None and price is None:
-        raise UsageError(f"a budget in money needs the price of {spec.name!r}; give one, or a budget in tokens")
+        raise UsageError(
+            f"a budget in money needs the price of {spec.name!r}, which is not known here: give --price "
+            f"{spec.name}=PROMPT,COMPLETION, or a budget in tokens"
+        )
     if own:
         _check_same_host((host_of(url), spec.name), context.facts)
     return OpenedModel(spec, url, Endpoint.of(context, url, key), price, persona, extra, fields)

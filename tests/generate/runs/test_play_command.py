@@ -125,7 +125,7 @@ def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) 
         (["mini-mafia", "--timeout", "inf"], "number of seconds"),
         (["mini-mafia", "--currency", "so much"], "USD or EUR"),
         (["mini-mafia", "--allow-key", "MY_API_KEY"], "VARIABLE@HOST"),
-        (["mini-mafia", "--max-cost", "1"], "--price"),
+        (["mini-mafia", "--max-cost", "1", "--player", "openai:m@http://127.0.0.1:9/v1"], "--price"),
         (["mini-mafia", "--prompts", "nowhere"], "nowhere"),
         (["mini-mafia", "--design", "self", "--background", "fake:b"], "--background"),
         (["mini-mafia", "--cells", "none.csv"], "--player"),

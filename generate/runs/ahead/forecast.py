@@ -1,0 +1,252 @@
+"""`liescope.forecast`: what a run will take. Nothing is asked, and nothing is written."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from liescope.games.core import Ask, AskKind, Event, Reply
+from liescope.games.judging import JudgeSpec
+from liescope.games.registry import find_game
+from liescope.generate.players.openai.budget import Usage
+from liescope.generate.players.prices import CURRENCY, bundled_price, price_of
+from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.protocol import EndpointFacts, PlayerContext
+from liescope.generate.players.registry import files_of
+from liescope.generate.players.scripted import PROFILES, open_scripted
+from liescope.generate.players.scripted.games import ANSWERS
+from liescope.generate.runs.ahead.asked import AskedModel, asked_model
+from liescope.generate.runs.ahead.result import NOTHING, Forecast, KindForecast, ModelForecast, Range
+from liescope.generate.runs.ahead.sample import Sample, spread
+from liescope.generate.runs.ahead.tokens import tokens_of
+from liescope.generate.runs.changes import check_unchanged
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.judging import JudgingJob
+from liescope.generate.runs.kept_prompts import kept_prompts
+from liescope.generate.runs.label import judging_of
+from liescope.generate.runs.limits import Limits, limits_of
+from liescope.generate.runs.play import plan_games
+
+SAMPLED = 8  # games of each way to play
+_PROFILE = "steady"
+_EVERYBODY = ""  # the group of all seats of a judged game
+
+
+@dataclass(frozen=True, slots=True)
+class _SoFar:
+    """What a run that has begun tells: games that ended, the mean tokens of answers by kind, seconds of a request."""
+
+    ended: frozenset[str] = frozenset()
+    answers: Mapping[str, float] | None = None
+    latency: float | None = None
+    facts: tuple[EndpointFacts, ...] = ()
+    spent: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """How many games a player plays in the seats of one group, and the sample that tells what it is asked there."""
+
+    sample: Sample
+    group: str
+    games: int
+
+
+def forecast_play(
+    game: str,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    players: Sequence[str] = (),
+    games: int = 10,
+    seed: int = 0,
+    design: str | None = None,
+    background: Sequence[str] = (),
+    cells: str | os.PathLike[str] | None = None,
+    learning: str | None = None,
+    prompts: str = "full",
+    roles: str = "balanced",
+    concurrency: int = 256,
+    price: Sequence[str] = (),
+    currency: str = CURRENCY,
+    **table: Any,
+) -> Forecast:
+    """What `play` with the same options will take: games, calls, tokens, cost and time. Nothing is asked or written.
+
+    Scripts play a few of the planned games by the same rules, and every prompt is rendered as it would be sent. The
+    length of texts in tokens and of answers is estimated (`liescope.generate.runs.ahead.tokens`), unless the run has
+    begun in `out`: then answers are as long as its own were, and only what is left is counted. Prices are those given,
+    else bundled ones (`liescope.generate.players.prices`); a model without one has no cost.
+
+    Raises as `play` does for options that do not fit together.
+    """
+    kept = prompts if out is None else kept_prompts(prompts, game, Path(out))
+    plan = plan_games(find_game(game), table, players, games, seed, design, background, cells, learning, kept, roles)
+    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency)
+    so_far = _so_far(out, plan.to_json())
+    samples = {
+        learns: _played(plan, [place for place in range(len(plan.cells)) if plan.learning_in(place) == learns], kept)
+        for learns in sorted(set(map(plan.learning_in, range(len(plan.cells)))))
+    }
+    ended = Counter(int(game_id.rpartition("-")[2]) % len(plan.cells) for game_id in so_far.ended)
+    shares, chain = defaultdict[str, list[_Share]](list), 0.0
+    models = {spec: asked_model(spec, plan.files) for spec in plan.players}
+    for place, cell in enumerate(plan.cells):
+        left, learns = plan.games - ended[place], plan.learning_in(place)
+        for role, spec in zip(plan.roles, cell, strict=True):
+            shares[spec].append(_Share(samples[learns], role, left))
+        asked = [role for role, spec in zip(plan.roles, cell, strict=True) if models[spec] is not None]
+        chain = max(chain, samples[learns].chain(asked) * (left if learns else min(left, 1)))
+    about = {"game": game, "plan": plan.hash[:8], "cells": len(plan.cells)}
+    return _forecast(about, len(plan), len(plan) - len(so_far.ended), shares, models, chain, limits, so_far)
+
+
+def forecast_label(
+    run: str | os.PathLike[str],
+    judge: str | None = None,
+    *,
+    claims_by: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    share: float = 1.0,
+    roles: bool = False,
+    lessons: bool = False,
+    prompts: str = "full",
+    concurrency: int = 256,
+    price: Sequence[str] = (),
+    currency: str = CURRENCY,
+) -> Forecast:
+    """What `label` with the same options will take; as `forecast_play`. Raises as `label` does."""
+    folder, asked, spec = judging_of(Path(run), judge, claims_by, out, share, roles, lessons)
+    job = JudgingJob(Path(run), asked, spec, prompts)
+    kept = kept_prompts(prompts, job.game, folder)
+    job.use_prompts(kept)
+    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency)
+    so_far = _so_far(folder, job.plan())
+    sample = _judged(job, asked, spec, kept)
+    left = len(job) - len(so_far.ended)
+    about = {"game": job.game, "judged": str(run), "judge": asked}
+    shares = {asked: [_Share(sample, _EVERYBODY, left)]}
+    models = {asked: asked_model(asked, files_of([asked]))}
+    chain = sample.chain([_EVERYBODY]) if left and models[asked] else 0
+    return _forecast(about, len(job), left, shares, models, chain, limits, so_far)
+
+
+def _played(plan: Any, places: Sequence[int], prompts: str) -> Sample:
+    """Some games of the cells at these places."""
+    sample, templates = Sample(), load_prompts(prompts, plan.game)
+    for at in spread(len(places) * plan.games, SAMPLED):
+        turn, place = divmod(at, len(places))
+        played = plan.make(plan.planned(turn * len(plan.cells) + places[place]))
+        sample.play(played, _script(plan.game), lambda ask, view: templates.render(ask, view).text, played.roles.get)
+    return sample
+
+
+def _judged(job: JudgingJob, judge: str, spec: JudgeSpec, prompts: str) -> Sample:
+    """The judging of some games."""
+    sample, templates = Sample(), load_prompts(prompts, job.game)
+    games = [planned for (planned, *_) in job.chains(set())]
+    script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
+
+    def silent(ask: Ask, view: Sequence[Event]) -> Reply:
+        return Reply(problem="a forecast")
+
+    for place in spread(len(games), SAMPLED):
+        judged = job.begin(games[place], {judge: script})
+        sample.play(judged, silent, lambda ask, view: templates.render(ask, view).text, lambda _: _EVERYBODY)
+    return sample
+
+
+def _script(game: str) -> Callable[[Ask, Sequence[Event]], Reply]:
+    answer = ANSWERS[game]
+    return lambda ask, view: answer(_PROFILE, PROFILES[_PROFILE], ask, view)
+
+
+def _so_far(out: str | os.PathLike[str] | None, plan: Mapping[str, Any]) -> _SoFar:
+    """What the run in the folder tells, if there is one. Raises PlanChanged if it has another plan."""
+    if out is None or not (Path(out) / PLAN_FILE).exists():
+        return _SoFar()
+    with Journal.open(Path(out)) as journal:
+        check_unchanged(journal.plan, plan, Path(out))
+        facts = journal.endpoint_facts()
+        known = [one.latency_ms for one in facts if one.latency_ms is not None]
+        latency = journal.latency_ms() or (max(known) if known else None)
+        return _SoFar(
+            frozenset(journal.game_ids()),
+            journal.answer_tokens(),
+            None if latency is None else latency / 1000,
+            facts,
+            journal.spent()[1],
+        )
+
+
+def _forecast(
+    about: Mapping[str, Any],
+    planned: int,
+    left: int,
+    shares: Mapping[str, Sequence[_Share]],
+    models: Mapping[str, AskedModel | None],
+    chain: float,
+    limits: Limits,
+    so_far: _SoFar,
+) -> Forecast:
+    kinds: dict[AskKind, tuple[float, Range, Range, str, bool]] = {}
+    found = []
+    for spec, model in models.items():
+        if model is None:
+            continue
+        calls, sent, answered, longest = 0.0, NOTHING, NOTHING, 0
+        for share in shares[spec]:
+            for kind, asked in share.sample.asked[share.group].items():
+                times = asked.calls / share.sample.games * share.games
+                whole = (asked.characters / max(asked.calls, 1) + model.persona) * times
+                prompt = _doubted(tokens_of(whole), share.sample.doubt)
+                mean = (so_far.answers or {}).get(kind.value)
+                length = model.answer(kind) if mean is None else Range(0.9 * mean, mean, 1.1 * mean)
+                answer = _doubted(length.times(times), share.sample.doubt)
+                calls, sent, answered = calls + times, sent + prompt, answered + answer
+                longest = max(longest, asked.longest + model.persona)
+                old = kinds.get(kind, (0.0, NOTHING, NOTHING, share.sample.prompts[kind], mean is not None))
+                kinds[kind] = (old[0] + times, old[1] + prompt, old[2] + answer, old[3], old[4])
+        found.append(_model(model, calls, sent, answered, tokens_of(longest), limits, so_far.facts))
+    sampled = {id(share.sample): share.sample.games for spec in shares for share in shares[spec]}
+    return Forecast(
+        about,
+        planned,
+        left,
+        sum(sampled.values()),
+        chain,
+        tuple(KindForecast(kind.value, *rest) for kind, rest in kinds.items() if rest[0]),
+        tuple(found),
+        limits.concurrency,
+        so_far.latency,
+        limits.currency,
+        so_far.spent,
+    )
+
+
+def _model(
+    model: AskedModel,
+    calls: float,
+    sent: Range,
+    answered: Range,
+    longest: Range,
+    limits: Limits,
+    facts: Sequence[EndpointFacts],
+) -> ModelForecast:
+    price = price_of(limits.prices, limits.currency, model.host, model.label, model.name) if model.host else None
+    bundled = bundled_price(model.host, model.name)
+    cost = None
+    if price is not None:
+        amounts = [Usage(round(p), None, round(c)).cost(price) or 0.0 for p, c in zip(sent, answered, strict=True)]
+        cost = Range(*amounts)
+    context = next((one.context for one in facts if (one.host, one.model) == (model.host, model.name)), None)
+    priced = bundled.as_of if bundled is not None and bundled.price is price else None
+    return ModelForecast(model.label, model.host, calls, sent, answered, longest, price, priced, cost, context)
+
+
+def _doubted(range_: Range, doubt: float) -> Range:
+    return Range(range_.low * max(1 - doubt, 0), range_.likely, range_.high * (1 + doubt))
