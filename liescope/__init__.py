@@ -3,6 +3,7 @@
 Every function here does what the command of its name does, and returns a small result with polars frames:
 
 - `play`, `fork`, `label`, `import_games`: games into a run; `status`: how far it is.
+- `forecast`, `forecast_label`: what a run will take, before anybody is asked.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players.
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from liescope.generate.corpus import build, read
     from liescope.generate.exports import export
     from liescope.generate.importers import import_games
+    from liescope.generate.runs.ahead import forecast, forecast_label
     from liescope.generate.runs.fork import fork
     from liescope.generate.runs.label import label
     from liescope.generate.runs.play import play
@@ -40,6 +42,8 @@ __all__ = [
     "evaluate",
     "export",
     "fit",
+    "forecast",
+    "forecast_label",
     "fork",
     "import_games",
     "label",
@@ -56,6 +60,7 @@ __all__ = [
 
 _ROOMS = {
     "liescope.generate.runs.play": ("play",),
+    "liescope.generate.runs.ahead": ("forecast", "forecast_label"),
     "liescope.generate.runs.fork": ("fork",),
     "liescope.generate.runs.label": ("label",),
     "liescope.generate.runs.status": ("status",),

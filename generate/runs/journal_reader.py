@@ -33,6 +33,12 @@ SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LE
         sum(completion_tokens) AS completion FROM attempts GROUP BY game_id, step, seat
 ) USING (game_id, step, seat) GROUP BY kind ORDER BY count(*) DESC, kind
 """
+_ANSWERS = """
+SELECT kind, avg(completion_tokens) FROM attempts JOIN replies USING (game_id, step, seat)
+WHERE attempts.problem = '' AND completion_tokens IS NOT NULL GROUP BY kind
+"""
+_ANSWERED = "FROM attempts WHERE problem = '' AND latency_ms IS NOT NULL"
+_LATENCY = f"SELECT latency_ms {_ANSWERED} ORDER BY latency_ms LIMIT 1 OFFSET (SELECT count(*) / 2 {_ANSWERED})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +217,19 @@ class JournalReader:
         self.commit()
         with guard(self.path):
             return [KindSpent(*row) for row in self._base.execute(_BY_KIND)]
+
+    def answer_tokens(self) -> dict[str, float]:
+        """The mean tokens of an answer, by kind of ask, where endpoints counted some."""
+        self.commit()
+        with guard(self.path):
+            return dict(self._base.execute(_ANSWERS))
+
+    def latency_ms(self) -> float | None:
+        """The median latency of the requests that were answered; None if there are none."""
+        self.commit()
+        with guard(self.path):
+            row = self._base.execute(_LATENCY).fetchone()
+        return None if row is None else float(row[0])
 
     def spent(self) -> tuple[int, float]:
         """Tokens (prompts and completions) and money spent on all requests so far; nothing on those of the cache."""

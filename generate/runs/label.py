@@ -57,15 +57,7 @@ def label(
     holds a different run.
     """
     source = Path(run)
-    if (judge is None) == (claims_by is None):
-        raise UsageError("give either --judge, to rate the games, or --claims-by, to have a model list their claims")
-    if claims_by is not None and not claims_by.startswith("openai:"):
-        raise UsageError(f"claims are listed by a chat model such as openai:gpt-4.1-mini; {claims_by!r} is none")
-    spec = JudgeSpec(share, roles, lessons) if claims_by is None else JudgeSpec(0.0, claims=True)
-    asked = judge or claims_by or ""
-    folder = Path(out) if out is not None else default_folder(source, asked, "by" if judge else "claims-by")
-    if folder.resolve() == source.resolve():
-        raise UsageError("the judged games need a folder of their own; choose another --out")
+    folder, asked, spec = judging_of(source, judge, claims_by, out, share, roles, lessons)
     job = JudgingJob(source, asked, spec, prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
@@ -101,6 +93,28 @@ def label(
     )
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
     return run_job(job, folder, limits, retry_failed, about, config, progress, where)
+
+
+def judging_of(
+    source: Path,
+    judge: str | None,
+    claims_by: str | None,
+    out: str | os.PathLike[str] | None,
+    share: float,
+    roles: bool,
+    lessons: bool,
+) -> tuple[Path, str, JudgeSpec]:
+    """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
+    if (judge is None) == (claims_by is None):
+        raise UsageError("give either --judge, to rate the games, or --claims-by, to have a model list their claims")
+    if claims_by is not None and not claims_by.startswith("openai:"):
+        raise UsageError(f"claims are listed by a chat model such as openai:gpt-4.1-mini; {claims_by!r} is none")
+    spec = JudgeSpec(share, roles, lessons) if claims_by is None else JudgeSpec(0.0, claims=True)
+    asked = judge or claims_by or ""
+    folder = Path(out) if out is not None else default_folder(source, asked, "by" if judge else "claims-by")
+    if folder.resolve() == source.resolve():
+        raise UsageError("the judged games need a folder of their own; choose another --out")
+    return folder, asked, spec
 
 
 def default_folder(run: Path, judge: str, link: str = "by") -> Path:

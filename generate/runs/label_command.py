@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from liescope.common.declared_options import with_declared
+from liescope.generate.runs.ahead.forecasting import forecast_label
+from liescope.generate.runs.ahead.lines import of_forecast, say_forecast
 from liescope.generate.runs.claims_report import claims_report
 from liescope.generate.runs.config import ConfigOption
 from liescope.generate.runs.label import label as label_games
-from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, PromptsOption
+from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, DryRun, PromptsOption, ShowPrompts
 from liescope.generate.runs.summary import summarise
 
 app = typer.Typer()
@@ -37,6 +39,8 @@ def label(
     roles: Annotated[bool, typer.Option(help="Name everybody's role, from each seat that lived to the end.")] = False,
     lessons: Annotated[bool, typer.Option(help="Tag the lessons that jesters drew.")] = False,
     prompts: PromptsOption = "full",
+    dry_run: DryRun = False,
+    show_prompts: ShowPrompts = False,
     as_json: AsJson = False,
     *,
     given: Mapping[str, Any],
@@ -48,18 +52,18 @@ def label(
 
     Example: liescope label runs/first --judge scripted:steady --roles
     """
-    result = label_games(
-        run,
-        judge,
-        claims_by=claims_by,
-        out=out,
-        share=share,
-        roles=roles,
-        lessons=lessons,
-        prompts=prompts,
-        progress=True,
-        **given,
-    )
+    chosen: dict[str, Any] = {
+        "claims_by": claims_by,
+        "out": out,
+        "share": share,
+        "roles": roles,
+        "lessons": lessons,
+        "prompts": prompts,
+    }
+    if dry_run:
+        say_forecast(forecast_label(run, judge, **chosen, **of_forecast(given)), show_prompts, as_json)
+        return
+    result = label_games(run, judge, **chosen, progress=True, **given)
     if claims_by is not None and not as_json:
         for report in claims_report(result.folder):
             for line in report.lines():

@@ -37,4 +37,10 @@ LIMIT_OPTIONS = (
     DeclaredOption("retry_failed", bool, "Play games again that are recorded as failed.", LIMITS),
 )
 PromptsOption = Annotated[str, typer.Option(help="The name of a set of prompts, or a folder of templates.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what it will take (calls, tokens, cost, time); ask and write nothing.")
+]
+ShowPrompts = Annotated[
+    bool, typer.Option("--show-prompts", help="With --dry-run: also print a whole prompt of each kind.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")]

@@ -126,13 +126,17 @@ class Plan(BaseModel):
         turn, place = divmod(number, len(self.cells))
         cell = self.cells[place]
         seats, roles = self._seated(cell, turn)
-        learning = bool(self.learning) and self.learning[place]
+        learning = self.learning_in(place)
         return PlannedGame(number, self.game_id(number), cell, turn, self.seed_of(number), seats, roles, learning)
 
     def seed_of(self, number: int) -> int:
         """The seed of the game with this number."""
         turn, place = divmod(number, len(self.cells))
         return _draw(self.seed, *self.cells[place], turn)
+
+    def learning_in(self, place: int) -> bool:
+        """Whether the learner of the cell at this place learns."""
+        return bool(self.learning) and self.learning[place]
 
     def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
         """The game, ready to start. lessons: what the learner of a learning cell knows."""

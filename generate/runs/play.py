@@ -79,7 +79,7 @@ def play(
     """
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
-    plan = _plan(played, table, players, games, seed, design, background, cells, learning, kept, roles)
+    plan = plan_games(played, table, players, games, seed, design, background, cells, learning, kept, roles)
     where = open_engine(engine, workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
@@ -118,7 +118,7 @@ def play(
     return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress, where)
 
 
-def _plan(
+def plan_games(
     game: PlayableGame,
     table: dict[str, Any],
     players: Sequence[str],
@@ -131,6 +131,7 @@ def _plan(
     prompts: str,
     roles: str,
 ) -> Plan:
+    """The plan that these options of `play` make. Raises UsageError for options that do not fit together."""
     held = roles_in_play(game.resolve(table))
     if cells is not None:
         if players or background or design:

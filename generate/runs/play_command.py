@@ -10,8 +10,10 @@ import typer
 
 from liescope.common.declared_options import with_declared
 from liescope.games.registry import GAMES, table_options
+from liescope.generate.runs.ahead.forecasting import forecast
+from liescope.generate.runs.ahead.lines import of_forecast, say_forecast
 from liescope.generate.runs.config import ConfigOption
-from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, PromptsOption
+from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, DryRun, PromptsOption, ShowPrompts
 from liescope.generate.runs.play import DEFAULT_PLAYER
 from liescope.generate.runs.play import play as play_games
 from liescope.generate.runs.summary import summarise
@@ -55,6 +57,8 @@ def play(
     roles: Annotated[
         str, typer.Option(help="balanced over names and places, shuffled in each game, or fixed.")
     ] = "balanced",
+    dry_run: DryRun = False,
+    show_prompts: ShowPrompts = False,
     as_json: AsJson = False,
     *,
     given: Mapping[str, Any],
@@ -63,19 +67,20 @@ def play(
 
     Example: liescope play mini-mafia --player scripted:bold --player scripted:novice --games 20 --out runs/first
     """
-    result = play_games(
-        game,
-        out=out,
-        players=players or (),
-        games=games,
-        seed=seed,
-        design=design,
-        background=background or (),
-        cells=cells,
-        learning=learning,
-        prompts=prompts,
-        roles=roles,
-        progress=True,
-        **given,
-    )
+    chosen: dict[str, Any] = {
+        "out": out,
+        "players": players or (),
+        "games": games,
+        "seed": seed,
+        "design": design,
+        "background": background or (),
+        "cells": cells,
+        "learning": learning,
+        "prompts": prompts,
+        "roles": roles,
+    }
+    if dry_run:
+        say_forecast(forecast(game, **chosen, **of_forecast(given)), show_prompts, as_json)
+        return
+    result = play_games(game, **chosen, progress=True, **given)
     summarise(result, as_json)

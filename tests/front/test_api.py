@@ -20,6 +20,8 @@ FUNCTIONS = [
     "evaluate",
     "export",
     "fit",
+    "forecast",
+    "forecast_label",
     "fork",
     "import_games",
     "label",

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+import typer
+
+from liescope.common.console import emit
 from liescope.common.text import plain
 from liescope.generate.runs.ahead.result import Forecast, ModelForecast, Range
 from liescope.generate.runs.ahead.tokens import CHARACTERS_A_TOKEN
+from liescope.generate.runs.options import LIMIT_OPTIONS
 
 _NAME = 26
+
+
+def of_forecast(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a command that a forecast takes: all but the limits that change nothing in it."""
+    limits = {option.name for option in LIMIT_OPTIONS} - {"concurrency", "price", "currency"}
+    return {name: value for name, value in given.items() if name not in limits}
+
+
+def say_forecast(found: Forecast, prompts: bool, as_json: bool) -> None:
+    """Print a forecast. prompts: also a whole prompt of each kind."""
+    if as_json:
+        emit(found.to_json())
+        return
+    for line in [*forecast_lines(found), *(prompt_lines(found) if prompts else ())]:
+        typer.echo(line)
 
 
 def forecast_lines(found: Forecast) -> Iterator[str]:
@@ -42,23 +62,24 @@ def forecast_lines(found: Forecast) -> Iterator[str]:
 
 def _notes(found: Forecast) -> Iterator[str]:
     ratio = CHARACTERS_A_TOKEN
-    yield f"Tokens are estimated: a token is {ratio.likely:g} characters ({ratio.low:g} to {ratio.high:g}). Answers have"
-    yield "their usual length without reasoning, which may cost many times as much."
+    yield f"Tokens are estimated: {ratio.likely:g} characters each ({ratio.low:g} to {ratio.high:g}); answers have"
+    yield "their usual length, without reasoning, which may cost many times as much."
     if any(kind.measured for kind in found.kinds):
         yield "* counted in the answers that this run has had so far."
     days = sorted({model.priced for model in found.models if model.priced is not None})
     if days:
         when = f"{days[0]}" if len(days) == 1 else f"{days[0]} to {days[-1]}"
         yield f"Bundled prices, as of {when}, with nothing cached; --price says other ones."
-    for name in found.unpriced:
-        yield f"No price is known for {_cut(plain(name), 30)}: --price MODEL=PROMPT,COMPLETION"
+    if found.unpriced:
+        yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."
     for model in found.models:
         yield from _too_long(model)
     if found.seconds is None:
-        yield f"Time: in one game, {found.chain:,.0f} calls wait for each other; how long one takes is not known"
-        yield "before the first. At 2 s each that is at least " + _span(2.0 * found.chain) + "."
+        yield f"Time: {found.chain:,.0f} calls wait for each other; how long one takes is not known yet."
+        yield f"At 2 s each that is at least {_span(2.0 * found.chain)}."
     else:
-        yield f"Time: at least {_span(found.seconds)}, at {found.latency:.1f} s a call and {found.concurrency:,} at once."
+        pace = f"at {found.latency:.1f} s a call and {found.concurrency:,} at once"
+        yield f"Time: at least {_span(found.seconds)}, {pace}."
 
 
 def _too_long(model: ModelForecast) -> Iterator[str]:

