@@ -9,18 +9,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from liescope.common.addresses import all_without_addresses, without_addresses
+from liescope.common.addresses import all_without_addresses
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.data_cards.licences import Terms
-from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
+from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers, blocks_of, heading, labelled_rows
 from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.leaks import key_variables
 from liescope.generate.corpus.papers import write_papers
@@ -29,15 +28,14 @@ from liescope.generate.corpus.splits import siblings_of, split_game
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
 from liescope.generate.runs.terms import plan_terms, plan_texts
-from liescope.labeling.tables import game_tables
 
 if TYPE_CHECKING:
     import polars as pl
 
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json
+MOST_WORKERS = 256
 UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
-_CALL: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*TABLES["calls"].columns[:-1])
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,22 +74,26 @@ def build(
     out: str | os.PathLike[str],
     hold_out: Sequence[str] = (),
     transcript: bool = False,
+    workers: int = 1,
     progress: bool = False,
 ) -> CorpusResult:
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
-    sources: run folders, one or several. hold_out: models all of whose games go to the test split. Games
-    that come with an official split keep it. transcript: fill
-    the column `transcript` with what was said before each statement. progress: show a bar on standard error.
+    sources: run folders, one or several. hold_out: models all of whose games go to the test split. Games that come with
+    an official split keep it. transcript: fill the column `transcript` with what was said before each statement.
+    workers: processes that label games. progress: show a bar on standard error.
 
     The folder appears when it is complete and replaces a corpus at `out`. Memory use does not grow with the runs,
-    except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte.
+    except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte, with any
+    number of workers.
 
     Raises UsageError if a game id occurs twice, a held-out model plays in a game of an official split, `out` holds
     something else or cannot be written, or another process is building there; UnknownName for a held-out model that
     does not occur in the runs; BadData for a run that cannot be read.
     """
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
+    if not 1 <= workers <= MOST_WORKERS:
+        raise UsageError(f"--workers is a number from 1 to {MOST_WORKERS}; {workers} is none")
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
     heads: dict[str, Head] = {}
@@ -118,7 +120,12 @@ def build(
             raise UnknownName("model", name, models)
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(total)) if progress else _unwatched
-        facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads, siblings)
+        if workers == 1:
+            facts = pack(read_runs(runs), Path(out), hold_out, watch, transcript, heads, siblings)
+        else:
+            asked = Asked(frozenset(hold_out), frozenset(siblings), transcript)
+            blocks = shown.enter_context(Labellers(workers, asked)).label(blocks_of(runs))
+            facts = _pack(lambda writer: _write_blocks(blocks, writer), Path(out), hold_out, watch, transcript, heads)
     return CorpusResult(Path(out), facts, unplayed)
 
 
@@ -134,12 +141,32 @@ def pack(
     """`build` from any stream of (run name, game, calls). watch: called with the number of games packed so far; heads:
     the plan and the versions of each run, by its name; held_out_siblings: as in `splits.split_game`.
     """
+    held_out = frozenset(hold_out), frozenset(held_out_siblings)
+    return _pack(
+        lambda writer: _write_games(games, writer, held_out, transcript),
+        out,
+        hold_out,
+        watch,
+        transcript,
+        heads or {},
+    )
+
+
+def _pack(
+    write: Callable[[CorpusWriter], Iterable[Sequence[Heading]]],
+    out: Path,
+    hold_out: Sequence[str],
+    watch: Callable[[int], None],
+    transcript: bool,
+    heads: Mapping[str, Head],
+) -> CorpusFacts:
+    """A corpus of what `write` writes and tells of."""
     built = datetime.now(UTC).date().isoformat()
     try:
         with replacing(out, "corpus", is_corpus) as folder:
-            held_out = frozenset(hold_out), frozenset(held_out_siblings)
-            written = _write(games, folder, held_out, watch, transcript)
-            origin = _origin(written, heads or {}, hold_out, transcript)
+            with CorpusWriter(folder) as writer:
+                written = _counted(write(writer), watch)
+            origin = _origin(written, heads, hold_out, transcript)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
     except OSError as error:
@@ -181,40 +208,43 @@ def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str
     )
 
 
-def _write(
-    games: Games,
-    folder: Path,
-    held_out: tuple[frozenset[str], frozenset[str]],
-    watch: Callable[[int], None],
-    transcript: bool,
-) -> _Written:
+def _write_games(
+    games: Games, writer: CorpusWriter, held_out: tuple[frozenset[str], frozenset[str]], transcript: bool
+) -> Iterator[Sequence[Heading]]:
     """Write every row of every game."""
+    for run, game, calls in games:
+        yield [heading(run, game)]
+        split = split_game(game, *held_out)
+        for config, row in labelled_rows(run, game, calls, transcript):
+            writer.add(config, split, row)
+
+
+def _write_blocks(blocks: Iterable[Labelled], writer: CorpusWriter) -> Iterator[Sequence[Heading]]:
+    for block in blocks:
+        yield block.games
+        for (config, split), rows in block.tables.items():
+            writer.extend(config, split, rows)
+
+
+def _counted(writing: Iterable[Sequence[Heading]], watch: Callable[[int], None]) -> _Written:
+    """Count the games while they are written."""
     seen: dict[str, str] = {}
     written = _Written()
-    with CorpusWriter(folder) as writer:
-        for run, game, calls in games:
-            written.runs[run] = None
+    for games in writing:
+        for game in games:
+            written.runs[game.run] = None
             written.games.add(game.game)
-            written.official += "split" in game.meta
+            written.official += game.official
             if game.game_id in seen:
                 raise UsageError(
-                    f"game {game.game_id!r} is in {_both(seen[game.game_id], run)} and would be counted twice; "
+                    f"game {game.game_id!r} is in {_both(seen[game.game_id], game.run)} and would be counted twice; "
                     "build from runs without common games (play with another --seed to add games)"
                 )
-            seen[game.game_id] = run
-            split = split_game(game, *held_out)
-            for table, row in game_tables(game, run, transcript):
-                writer.add(table, split, row)
-            for call in calls:
-                writer.add("calls", split, _call_row(call))
-            watch(len(seen))
+            seen[game.game_id] = game.run
+        watch(len(seen))
     if not seen:
         raise UsageError("the runs hold no finished game; play some first, then build again")
     return written
-
-
-def _call_row(call: Mapping[str, Any]) -> CallRow:
-    return CallRow(*_CALL({**call, "problem": without_addresses(call["problem"])}))
 
 
 def _both(first: str, second: str) -> str:

@@ -31,13 +31,16 @@ def build(
     transcript: Annotated[
         bool, typer.Option("--transcript", help="Include in each row what was said before the statement.")
     ] = False,
+    workers: Annotated[int, typer.Option(help="Processes that label games.", min=1)] = 1,
     as_json: _Json = False,
 ) -> None:
     """Label the games of runs and package them as a dataset that `datasets.load_dataset` opens.
 
     Example: liescope build runs/first runs/second --out corpus/both --hold-out-model gpt-4.1-mini
     """
-    result = build_corpus(runs, out=out, hold_out=hold_out_model or (), transcript=transcript, progress=True)
+    result = build_corpus(
+        runs, out=out, hold_out=hold_out_model or (), transcript=transcript, workers=workers, progress=True
+    )
     if as_json:
         emit(result.to_json())
     else:

@@ -29,21 +29,50 @@ class _File:
         self._table = table
         self._split = split
         self._schema = arrow_schema(table.name)
-        self._texts: Callable[[Any], tuple[str | None, ...]] = attrgetter(*_texts(table))
+        self._chars_of = chars_of(table)
         self._rows: list[Any] = []
+        self._parts: list[pa.Table] = []  # rows as columns, of the next row group
+        self._waiting = 0  # their number
         self._chars = 0
         path.parent.mkdir(exist_ok=True)
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)
 
     def add(self, row: Any) -> None:
         self._rows.append(row)
-        self._chars += sum(map(len, filter(None, self._texts(row))))
+        self._chars += self._chars_of(row)
         if len(self._rows) >= GROUP_ROWS or self._chars >= GROUP_CHARS:
             self._flush()
+
+    def extend(self, rows: pa.Table) -> None:
+        """Add rows as columns, the last of them with the lengths of their texts. Row groups end where they would if the
+        rows were added one by one.
+        """
+        lengths = rows.column(rows.num_columns - 1).to_pylist()
+        columns, start = rows.drop_columns([""]), 0
+        for place, length in enumerate(lengths, 1):
+            self._chars += length
+            if self._waiting + place - start >= GROUP_ROWS or self._chars >= GROUP_CHARS:
+                self._wait(columns.slice(start, place - start))
+                self._flush_waiting()
+                start = place
+        self._wait(columns.slice(start))
+
+    def _wait(self, part: pa.Table) -> None:
+        if part.num_rows:
+            self._parts.append(part)
+            self._waiting += part.num_rows
+
+    def _flush_waiting(self) -> None:
+        whole = pa.concat_tables(self._parts).combine_chunks()
+        self._write([column.chunk(0) for column in whole.columns])
+        self._parts.clear()
+        self._waiting = 0
 
     def close(self) -> None:
         if self._rows:
             self._flush()
+        if self._parts:
+            self._flush_waiting()
         self._writer.close()
 
     def abandon(self) -> None:
@@ -53,16 +82,26 @@ class _File:
             self._writer.close()
 
     def _flush(self) -> None:
-        *declared, _ = self._table.fields
-        columns = [column_array(self._rows, field, self._table.name) for field in declared]
-        columns.append(pa.repeat(pa.scalar(self._split, pa.string()), len(self._rows)))
-        self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
+        self._write(row_arrays(self._rows, self._table))
         self._rows.clear()
+
+    def _write(self, columns: list[pa.Array]) -> None:
+        """One row group. columns: all but the split."""
+        split = pa.repeat(pa.scalar(self._split, pa.string()), len(columns[0]))
+        self._writer.write_table(pa.Table.from_arrays([*columns, split], schema=self._schema))
         self._chars = 0
 
 
-def _texts(table: Table) -> list[str]:
-    return [field.name for field in table.fields[:-1] if field.type == "text" and not field.repeated]
+def chars_of(table: Table) -> Callable[[Any], int]:
+    """The number of characters in a row's texts."""
+    names = [field.name for field in table.fields[:-1] if field.type == "text" and not field.repeated]
+    texts: Callable[[Any], tuple[str | None, ...]] = attrgetter(*names)
+    return lambda row: sum(map(len, filter(None, texts(row))))
+
+
+def row_arrays(rows: list[Any], table: Table) -> list[pa.Array]:
+    """The columns of a table's rows, all but the split. Raises BadData if a value is not of its column's type."""
+    return [column_array(rows, field, table.name) for field in table.fields[:-1]]
 
 
 def column_array(rows: list[Any], field: Field, table: str) -> pa.Array:
@@ -90,6 +129,10 @@ class CorpusWriter:
     def add(self, config: str, split: str, row: Any) -> None:
         """Add one row, of the table's row class."""
         self._files[config, split].add(row)
+
+    def extend(self, config: str, split: str, rows: pa.Table) -> None:
+        """Add rows as columns (`blocks.Labelled`)."""
+        self._files[config, split].extend(rows)
 
     def __enter__(self) -> CorpusWriter:
         return self

@@ -84,10 +84,14 @@ class JournalReader:
     def commit(self) -> None:
         """Make everything so far durable, so that reads see all of it; a reader has nothing to commit."""
 
-    def records(self) -> Iterator[GameRecord]:
-        """Every game that ended, done or failed, in the run's order, one at a time."""
+    def records(self, first: int | None = None, last: int | None = None) -> Iterator[GameRecord]:
+        """Every game that ended, done or failed, in the run's order, one at a time. first, last: only those between two
+        places in the run, both included.
+        """
         self.commit()
-        for game_id, status, text in self._read("games", "game_id, status, record", "ORDER BY number"):
+        which = "" if first is None else "WHERE number BETWEEN ? AND ? "
+        places = () if first is None else (first, last)
+        for game_id, status, text in self._read("games", "game_id, status, record", f"{which}ORDER BY number", places):
             yield self._record(game_id, status, text)
 
     def record(self, game_id: str) -> GameRecord:
@@ -107,6 +111,11 @@ class JournalReader:
         """(place in the run, id) of the games that were played to the end, in the run's order."""
         found = f"SELECT game_id, number FROM games WHERE status = '{Status.DONE.value}' ORDER BY number"
         return [(number, game_id) for game_id, number in self._names(found)]
+
+    def spans(self, size: int) -> list[tuple[int, int]]:
+        """The places in the run of the first and the last of every `size` games."""
+        places = [number for _, number in self._names("SELECT game_id, number FROM games ORDER BY number")]
+        return [(part[0], part[-1]) for part in (places[at : at + size] for at in range(0, len(places), size))]
 
     def begun(self) -> set[str]:
         """Ids of the games that have replies but have not ended."""
