@@ -254,6 +254,9 @@ def evaluate(
             help="The folder that keeps every reply. \\[default: in the user's cache folder]",
         ),
     ] = None,
+    judge_batch: Annotated[
+        bool, typer.Option(rich_help_panel=_JUDGE, help="Send requests in files of many, for part of the price.")
+    ] = False,
     price: Annotated[
         list[str] | None,
         typer.Option(
@@ -289,6 +292,7 @@ def evaluate(
         judge_limit=judge_limit,
         judge_prompt=judge_prompt,
         judge_cache=judge_cache,
+        judge_batch=judge_batch,
         price=price or (),
         max_cost=max_cost,
         currency=currency,

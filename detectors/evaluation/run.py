@@ -67,6 +67,7 @@ def evaluate(
     judge_limit: int | None = None,
     judge_prompt: str | os.PathLike[str] | None = None,
     judge_cache: str | os.PathLike[str] | None = None,
+    judge_batch: bool = False,
     price: Sequence[str] = (),
     max_cost: float | None = None,
     currency: str = "USD",
@@ -85,7 +86,8 @@ def evaluate(
     judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
     statements for each target, drawn by whole games; judge_prompt: a file to be used in place of
     `detectors/judge/prompt.toml`; judge_cache: the folder that keeps every reply, so that none is paid for
-    twice, by default in the user's cache folder; price, max_cost, currency, allow_key: as for `play`.
+    twice, by default in the user's cache folder; judge_batch: send requests by OpenAI's batch protocol; price,
+    max_cost, currency, allow_key: as for `play`.
 
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
     their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them.
@@ -114,6 +116,7 @@ def evaluate(
         currency=currency,
         allow_key=allow_key,
         cache=judge_cache,
+        batch=judge_batch,
     )
     judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, limits)
     wanted = _Wanted(split, observers, draws, seed, keep_lost, judges, progress)

@@ -132,7 +132,7 @@ class Asking(Generic[T]):
     async def _first(self, question: Question[T]) -> Completion | None:
         """Find out whether there are log-probabilities; the reply if there are."""
         try:
-            reply = await self._asked(self._request(question, stated=False))
+            reply = await self._asked(self._request(question, stated=False), now=True)
         except FormatRefused:
             self.stated = True
             return None
@@ -143,8 +143,8 @@ class Asking(Generic[T]):
         body = self.model.body(question.words(stated))
         return body if stated else body | {"logprobs": True, "top_logprobs": TOP}
 
-    async def _asked(self, body: dict[str, Any]) -> Completion:
-        completion: Completion = await self.model.endpoint.complete(_ASK, body, self.model.price)
+    async def _asked(self, body: dict[str, Any], now: bool = False) -> Completion:
+        completion: Completion = await self.model.endpoint.complete(_ASK, body, self.model.price, now=now)
         if completion.problem:
             raise PlayerFailed(completion.problem)
         if completion.notes and "logprobs" not in body:  # half a number is another number

@@ -25,12 +25,17 @@ class AskingOptions(DetectorOptions):
 
     model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
     cache: str = Field(default="", exclude=True, description="the folder that keeps every reply")
+    batch: bool = Field(
+        default=False, exclude=True, description="send requests in files of many, for part of the price"
+    )
     price: list[str] | None = Field(default=None, description="MODEL=PROMPT,COMPLETION per million tokens")
     max_cost: float | None = Field(default=None, ge=0, description="stop asking once this much money is spent")
 
     def limits(self) -> Limits:
         """Raises UsageError for a price that cannot be read, or a budget without one."""
-        return limits_of(prompts="full", max_cost=self.max_cost, price=self.price or (), cache=self.cache or None)
+        return limits_of(
+            prompts="full", max_cost=self.max_cost, price=self.price or (), cache=self.cache or None, batch=self.batch
+        )
 
 
 def ask(

@@ -81,6 +81,7 @@ def ask_judge(
                 spent_tokens=spent.tokens,
                 spent_cost=spent.cost or 0.0,
                 cache=cache,
+                batches=folder / "batches" if limits.batch else None,
             )
             asking: Asking[T] = Asking(open_model(spec.removeprefix(KIND), context), context, stated)
             try:

@@ -14,7 +14,7 @@ from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt, Shared
 
 MOST_REQUESTS = 256  # in flight at one host, unless a run says otherwise; how many it takes is found out
-VIA_CACHE = "cache"
+VIA_CACHE, VIA_BATCH = "cache", "batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Attempt:
     the prices given; anything the endpoint does not report is None. problem: "", or why this attempt gave no reply.
     request: the JSON body that was sent (messages and parameters, no secret); response_id and served_model: what the
     endpoint reports about its answer; host: where it was sent, "" for players that ask no endpoint. via: None if the
-    endpoint was asked now, VIA_CACHE if the answer had been kept (its usage is that of then, its cost 0).
+    endpoint was asked now, VIA_CACHE if the answer had been kept (its usage is that of then, its cost 0), VIA_BATCH if
+    it came in a batch.
     """
 
     game: str
@@ -98,7 +99,9 @@ class Player(Protocol):
 
 
 def waits_for(player: Player) -> str:
-    """The host that a player's answers come from, its attribute `host`; "" for players that ask no endpoint."""
+    """The host that takes only so many of a player's requests at once, its attribute `host`; "" for players that ask no
+    endpoint, or ask in batches.
+    """
     return str(getattr(player, "host", ""))
 
 
@@ -109,6 +112,10 @@ class Price:
     prompt: float
     completion: float
     cached: float | None = None
+
+    def times(self, share: float) -> Price:
+        """A share of it."""
+        return Price(self.prompt * share, self.completion * share, None if self.cached is None else self.cached * share)
 
 
 def _ignore(facts: EndpointFacts) -> None:
@@ -126,9 +133,10 @@ class PlayerContext:
     max_cost: the run's budget; spent_tokens and spent_cost: what it has already spent. allowed_keys: `VARIABLE@HOST`
     for keys that may be sent to hosts they are not known to belong to. facts: what the run already knows about its
     endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now;
-    shared: objects that the players share. cache: replies that were paid for before, None for none; draw: the place of
-    a game's draws among those of its plan, by the game's id (see `reply_cache`). files: the texts that the plan holds
-    of the files that specs name, by name.
+    shared: objects that the players share. cache: replies that were paid for before, None for none; batches: the folder
+    of batches under way, None if requests are sent one by one; draw: the place of a game's draws among those of its
+    plan, by the game's id (see `reply_cache`). files: the texts that the plan holds of the files that specs name, by
+    name.
     """
 
     log: Callable[[Attempt], None]
@@ -149,6 +157,7 @@ class PlayerContext:
     activity: Activity = field(default_factory=Activity, repr=False, compare=False)
     shared: Shared = field(default_factory=Shared, repr=False, compare=False)
     cache: ReplyCache | None = field(default=None, repr=False, compare=False)
+    batches: Path | None = None
     draw: Callable[[str], str] = str
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
     currency: str = "USD"

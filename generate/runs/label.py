@@ -39,6 +39,7 @@ def label(
     preflight: bool = True,
     cache: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | None = None,
+    batch: bool = False,
     retry_failed: bool = False,
     workers: int | None = None,
     engine: str = "local",
@@ -74,6 +75,7 @@ def label(
         "preflight": preflight,
         "cache": cache,
         "log": log,
+        "batch": batch,
     }
     limits = limits_of(prompts=kept, **limited)
     config = RunConfig(

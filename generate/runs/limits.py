@@ -30,7 +30,8 @@ class Limits:
     budgets cover everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name;
     prompts: where the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not
     known as theirs, as `VARIABLE@HOST`; preflight: whether each model is asked one small question before the first
-    game; cache: the folder of the reply cache, None for none; log: a file that gets a line for everything that happens.
+    game; cache: the folder of the reply cache, None for none; log: a file that gets a line for everything that happens;
+    batch: whether requests go in batches, with as many games at once as there may be.
     """
 
     concurrency: int = MOST_REQUESTS
@@ -45,6 +46,7 @@ class Limits:
     preflight: bool = True
     cache: Path | None = None
     log: Path | None = None
+    batch: bool = False
 
     def context(self, **more: Any) -> PlayerContext:
         """What players need to know of these limits. more: the other fields of `PlayerContext`."""
@@ -75,6 +77,7 @@ class LimitOptions(TypedDict, total=False):
     preflight: bool
     cache: str | os.PathLike[str] | None
     log: str | os.PathLike[str] | None
+    batch: bool
 
 
 _DEFAULTS: LimitOptions = {
@@ -89,6 +92,7 @@ _DEFAULTS: LimitOptions = {
     "preflight": True,
     "cache": None,
     "log": None,
+    "batch": False,
 }
 
 
@@ -108,7 +112,7 @@ def limits_of(*, prompts: str, **options: Unpack[LimitOptions]) -> Limits:
         raise UsageError(f"--currency is a short name such as USD or EUR; {currency!r} is none")
     check_allowed(given["allow_key"])
     return Limits(
-        concurrency=concurrency,
+        concurrency=MOST_AT_ONCE if given["batch"] else concurrency,
         timeout=timeout,
         max_tokens=given["max_tokens"],
         max_cost=max_cost,
@@ -120,6 +124,7 @@ def limits_of(*, prompts: str, **options: Unpack[LimitOptions]) -> Limits:
         preflight=given["preflight"],
         cache=_path(given["cache"]),
         log=_path(given["log"]),
+        batch=given["batch"],
     )
 
 

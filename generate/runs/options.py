@@ -33,6 +33,12 @@ LIMIT_OPTIONS = (
         "A folder that keeps every reply: what was paid for once is found again by any run with the same games.",
         LIMITS,
     ),
+    DeclaredOption(
+        "batch",
+        bool,
+        "Send requests in files of many, for part of the price, and wait for them: minutes to a day for each step.",
+        LIMITS,
+    ),
     DeclaredOption("log", str, "Append a line of JSON to this file for everything that happens.", LIMITS),
     DeclaredOption("retry_failed", bool, "Play games again that are recorded as failed.", LIMITS),
 )

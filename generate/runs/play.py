@@ -49,6 +49,7 @@ def play(
     preflight: bool = True,
     cache: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | None = None,
+    batch: bool = False,
     retry_failed: bool = False,
     workers: int | None = None,
     engine: str = "local",
@@ -69,6 +70,8 @@ def play(
     allow_key: "VARIABLE@HOST", lets a key go to a host not known as its own. preflight: ask each model one small
     question before the first game. cache: a folder that keeps every reply, so that a second run of the same games costs
     nothing (`liescope.generate.players.reply_cache`). log: a file that gets a line of JSON for everything that happens.
+    batch: send requests by OpenAI's batch protocol, at part of the price where the host is known to give a discount;
+    games go step by step, 10,000 at once, and a run that is stopped finds its batches again.
     retry_failed: try failed games again. workers: processes that share the work, for when one core is full; the run is
     the same. engine: where they are, "local" or, on a Ray cluster, "ray" (by default one on each node). table: the
     game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
@@ -93,6 +96,7 @@ def play(
         "preflight": preflight,
         "cache": cache,
         "log": log,
+        "batch": batch,
     }
     limits = limits_of(prompts=kept, **limited)
     config = RunConfig(

@@ -51,6 +51,7 @@ from liescope.generate.runs.shards.leftovers import merge_leftovers
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
 MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS}
 # asks whose answers do not affect the game
+BATCHES = "batches"  # the folder of batches under way in a run's folder
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
 _SHOW_ANYWAY = 0.5  # and if nothing has
 _LOOK_EVERY = 0.05  # seconds between two looks at whether an endpoint has room for another game
@@ -192,6 +193,7 @@ async def run(
             halt=halt or Halt(),
             activity=progress.activity,
             cache=cache,
+            batches=out / BATCHES if limits.batch else None,
             draw=job.draw,
             files=job.plan().get("files", {}),
             shared=shared or Shared(),

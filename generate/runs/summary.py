@@ -43,6 +43,8 @@ def run_job(
 
     Also works inside a running event loop, as in a notebook.
     """
+    if engine is not None and limits.batch:
+        raise UsageError("batches are made by one process; leave --workers out")
     started = time.monotonic()
     written = float("-inf")
 

@@ -17,6 +17,8 @@ from typing import Any
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.games.core import Ask
+from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
+from liescope.generate.players.openai.batches.wire import BatchWire
 from liescope.generate.players.openai.budget import Budget, Usage
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.kept import find_completion, keep_completion
@@ -28,7 +30,7 @@ from liescope.generate.players.openai.tokens import TokenEstimate
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict, judge
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
 from liescope.generate.players.parsing.clean import storable
-from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext, Price
+from liescope.generate.players.protocol import VIA_BATCH, VIA_CACHE, Attempt, PlayerContext, Price
 from liescope.generate.players.reply_cache import ReplyCache, request_key
 
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
@@ -83,10 +85,20 @@ class Endpoint:
         self._context = context
         self._activity = context.activity.at(self.host)
         self._standings: dict[str, Standing] = {}
-        self._wire = Wire(base_url, _headers(key, self.host), context.concurrency)
+        headers = _headers(key, self.host)
+        self._wire = Wire(base_url, headers, context.concurrency)
+        self._desk: Desk | None = None
+        if context.batches is not None:
+            wire = BatchWire(base_url, headers, context.timeout)
+            self._desk = Desk(base_url, wire, key.variable, context, self._secrets.hide)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r})"
+
+    @property
+    def batched(self) -> bool:
+        """Whether requests go in batches, as many as there are."""
+        return self._desk is not None
 
     @classmethod
     def of(cls, context: PlayerContext, base_url: str, key: Key) -> Endpoint:
@@ -100,22 +112,31 @@ class Endpoint:
         if self.users == 0:
             self._context.shared.drop(Endpoint, (self.base_url, self._key.secret))
             await self._wire.close()
+            if self._desk is not None:
+                await self._desk.close()
 
-    async def complete(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0) -> Completion:
+    async def complete(
+        self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0, now: bool = False
+    ) -> Completion:
         """The answer to a chat completion request: the one that was kept, or a new one. made: earlier attempts at this
-        ask.
+        ask; now: never in a batch, because others wait for what is found out.
 
         Raises PlayerFailed if this request cannot be answered (FormatRefused if an extra may be the cause),
         EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
         BudgetSpent if nothing more may be spent.
         """
-        cache = self._context.cache
-        if cache is None:
+        cache, desk = self._context.cache, None if now else self._desk
+        if cache is None and desk is None:
             return await self._asked(ask, body, price, made)
         key = request_key(self.base_url, body, self._context.draw(ask.game), ask)
-        completion = self._kept(cache, key, ask, body, made + 1)
-        if completion is None:
+        completion = None if cache is None else self._kept(cache, key, ask, body, made + 1)
+        if completion is not None:
+            return completion
+        if desk is None:
             completion = await self._asked(ask, body, price, made)
+        else:
+            completion = await self._batched(desk, key, ask, body, price, made)
+        if cache is not None:
             keep_completion(cache, key, completion)
         return completion
 
@@ -127,6 +148,31 @@ class Endpoint:
             raw = completion.content or completion.refusal
             self._log(ask, body, number, completion, raw, cost=0.0, via=VIA_CACHE)
         return completion
+
+    async def _batched(
+        self, desk: Desk, key: str, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int
+    ) -> Completion:
+        """A new answer, by batch. What a batch leaves without one goes into the next, ASK_TRIES times at most."""
+        price = None if price is None else price.times(discount(self.host))
+        tries = 0
+        while True:
+            self.budget.check()
+            answer = await desk.ask(key, body, again=tries > 0)
+            if isinstance(answer, Unsent):
+                continue
+            tries += 1
+            response = self._safe(answer) if isinstance(answer, Response) else Trouble(answer)
+            verdict = self._outcome(ask, body, price, made + tries, response, via=VIA_BATCH)
+            if isinstance(verdict, Completion):
+                return verdict
+            if isinstance(verdict, Refusal):
+                if verdict.scope is Scope.FORMAT:
+                    raise FormatRefused(verdict.problem, made + tries)
+                if verdict.scope is Scope.PLAYER:
+                    raise self.refused(verdict)
+            if tries >= ASK_TRIES:
+                raise PlayerFailed(verdict.problem)
+            self._activity.retries[_in_short(verdict.problem)] += 1
 
     async def _asked(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int) -> Completion:
         """A new answer."""
@@ -224,20 +270,35 @@ class Endpoint:
             began = time.perf_counter()
             response = await self._received(self._wire.post(body, limit or self._context.timeout))
             seconds = time.perf_counter() - began
+        verdict = self._outcome(ask, body, price, number, response, seconds * 1000)
+        if isinstance(verdict, Completion):
+            self._estimate.learn(kind, characters, verdict.usage)
+            self._pace.answered(sent, kind, seconds)
+        if isinstance(response, Response):
+            refused = isinstance(verdict, Trouble) and verdict.limited
+            self._pace.reported(sent, response.headers, refused)
+        return verdict, sent
+
+    def _outcome(
+        self,
+        ask: Ask,
+        body: Mapping[str, Any],
+        price: Price | None,
+        number: int,
+        response: Response | Trouble,
+        latency: float | None = None,
+        via: str | None = None,
+    ) -> Verdict:
+        """What came of a request, counted and logged."""
         verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
         raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
         cost = None
         if isinstance(verdict, Completion):
             verdict = self._without_keys(verdict)
             raw, cost = verdict.content or verdict.refusal, verdict.usage.cost(price)
-            self.budget.spend(verdict.usage, price, (characters, len(raw)))
-            self._estimate.learn(kind, characters, verdict.usage)
-            self._pace.answered(sent, kind, seconds)
-        if isinstance(response, Response):
-            refused = isinstance(verdict, Trouble) and verdict.limited
-            self._pace.reported(sent, response.headers, refused)
-        self._log(ask, body, number, verdict, raw, cost, seconds * 1000)
-        return verdict, sent
+            self.budget.spend(verdict.usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
+        self._log(ask, body, number, verdict, raw, cost, latency, via)
+        return verdict
 
     def _log(
         self,
@@ -279,6 +340,10 @@ class Endpoint:
             response = await sent
         except BrokenOff as error:
             return Trouble(str(error), crowded=isinstance(error, TooSlow), heard=False)
+        return self._safe(response)
+
+    def _safe(self, response: Response) -> Response:
+        """A response without keys, in a form that can be stored."""
         return replace(response, text=self._secrets.hide(storable(response.text)))
 
     def _without_keys(self, completion: Completion) -> Completion:

@@ -89,7 +89,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
 
     def __init__(self, base_url: str, headers: Mapping[str, str], connections: int) -> None:
         self._connections = connections
-        self._proxy, self._proxy_headers = _proxy_for(base_url)
+        self._proxy, self._proxy_headers = proxy_for(base_url)
         # Without a tunnel there is no CONNECT request to carry the proxy's login.
         plain_proxy = self._proxy_headers if self._proxy and base_url.startswith("http://") else {}
         self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", **headers, **plain_proxy}
@@ -126,15 +126,20 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=None),
-                max_line_size=_LONGEST_HEADER,
-                max_field_size=_LONGEST_HEADER,
-                trust_env=False,  # no .netrc: a password there belongs to another use
-            )
+            self._session = open_session(self._connections)
         return self._session
+
+
+def open_session(connections: int) -> aiohttp.ClientSession:
+    """A session with limits on what a server can do, that takes nothing from the environment."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=connections),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),
+        max_line_size=_LONGEST_HEADER,
+        max_field_size=_LONGEST_HEADER,
+        trust_env=False,  # no .netrc: a password there belongs to another use
+    )
 
 
 def _cause(error: BaseException) -> BrokenOff:
@@ -157,7 +162,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return b"".join(pieces).decode("utf-8", "replace").encode()
 
 
-def _proxy_for(url: str) -> tuple[str | None, dict[str, str]]:
+def proxy_for(url: str) -> tuple[str | None, dict[str, str]]:
     """The proxy that the environment sets for an address, and the header with its password if it has one."""
     parts = urlsplit(url)
     address = getproxies().get(parts.scheme)

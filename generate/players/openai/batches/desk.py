@@ -1,0 +1,314 @@
+"""The desk: collects the requests to one endpoint, makes batches of them, and hands each request its answer.
+
+Requests are collected until no more come (all games wait for an answer then) or a file is full. Batches are asked about
+at growing intervals. What a batch holds is on disk before it is made, so that a run that was killed goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar
+
+from liescope.common.errors import EndpointRefused, EndpointSilent
+from liescope.generate.players.openai.batches.answers import (
+    CANCELLED,
+    ENDED,
+    EXPIRED,
+    FAILED,
+    BatchState,
+    Row,
+    read_row,
+)
+from liescope.generate.players.openai.batches.store import BatchStore, KeptBatch
+from liescope.generate.players.openai.batches.wire import ENDPOINT, BatchWire, Later, Refused
+from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
+from liescope.generate.players.openai.wire import Response
+from liescope.generate.players.protocol import PlayerContext
+
+QUIET = 2.0  # seconds without another request after which those that came are sent
+LONGEST_QUIET = 60.0  # seconds after which they are sent in any case
+MOST_REQUESTS, MOST_BYTES = 50_000, 100_000_000  # of a file; OpenAI takes twice as many bytes, others do not
+FIRST_POLL, POLL_GROWTH, LONGEST_POLL = 5.0, 1.5, 60.0  # seconds
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before something that failed is tried again
+_FULL_PAUSE = 60.0  # seconds before a batch is tried again for which there was no room
+_ROWS = 500  # answers written at once
+_DISCOUNTS = {OPENAI_HOST: 0.5, "api.groq.com": 0.5, "api.deepinfra.com": 0.8}  # shares of the price
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _File:
+    """The next file for a model. lines: by key; size: in bytes."""
+
+    lines: dict[str, bytes] = field(default_factory=dict)
+    size: int = 0
+
+
+class Unsent(Enum):
+    """A request whose batch was not taken, and that is to be sent again."""
+
+    UNSENT = "unsent"
+
+
+Answer = Response | str | Unsent
+
+
+def discount(host: str) -> float:
+    """The share of the usual price that a host asks for requests in batches; 1 where that is not known."""
+    return _DISCOUNTS.get(host, 1.0)
+
+
+class Desk:
+    """The batches of one endpoint. hide: removes keys from a text. Nothing is opened before the first request."""
+
+    def __init__(
+        self, base_url: str, wire: BatchWire, variable: str, context: PlayerContext, hide: Callable[[str], str]
+    ) -> None:
+        assert context.batches is not None
+        self._base_url = base_url
+        self._wire = wire
+        self._context = context
+        self._hide = hide
+        name = blake2b(f"{base_url} {variable}".encode(), digest_size=8).hexdigest()
+        self._folder: Path = context.batches / name
+        self._activity = context.activity.at(host_of(base_url))
+        self._store: BatchStore | None = None
+        self._files: dict[str, _File] = {}  # by model, what was collected
+        self._waiting: dict[str, list[asyncio.Future[Answer]]] = {}
+        self._states: dict[str, BatchState] = {}  # of the batches under way, by file
+        self._most: dict[str, int] = {}  # requests of a file, where a model's limit on what waits was met
+        self._full_since: float | None = None
+        self._end = asyncio.Event()  # set when a batch ends
+        self._last = 0.0  # when the last request came
+        self._collecting = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._broken: BaseException | None = None
+
+    async def ask(self, key: str, body: Mapping[str, Any], again: bool) -> Answer:
+        """The response to a request, why there is none, or UNSENT. key: of the request; again: an answer that has come
+        before is not wanted.
+
+        Raises RunPaused if no more can be had for now.
+        """
+        store = self._opened()
+        if self._broken is not None:
+            raise self._broken
+        if key not in self._waiting:
+            known, answer = store.find(key)
+            if answer is not None and not again:
+                return answer
+            if not known or answer is not None:
+                self._enqueue(key, body)
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, []).append(future)
+        return await future
+
+    async def close(self) -> None:
+        """Leave; batches under way stay where they are, and the next process finds them."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._wire.close()
+        if self._store is not None:
+            self._store.close()
+
+    def _opened(self) -> BatchStore:
+        if self._store is None:
+            self._store = BatchStore(self._folder)
+            self._start(self._until_halt())
+            for kept in self._store.under_way():
+                self._start(self._follow(kept, unsure=True))
+        return self._store
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._break(error)
+
+    async def _until_halt(self) -> None:
+        while True:
+            await self._context.halt.sleep(3600)
+
+    def _break(self, error: BaseException) -> None:
+        """Tell every request that waits, and every later one."""
+        self._broken = self._broken or error
+        for futures in self._waiting.values():
+            for future in futures:
+                if not future.done():
+                    future.set_exception(self._broken)
+        self._waiting.clear()
+        self._files.clear()
+
+    def _hand_out(self, key: str, answer: Answer) -> None:
+        for future in self._waiting.pop(key, ()):
+            if not future.done():
+                future.set_result(answer)
+
+    # Collecting
+
+    def _enqueue(self, key: str, body: Mapping[str, Any]) -> None:
+        line = json.dumps({"custom_id": key, "method": "POST", "url": ENDPOINT, "body": dict(body)}).encode() + b"\n"
+        model = str(body.get("model"))
+        if model in self._files and self._files[model].size + len(line) > MOST_BYTES:
+            self._send(model)
+        file = self._files.setdefault(model, _File())
+        file.lines[key] = line
+        file.size += len(line)
+        if len(file.lines) >= self._most.get(model, MOST_REQUESTS):
+            self._send(model)
+        self._last = time.monotonic()
+        if not self._collecting:
+            self._collecting = True
+            self._start(self._collect())
+
+    async def _collect(self) -> None:
+        """Send what was collected once no more comes."""
+        latest = time.monotonic() + LONGEST_QUIET
+        while (wait := min(self._last + QUIET, latest) - time.monotonic()) > 0:
+            await asyncio.sleep(wait)
+        self._collecting = False
+        for model in list(self._files):
+            self._send(model)
+
+    def _send(self, model: str) -> None:
+        file = self._files.pop(model, None)
+        if file is not None:
+            self._start(self._new(model, file.lines))
+
+    # One batch
+
+    async def _new(self, model: str, lines: Mapping[str, bytes]) -> None:
+        file = await self._patiently(self._wire.upload, list(lines.values()), unknown="takes no files of requests")
+        self._opened().sent(file, model, list(lines))
+        await self._follow(KeptBatch(file, model, None, len(lines)), unsure=False)
+
+    async def _follow(self, kept: KeptBatch, unsure: bool) -> None:
+        """Wait for a batch, and hand out its answers. unsure: it may have been made before."""
+        store = self._opened()
+        file = kept.file
+        if kept.id is None:
+            state = await self._make(file, unsure)
+            store.made(file, state.id)
+        else:
+            state = BatchState(kept.id, "")
+        self._states[file] = replace(state, total=kept.requests)
+        self._context.activity.tell("batch", host=host_of(self._base_url), batch=state.id, requests=kept.requests)
+        interval = FIRST_POLL
+        while state.status not in ENDED:
+            self._show(interval)
+            await self._context.halt.sleep(interval)
+            interval = min(interval * POLL_GROWTH, LONGEST_POLL)
+            state = await self._patiently(self._wire.state, state.id, unknown=f"does not know the batch {state.id}")
+            self._states[file] = replace(state, total=kept.requests)
+        for answers in state.files:
+            unknown = f"does not know the file {answers} of the batch {state.id}"
+            await self._patiently(self._take_in, file, answers, kept.requests, unknown=unknown)
+        left = store.unanswered(file)
+        store.ended(file)
+        del self._states[file]
+        self._end.set()
+        self._end.clear()
+        await self._close(state, kept, left)
+
+    async def _make(self, file: str, unsure: bool) -> BatchState:
+        """The batch of a file, made now unless it was before."""
+
+        async def attempt() -> BatchState:
+            nonlocal unsure
+            if unsure:
+                try:
+                    found = await self._wire.find(file)
+                except Refused:  # a server without a list of batches
+                    found = None
+                if found is not None:
+                    return found
+            unsure = True
+            return await self._wire.create(file)
+
+        return await self._patiently(attempt, unknown="makes no batches")
+
+    async def _take_in(self, file: str, answers: str, requests: int) -> None:
+        """Keep and hand out what a file of answers holds."""
+        rows: list[Row] = []
+        async for line in self._wire.lines(answers, 2 * requests + 100):
+            row = read_row(self._hide(line.decode("utf-8", "replace")).encode())
+            rows += [] if row is None else [row]
+            if len(rows) >= _ROWS:
+                await self._keep(file, rows)
+                rows = []
+        await self._keep(file, rows)
+
+    async def _keep(self, file: str, rows: list[Row]) -> None:
+        self._opened().answered(file, rows)
+        for row in rows:
+            self._hand_out(row.key, row.answer)
+        await asyncio.sleep(0)
+
+    async def _close(self, state: BatchState, kept: KeptBatch, left: list[str]) -> None:
+        """See to the requests that a batch has left without an answer."""
+        if state.status == CANCELLED:
+            raise EndpointRefused(
+                f"{self._base_url}: the batch {state.id} was cancelled; the same command sends what is left of it again"
+            )
+        if state.status == FAILED and not state.full:
+            raise EndpointRefused(f"{self._base_url}: it refuses the batch {state.id}: {self._hide(state.error)}")
+        answer: Answer = "the batch expired before it came" if state.status == EXPIRED else "the batch left it out"
+        if state.status == FAILED:
+            await self._room(kept, self._hide(state.error))
+            answer = Unsent.UNSENT
+        else:
+            self._full_since = None
+        for key in left:
+            self._hand_out(key, answer)
+
+    async def _room(self, kept: KeptBatch, why: str) -> None:
+        """Wait until there may be room for a batch: until another ends, or for some time."""
+        now = time.monotonic()
+        self._full_since = self._full_since or now
+        if not self._states:
+            if now - self._full_since >= self._context.give_up_after:
+                raise EndpointSilent(f"{self._base_url} takes no batch: {why} (--give-up-after says how long to wait)")
+            self._most[kept.model] = max(kept.requests // 2, 1)
+        ended = asyncio.create_task(self._end.wait())
+        try:
+            await asyncio.wait({ended}, timeout=_FULL_PAUSE)
+        finally:
+            ended.cancel()
+
+    async def _patiently(self, work: Callable[..., Awaitable[T]], *what: Any, unknown: str) -> T:
+        """Do something until it succeeds. unknown: what it means if the server does not know the address."""
+        since, pause = time.monotonic(), FIRST_PAUSE
+        while True:
+            try:
+                return await work(*what)
+            except Refused as refused:
+                why = f"{unknown} ({refused}); leave --batch out" if refused.unknown else str(refused)
+                raise EndpointRefused(f"{self._base_url}: {self._hide(why)}") from None
+            except Later as later:
+                why = self._hide(str(later))
+                if time.monotonic() - since >= self._context.give_up_after:
+                    raise EndpointSilent(
+                        f"{self._base_url} has answered nothing about batches for {time.monotonic() - since:.0f} s; "
+                        f"the last time, {why} (--give-up-after says how long to wait)"
+                    ) from None
+                self._activity.wait = (time.monotonic() + (later.asked or pause), why)
+                await self._context.halt.sleep(min(later.asked or pause, LONGEST_PAUSE))
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _show(self, seconds: float) -> None:
+        done, total = (sum(getattr(state, name) for state in self._states.values()) for name in ("done", "total"))
+        count = len(self._states)
+        words = f"{count} {'batch' if count == 1 else 'batches'}, {done:,} of {total:,} requests done"
+        self._activity.wait = (time.monotonic() + seconds, words)
