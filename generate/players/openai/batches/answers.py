@@ -18,15 +18,16 @@ _LONGEST_ID = 512
 @dataclass(frozen=True, slots=True)
 class BatchState:
     """status: in lower case, as in OpenAI's protocol ("in_progress", "completed"…); input_file: the file it was made
-    of; files: of answers and of errors, as far as there are any; done, total: requests; full: it failed because as much
-    is waiting as the account may have; error: why it failed, on one line.
+    of; files: of answers and of errors, as far as there are any; completed, failed, total: requests; full: it failed
+    because as much is waiting as the account may have; error: why it failed, on one line.
     """
 
     id: str
     status: str
     input_file: str = ""
     files: tuple[str, ...] = ()
-    done: int = 0
+    completed: int = 0
+    failed: int = 0
     total: int = 0
     full: bool = False
     error: str = ""
@@ -90,7 +91,8 @@ def _batch(data: Mapping[str, Any]) -> BatchState:
         status=str(data.get("status")).lower(),
         input_file=str(data.get("input_file_id") or ""),
         files=tuple(_id(name) for name in files if name),
-        done=_count(counts.get("completed")) + _count(counts.get("failed")),
+        completed=_count(counts.get("completed")),
+        failed=_count(counts.get("failed")),
         total=_count(counts.get("total")),
         full=code == "token_limit_exceeded" or words.startswith("Enqueued token limit"),
         error=words,

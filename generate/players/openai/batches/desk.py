@@ -212,15 +212,14 @@ class Desk:
             interval = min(interval * POLL_GROWTH, LONGEST_POLL)
             state = await self._patiently(self._wire.state, state.id, unknown=f"does not know the batch {state.id}")
             self._states[file] = replace(state, total=kept.requests)
-        for answers in state.files:
-            unknown = f"does not know the file {answers} of the batch {state.id}"
-            await self._patiently(self._take_in, file, answers, kept.requests, unknown=unknown)
-        left = store.unanswered(file)
+        unknown = f"does not know the files of the batch {state.id}"
+        left = await self._patiently(self._take_in, state, kept, unknown=unknown)
         store.ended(file)
         del self._states[file]
+        self._activity.wait = None
         self._end.set()
         self._end.clear()
-        await self._close(state, kept, left)
+        await self._see_to(left, state, kept)
 
     async def _make(self, file: str, unsure: bool) -> BatchState:
         """The batch of a file, made now unless it was before."""
@@ -239,16 +238,21 @@ class Desk:
 
         return await self._patiently(attempt, unknown="makes no batches")
 
-    async def _take_in(self, file: str, answers: str, requests: int) -> None:
-        """Keep and hand out what a file of answers holds."""
+    async def _take_in(self, state: BatchState, kept: KeptBatch) -> list[str]:
+        """Keep and hand out the answers of a batch that has ended; the requests without any."""
         rows: list[Row] = []
-        async for line in self._wire.lines(answers, 2 * requests + 100):
-            row = read_row(self._hide(line.decode("utf-8", "replace")).encode())
-            rows += [] if row is None else [row]
-            if len(rows) >= _ROWS:
-                await self._keep(file, rows)
-                rows = []
-        await self._keep(file, rows)
+        for name in state.files:
+            async for line in self._wire.lines(name, 2 * kept.requests + 100):
+                row = read_row(self._hide(line.decode("utf-8", "replace")).encode())
+                rows += [] if row is None else [row]
+                if len(rows) >= _ROWS:
+                    await self._keep(kept.file, rows)
+                    rows = []
+        await self._keep(kept.file, rows)
+        left = self._opened().unanswered(kept.file)
+        if state.completed and len(left) == kept.requests:
+            raise Later(f"the files of the batch {state.id} hold none of its {state.completed} answers")
+        return left
 
     async def _keep(self, file: str, rows: list[Row]) -> None:
         self._opened().answered(file, rows)
@@ -256,8 +260,8 @@ class Desk:
             self._hand_out(row.key, row.answer)
         await asyncio.sleep(0)
 
-    async def _close(self, state: BatchState, kept: KeptBatch, left: list[str]) -> None:
-        """See to the requests that a batch has left without an answer."""
+    async def _see_to(self, left: list[str], state: BatchState, kept: KeptBatch) -> None:
+        """What becomes of the requests that a batch has left without an answer."""
         if state.status == CANCELLED:
             raise EndpointRefused(
                 f"{self._base_url}: the batch {state.id} was cancelled; the same command sends what is left of it again"
@@ -308,7 +312,8 @@ class Desk:
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     def _show(self, seconds: float) -> None:
-        done, total = (sum(getattr(state, name) for state in self._states.values()) for name in ("done", "total"))
+        done = sum(state.completed + state.failed for state in self._states.values())
+        total = sum(state.total for state in self._states.values())
         count = len(self._states)
         words = f"{count} {'batch' if count == 1 else 'batches'}, {done:,} of {total:,} requests done"
         self._activity.wait = (time.monotonic() + seconds, words)

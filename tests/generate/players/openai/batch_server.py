@@ -23,11 +23,15 @@ DROPPED = Answer(raw=b"nothing that is HTTP")
 Rows = list[dict[str, Any]]
 
 
-def done(row: dict[str, Any]) -> dict[str, Any]:
+def completion(body: dict[str, Any]) -> Any:
+    """The answer to a request."""
+    sent = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.loads(answer(sent).partition(b"\r\n\r\n")[2])
+
+
+def done(row: dict[str, Any], answering: Callable[[dict[str, Any]], Any] = completion) -> dict[str, Any]:
     """The line that answers a line of a file."""
-    body = json.dumps(row["body"], ensure_ascii=False, separators=(",", ":")).encode()
-    data = json.loads(answer(body).partition(b"\r\n\r\n")[2])
-    response = {"status_code": 200, "request_id": "r", "body": data}
+    response = {"status_code": 200, "request_id": "r", "body": answering(row["body"])}
     return {"id": "batch_req_1", "custom_id": row["custom_id"], "response": response, "error": None}
 
 
@@ -51,29 +55,31 @@ class Batch:
     file: str
     rows: Rows
     states: list[str]
+    completed: int = 0
     output: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class Plan:
     """What happens to a batch. states: shown one after the other, the last from then on; results: the lines of its
-    output and of its errors; errors: why it failed.
+    output and of its errors, by default an answer to each; errors: why it failed.
     """
 
     states: tuple[str, ...] = STATES
-    results: Callable[[Rows], tuple[Rows, Rows]] = lambda rows: ([done(row) for row in rows], [])
+    results: Callable[[Rows], tuple[Rows, Rows]] | None = None
     errors: Any = None
 
 
 class BatchServer:
     """The server under way. plan: for the n-th batch, from 0; fault: an answer in place of the usual one, by method,
     path and how often the path was asked for, given "before" anything is done or "after"; paid: requests answered, by
-    id; alone: requests answered outside of batches.
+    id; alone: requests answered outside of batches; answering: the answer to a request.
     """
 
     def __init__(self) -> None:
         self.plan: Callable[[int, Rows], Plan] = lambda number, rows: Plan()
         self.fault: Callable[[str, str, int, str], Answer | None] = lambda method, path, number, when: None
+        self.answering: Callable[[dict[str, Any]], Any] = completion
         self.held = threading.Event()  # cleared: no batch gets further
         self.held.set()
         self.files: dict[str, bytes] = {}
@@ -145,7 +151,7 @@ class BatchServer:
     def _answer(self, method: str, path: str, sent: bytes, kind: str) -> Answer:
         if (method, path) == ("POST", "/chat/completions"):
             self.alone += 1
-            return Answer(json.loads(answer(sent).partition(b"\r\n\r\n")[2]))
+            return Answer(self.answering(json.loads(sent)))
         if (method, path) == ("POST", "/files"):
             name = f"file-{len(self.files)}"
             self.files[name] = _uploaded(sent, kind)
@@ -179,8 +185,11 @@ class BatchServer:
         if len(batch.states) > 1 and self.held.is_set():
             batch.states.pop(0)
         if len(batch.states) == 1 and not batch.output and batch.states[0] != "failed":
-            output, errors = plan.results(batch.rows)
-            self.paid.update(row["custom_id"] for row in output if row.get("response"))
+            every = [done(row, self.answering) for row in batch.rows] if plan.results is None else []
+            output, errors = plan.results(batch.rows) if plan.results is not None else (every, [])
+            answered = [row["custom_id"] for row in output if row.get("response")]
+            self.paid.update(answered)
+            batch.completed = len(answered)
             for name, rows in (("output", output), ("error", errors)):
                 file = f"file-{name}-{batch.id}"
                 if rows:
@@ -199,7 +208,7 @@ def _shown(batch: Batch, plan: Plan) -> dict[str, Any]:
         "completion_window": "24h",
         "status": batch.states[0],
         "errors": plan.errors if ended else None,
-        "request_counts": {"total": len(batch.rows), "completed": len(batch.rows) if ended else 0, "failed": 0},
+        "request_counts": {"total": len(batch.rows), "completed": batch.completed, "failed": 0},
         **(batch.output or {"output_file_id": None, "error_file_id": None}),
     }
 
