@@ -117,9 +117,10 @@ class GameMeta(TypedDict, total=False):
     """What is known about a game besides its events.
 
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
-    learned; fork: for continuations of a recorded game; judge: who judged it afterwards; settings: the condition it was
-    played under; split: the official one, train, validation or test; prompt_version, import_notes: of imported games;
-    batch, number, timestamp, players, unread: further facts from an imported log.
+    learned; fork: for continuations of a recorded game; replayed: the recorded game that this one plays again; judge:
+    who judged it afterwards; settings: the condition it was played under; split: the official one, train, validation or
+    test; prompt_version, import_notes: of imported games; batch, number, timestamp, players, unread: further facts from
+    an imported log.
     """
 
     turn: int
@@ -127,6 +128,7 @@ class GameMeta(TypedDict, total=False):
     learning: bool
     lessons: Sequence[LessonMeta]
     fork: ForkMeta
+    replayed: str
     judge: str
     settings: Mapping[str, Any]
     split: str

@@ -70,7 +70,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         learning=bool(meta.get("learning", False)),
         turn=meta.get("turn"),
         seating=meta.get("seating"),
-        siblings=fork["root"] if fork else None,
+        siblings=family_of(record),
         fork_step=fork["step"] if fork else None,
         fork_group=without_addresses(fork["group"]) if fork else None,
         seed=record.seed,
@@ -94,6 +94,12 @@ def game_row(record: GameRecord, run: str) -> GameRow:
 @lru_cache(maxsize=64)
 def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
     return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
+
+
+def family_of(record: GameRecord) -> str | None:
+    """The recorded game that a game goes on from or plays again, the first of them all; None for a game of its own."""
+    fork = record.meta.get("fork")
+    return fork["root"] if fork else record.meta.get("replayed")
 
 
 def model_of(record: GameRecord) -> str:

@@ -62,18 +62,19 @@ class GameRow:
     siblings: Annotated[
         str | None,
         Column(
-            "the game played from its start whose beginning this one shares, as do all games with the same value",
-            "for games played from their start",
+            "the recorded game that this one goes on from or plays again; it shares its beginning with that game, and "
+            "so do all games with the same value",
+            "for games of their own",
             later=True,
         ),
     ]
     fork_step: Annotated[
         int | None,
-        Column("the step of the recorded game at which this one goes on from it", "as `siblings` is", later=True),
+        Column("the step of the recorded game at which this one goes on from it", "for all other games", later=True),
     ]
     fork_group: Annotated[
         str | None,
-        Column("who took over or what was said at that step, in words", "as `siblings` is", later=True),
+        Column("who took over or what was said at that step, in words", "for all other games", later=True),
     ]
     seed: Annotated[int | None, Column("the seed of the game's random numbers", "for imported games")]
     source: Annotated[str, Column("the sources of the seats, joined by + where they differ")]

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from liescope.common.errors import UsageError
 from liescope.games.record import GameRecord
+from liescope.labeling.tables import family_of
 
 SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
 
@@ -23,9 +24,8 @@ def split_of(game_id: str) -> str:
 
 
 def siblings_of(game: GameRecord) -> str:
-    """The game played from its start whose beginning a game shares: its own id, if it is one."""
-    fork = game.meta.get("fork")
-    return fork["root"] if fork else game.game_id
+    """The game whose beginning a game shares, because it goes on from it or plays it again: its own id, if neither."""
+    return family_of(game) or game.game_id
 
 
 def split_game(game: GameRecord, hold_out: Collection[str], held_out_siblings: Collection[str] = ()) -> str:

@@ -105,6 +105,14 @@ def waits_for(player: Player) -> str:
     return str(getattr(player, "host", ""))
 
 
+def named(player: Player, game: str, seat: str) -> tuple[str, Source]:
+    """The name and the source of a seat's player in a game's record: a player that speaks for several models says whose
+    words a seat's are, with its method `who`.
+    """
+    who = getattr(player, "who", None)
+    return (player.model, player.source) if who is None else who(game, seat)
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """Price per million tokens."""
@@ -122,6 +130,11 @@ def _ignore(facts: EndpointFacts) -> None:
     """Ignore what is learned; for players outside a run."""
 
 
+def _of_none(game: str) -> str:  # noqa: ARG001
+    """Every game is one of its own; for players outside a run."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
     """What a run gives its players.
@@ -136,7 +149,7 @@ class PlayerContext:
     shared: objects that the players share. cache: replies that were paid for before, None for none; batches: the folder
     of batches under way, None if requests are sent one by one; draw: the place of a game's draws among those of its
     plan, by the game's id (see `reply_cache`). files: the texts that the plan holds of the files that specs name, by
-    name.
+    name; origin: from a game's id to that of the recorded game that it plays again or goes on from, "" for none.
     """
 
     log: Callable[[Attempt], None]
@@ -161,3 +174,4 @@ class PlayerContext:
     draw: Callable[[str], str] = str
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
     currency: str = "USD"
+    origin: Callable[[str], str] = _of_none

@@ -29,8 +29,24 @@ def _local(argument: str, context: PlayerContext) -> Player:
     return open_local(argument, context)
 
 
-PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai, "local": _local}
-NAMED: dict[str, Callable[[str], dict[str, str]]] = {"openai": named_files, "local": named_files}
+def _replay(argument: str, context: PlayerContext) -> Player:
+    from liescope.generate.players.replay import open_replay
+
+    return open_replay(argument, context)
+
+
+def _recording(argument: str) -> dict[str, str]:
+    from liescope.generate.players.replay import named_recording
+
+    return named_recording(argument)
+
+
+PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai, "local": _local, "replay": _replay}
+NAMED: dict[str, Callable[[str], dict[str, str]]] = {
+    "openai": named_files,
+    "local": named_files,
+    "replay": _recording,
+}
 """For the kinds whose specs name files: from an argument to their texts."""
 
 

@@ -56,7 +56,9 @@ class Recorded:
             plan, first = planned_game(journal, game_id)
             lessons = tuple((lesson.kind.value, lesson.text) for lesson in lessons_of(journal, first))
             dealt = {"names": first.seats, "roles": first.roles, "learning": first.learning, "lessons": lessons}
-            begin, root, learning = made(plan.game, game_id, first.seed, plan.options, **dealt), game_id, first.learning
+            begin, learning = made(plan.game, game_id, first.seed, plan.options, **dealt), first.learning
+            again = plan.dealt(first.number)
+            root = again.root if again else game_id
             cell = dict(zip(plan.roles, first.cell, strict=True))
             specs = {name: cell[role] for name, role in session.game.roles.items()}
         if step < begin.step:

@@ -11,7 +11,7 @@ from liescope.games.core import AskKind, Game, Outcome, Replies, Reply
 from liescope.games.facts import ForkMeta
 from liescope.games.record import GameRecord, record
 from liescope.games.session import Session, branch
-from liescope.generate.players.protocol import Player
+from liescope.generate.players.protocol import Player, named
 from liescope.generate.runs.fork_plan import KEY, Continuation, ForkPlan, Group, read_fork_plan
 from liescope.generate.runs.moment import FILE, Moment
 
@@ -50,6 +50,9 @@ class Forking:
     def draw(self, game_id: str) -> str:
         return str(self._plan.planned(int(game_id.rpartition("-")[2])).seed)
 
+    def origin(self, game_id: str) -> str:  # noqa: ARG002
+        return self._plan.root
+
     def specs(self, planned: Continuation) -> Collection[str]:
         return self._plan.seats(planned.group).values()
 
@@ -79,7 +82,7 @@ class Forking:
         meta: dict[str, Any] = {"turn": planned.turn, "seating": plan.seating, "fork": fork}
         if plan.learning:
             meta["learning"] = True
-        who = {name: (player.model, player.source) for name, player in players.items()}
+        who = {name: named(player, planned.game_id, name) for name, player in players.items()}
         return record(game, outcome, who, planned.group.label, failure, meta)
 
 

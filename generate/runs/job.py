@@ -52,6 +52,10 @@ class Job(Protocol[G]):
         """What tells the draws of a game from those of the job's other games, the same in a job with more games."""
         ...
 
+    def origin(self, game_id: str) -> str:
+        """The id of the recorded game that a game plays again or goes on from, "" for none."""
+        ...
+
     def specs(self, planned: G) -> Collection[str]:
         """The specs of the players that a game needs."""
         ...

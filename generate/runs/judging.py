@@ -100,6 +100,9 @@ class JudgingJob:
     def draw(self, game_id: str) -> str:
         return game_id
 
+    def origin(self, game_id: str) -> str:  # noqa: ARG002
+        return ""
+
     def specs(self, planned: JudgedGame) -> Collection[str]:  # noqa: ARG002
         return self.players
 

@@ -29,6 +29,7 @@ from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.registry import files_of
 from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.recordings import Dealt, recorded_games
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
 MOST_GAMES = 10**9
@@ -54,7 +55,8 @@ class PlannedGame:
 class Plan(BaseModel):
     """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: the number
     in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompt files; learning:
-    for each cell, whether its learner learns, empty if none does; files: the texts of the files that the specs name.
+    for each cell, whether its learner learns, empty if none does; files: the texts of the files that the specs name;
+    recorded: the games that are played again, the same in every cell, empty if the games are new.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,14 +73,16 @@ class Plan(BaseModel):
     templates: str
     learning: tuple[bool, ...] = ()
     files: dict[str, str] = Field(default_factory=dict)
+    recorded: tuple[Dealt, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON data. Newer fields are left out at their default, so older plans keep their hash."""
         data = self.model_dump(mode="json")
         if not any(self.learning):
             del data["learning"]
-        if not self.files:
-            del data["files"]
+        for name in ("files", "recorded"):
+            if not data[name]:
+                del data[name]
         return data
 
     @cached_property
@@ -124,10 +128,15 @@ class Plan(BaseModel):
     def planned(self, number: int) -> PlannedGame:
         """The game with this number, from 0."""
         turn, place = divmod(number, len(self.cells))
-        cell = self.cells[place]
-        seats, roles = self._seated(cell, turn)
+        cell, dealt = self.cells[place], self.dealt(number)
+        seats, roles = (dealt.seats, dealt.roles) if dealt else self._seated(cell, turn)
+        seed = dealt.seed if dealt else self.seed_of(number)
         learning = self.learning_in(place)
-        return PlannedGame(number, self.game_id(number), cell, turn, self.seed_of(number), seats, roles, learning)
+        return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, learning)
+
+    def dealt(self, number: int) -> Dealt | None:
+        """The recorded game that the game with this number plays again."""
+        return self.recorded[number // len(self.cells)] if self.recorded else None
 
     def seed_of(self, number: int) -> int:
         """The seed of the game with this number."""
@@ -193,9 +202,14 @@ def make_plan(
     if any(learning) and played.learner not in roles_in_play(spec):
         who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
         raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
+    resolved = json.loads(json.dumps(planned_options(replace(spec, names=spec.seats()))))
+    specs = dict.fromkeys([*players, *(spec for cell in cells for spec in cell)])
+    recorded = recorded_games(specs, game, resolved, games)
+    if recorded and any(learning):
+        raise UsageError("recorded games cannot be played again with learning; leave --learning out")
     return Plan(
         game=game,
-        options=json.loads(json.dumps(planned_options(replace(spec, names=spec.seats())))),
+        options=resolved,
         players=tuple(players),
         design=design,
         cells=tuple(cells),
@@ -205,7 +219,8 @@ def make_plan(
         prompts=set_name(prompts, game),
         templates=hash_templates(prompts, game),
         learning=tuple(learning) if any(learning) else (),
-        files=files_of(dict.fromkeys([*players, *(spec for cell in cells for spec in cell)])),
+        files=files_of(specs),
+        recorded=recorded,
     )
 
 
@@ -232,6 +247,8 @@ def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
         ) from None
     except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadData(f"{where} holds a plan that makes no table ({plain(str(error))}); restore {PLAN_FILE}") from None
+    if plan.recorded and len(plan.recorded) != plan.games:
+        raise BadData(f"{where} holds a plan that plays other games again than it counts; restore {PLAN_FILE}")
     if any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
         raise BadData(f"{where} holds a plan whose cells do not fit its table; restore {PLAN_FILE} from a copy")
     return plan

@@ -19,10 +19,10 @@ from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.shards.engines import open_engine
 from liescope.generate.runs.summary import run_job
 from liescope.generate.runs.tournament import cells as cells_of
-from liescope.generate.runs.tournament import cross_learning, read_cells
+from liescope.generate.runs.tournament import cross_learning, read_cells, seated
 
 DEFAULT_PLAYER = "scripted:steady"
-LISTED = "list"  # the design of a file of cells
+LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a table that is named role by role
 
 
 def play(
@@ -35,6 +35,7 @@ def play(
     design: str | None = None,
     background: Sequence[str] = (),
     cells: str | os.PathLike[str] | None = None,
+    seats: Sequence[str] = (),
     learning: str | None = None,
     prompts: str = "full",
     roles: str = "balanced",
@@ -62,7 +63,9 @@ def play(
     game: a name in `liescope.games.registry.GAMES`. out: the run's folder. players: spec strings such as
     "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: the number in each cell.
     design, background, cells (a CSV file instead of a design), roles: who plays what, see
-    `liescope.generate.runs.tournament`. learning: "off", "on" or "off,on", by default both for the factorial design,
+    `liescope.generate.runs.tournament`. seats: "ROLE=SPEC" instead of a design, for a table of several kinds of
+    players; roles that are not named are played by the one player of `players`. learning: "off", "on" or "off,on", by
+    default both for the factorial design,
     otherwise off. prompts: the name of a set, or a folder of templates; a run resumes with the version of the set that
     it started with. concurrency: the most requests under way at one endpoint (how many it takes is found out), and the
     most games for each endpoint. timeout: seconds for one request. give_up_after: how long to wait for an endpoint that
@@ -84,7 +87,7 @@ def play(
     """
     played, folder = find_game(game), Path(out)
     kept = kept_prompts(prompts, game, folder)
-    plan = plan_games(played, table, players, games, seed, design, background, cells, learning, kept, roles)
+    plan = plan_games(played, table, players, games, seed, design, background, cells, seats, learning, kept, roles)
     where = open_engine(engine, workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
@@ -111,6 +114,7 @@ def play(
             "design": design,
             "background": background,
             "cells": cells,
+            "seats": seats,
             "learning": learning,
             "prompts": prompts,
             "roles": roles,
@@ -136,6 +140,7 @@ def plan_games(
     design: str | None,
     background: Sequence[str],
     cells: str | os.PathLike[str] | None,
+    seats: Sequence[str],
     learning: str | None,
     prompts: str,
     roles: str,
@@ -143,10 +148,17 @@ def plan_games(
     """The plan that these options of `play` make. Raises UsageError for options that do not fit together."""
     held = roles_in_play(game.resolve(table))
     if cells is not None:
-        if players or background or design:
-            raise UsageError("a file of cells names the players itself; leave --player, --background and --design out")
+        if players or background or design or seats:
+            raise UsageError(
+                "a file of cells names the players itself; leave --player, --background, --design and --seat out"
+            )
         design, drawn = LISTED, read_cells(Path(cells), held)
         players = [spec for cell in drawn for spec in cell]
+    elif seats:
+        if background or design or len(players) > 1:
+            raise UsageError("--seat makes one table: give one --player for the other roles, no --design, --background")
+        drawn = [seated(seats, held, players[0] if players else DEFAULT_PLAYER)]
+        design, players = SEATED, drawn[0]
     else:
         design, players = design or game.design, players or [DEFAULT_PLAYER]
         drawn = cells_of(design, held, _once(players), _once(background))

@@ -50,6 +50,10 @@ def play(
     cells: Annotated[
         Path | None, typer.Option(help="A CSV of cells instead of a design: one column for each role.")
     ] = None,
+    seats: Annotated[
+        list[str] | None,
+        typer.Option("--seat", help="ROLE=PLAYER, instead of a design: one table; may be repeated, for other roles."),
+    ] = None,
     learning: Annotated[
         str | None,
         typer.Option(help="Whether the jester learns from game to game: off, on or off,on. \\[default: off]"),
@@ -79,6 +83,7 @@ def play(
         "design": design,
         "background": background or (),
         "cells": cells,
+        "seats": seats or (),
         "learning": learning,
         "prompts": prompts,
         "roles": roles,

@@ -16,7 +16,7 @@ from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.record import GameRecord, record
 from liescope.games.registry import find_game
 from liescope.games.session import Session
-from liescope.generate.players.protocol import Player
+from liescope.generate.players.protocol import Player, named
 from liescope.generate.runs.lesson_book import LessonBook, Proposal, open_similarity
 from liescope.generate.runs.lesson_matching import without_names
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
@@ -60,6 +60,10 @@ class Playing:
     def draw(self, game_id: str) -> str:
         return str(self._plan.seed_of(int(game_id.rpartition("-")[2])))
 
+    def origin(self, game_id: str) -> str:
+        dealt = self._plan.dealt(int(game_id.rpartition("-")[2]))
+        return dealt.game if dealt else ""
+
     def specs(self, planned: PlannedGame) -> Collection[str]:
         return planned.cell
 
@@ -81,6 +85,8 @@ class Playing:
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
         meta: dict[str, Any] = {"turn": planned.turn, "seating": self._plan.seating}
+        if dealt := self._plan.dealt(planned.number):
+            meta["replayed"] = dealt.root
         if self._learner in self._plan.roles:
             meta["learning"] = planned.learning
         if planned.learning and not failure:
@@ -91,7 +97,7 @@ class Playing:
             ]
             judged = await asyncio.to_thread(self._book(planned).add, planned.game_id, planned.turn, proposed)
             meta["lessons"] = [_plain(proposal) for proposal in judged]
-        who = {name: (player.model, player.source) for name, player in players.items()}
+        who = {name: named(player, planned.game_id, name) for name, player in players.items()}
         return record(game, outcome, who, self._label(planned), failure, meta)
 
     def _label(self, planned: PlannedGame) -> str:

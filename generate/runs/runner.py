@@ -195,6 +195,7 @@ async def run(
             cache=cache,
             batches=out / BATCHES if limits.batch else None,
             draw=job.draw,
+            origin=job.origin,
             files=job.plan().get("files", {}),
             shared=shared or Shared(),
         )

@@ -46,6 +46,21 @@ def cells(design: str, roles: Sequence[str], players: Sequence[str], backgrounds
     return list(dict.fromkeys(found))
 
 
+def seated(chosen: Sequence[str], roles: Sequence[str], rest: str) -> Cell:
+    """One cell from ROLE=SPEC for some roles; rest: who plays the others. Raises UsageError, UnknownName."""
+    players: dict[str, str] = {}
+    for words in chosen:
+        role, _, spec = words.partition("=")
+        if not spec:
+            raise UsageError(f"--seat takes ROLE=PLAYER, as in mafioso=openai:gpt-4.1-mini; got {words!r}")
+        if role not in roles:
+            raise UnknownName("role", role, roles)
+        if role in players:
+            raise UsageError(f"--seat names the {role} twice; a role has one player in a table")
+        players[role] = spec
+    return tuple(players.get(role, rest) for role in roles)
+
+
 def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[list[Cell], list[bool]]:
     """Each cell once for each level of learning: the cells, and whether the learner of each learns."""
     return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]

@@ -68,6 +68,7 @@ def forecast(
     design: str | None = None,
     background: Sequence[str] = (),
     cells: str | os.PathLike[str] | None = None,
+    seats: Sequence[str] = (),
     learning: str | None = None,
     prompts: str = "full",
     roles: str = "balanced",
@@ -86,7 +87,9 @@ def forecast(
     Raises as `play` does for options that do not fit together.
     """
     kept = prompts if out is None else kept_prompts(prompts, game, Path(out))
-    plan = plan_games(find_game(game), table, players, games, seed, design, background, cells, learning, kept, roles)
+    plan = plan_games(
+        find_game(game), table, players, games, seed, design, background, cells, seats, learning, kept, roles
+    )
     limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency)
     so_far = _so_far(out, plan.to_json())
     samples = {

@@ -80,6 +80,9 @@ class ShardJob(Generic[G]):
     def draw(self, game_id: str) -> str:
         return self._job.draw(game_id)
 
+    def origin(self, game_id: str) -> str:
+        return self._job.origin(game_id)
+
     def specs(self, planned: G) -> Collection[str]:
         return self._job.specs(planned)
 
