@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from liescope.games.core import AskKind
 from liescope.generate.players.openai.key_rules import default_url, host_of
 from liescope.generate.players.openai.spec import read_spec
+from liescope.generate.players.replay import read_replay
 from liescope.generate.players.seat_options import SeatOptions, file_text
 from liescope.generate.runs.ahead.result import Range
 from liescope.generate.runs.ahead.tokens import answer_tokens
@@ -47,4 +48,7 @@ def asked_model(spec: str, files: Mapping[str, str]) -> AskedModel | None:
         local = read_local(argument)
         persona = len(file_text(local.seat.persona, files)) if local.seat.persona else 0
         return AskedModel(local.name, local.name, "", local.seat, persona)
+    if kind == "replay":  # at most: whatever is on the record costs nothing
+        then = read_replay(argument)[1]
+        return asked_model(then, files) if then else None
     return None
