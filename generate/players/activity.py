@@ -42,10 +42,10 @@ class HostActivity:
     """One host, since this process began.
 
     under_way: requests sent but not yet answered; queued: requests that wait for their turn; limit: how many may be
-    under way, as found so far; answers, tokens (prompts and
-    completions), cached (prompt tokens), cost: of the requests that ended; limited: refusals because of a rate limit;
-    retries: by reason, how many requests had to be sent again; wait: until when (`time.monotonic`) nothing is sent, and
-    why; paused: whether the host is considered down.
+    under way, as found so far; answers, tokens (prompts and completions), cached (prompt tokens), cost, saved (by the
+    cached ones): of the requests that ended; limited: refusals because of a rate limit; retries: by reason, how many
+    requests had to be sent again; wait: until when (`time.monotonic`) nothing is sent, and why; paused: whether the
+    host is considered down.
     """
 
     under_way: int = 0
@@ -55,6 +55,7 @@ class HostActivity:
     tokens: int = 0
     cached: int = 0
     cost: float = 0.0
+    saved: float = 0.0
     limited: int = 0
     retries: Counter[str] = field(default_factory=Counter)
     wait: tuple[float, str] | None = None
@@ -86,6 +87,7 @@ class HostActivity:
             "tokens": self.tokens,
             "cached_tokens": self.cached,
             "cost": self.cost,
+            "saved": self.saved,
             "limited": self.limited,
             "retries": dict(self.retries.most_common()),
             "waits": round(seconds, 1),

@@ -141,8 +141,9 @@ class PlayerContext:
 
     log: called with every attempt as it ends (by the journal). game: the name of the game, which has its own prompts.
     prompts: the name of a prompt set or a folder of templates. concurrency: the maximum number of requests in flight at
-    one host. timeout: seconds for one request. give_up_after: seconds without an answer after which a player is given
-    up. prices: by model name, in currency; models without one may have a bundled price (`prices`). max_tokens,
+    one host. timeout: seconds for one request. hedge: whether a request that stalls is sent a second time beside the
+    first; otherwise it is given up then, and sent again. give_up_after: seconds without an answer after which a player
+    is given up. prices: by model name, in currency; models without one may have a bundled price (`prices`). max_tokens,
     max_cost: the run's budget; spent_tokens and spent_cost: what it has already spent. allowed_keys: `VARIABLE@HOST`
     for keys that may be sent to hosts they are not known to belong to. facts: what the run already knows about its
     endpoints; learn: called when it finds out more. halt: ends the run's waiting; activity: what is going on now;
@@ -157,6 +158,7 @@ class PlayerContext:
     prompts: str | Path = "full"
     concurrency: int = MOST_REQUESTS
     timeout: float = 120.0
+    hedge: bool = True
     give_up_after: float = 1800.0
     prices: dict[str, Price] | None = None
     max_tokens: int | None = None

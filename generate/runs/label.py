@@ -30,6 +30,7 @@ def label(
     prompts: str = "full",
     concurrency: int = 256,
     timeout: float = 120.0,
+    hedge: bool = True,
     give_up_after: str | float = "30m",
     max_tokens: int | None = None,
     max_cost: float | None = None,
@@ -66,6 +67,7 @@ def label(
     limited: LimitOptions = {
         "concurrency": concurrency,
         "timeout": timeout,
+        "hedge": hedge,
         "give_up_after": give_up_after,
         "max_tokens": max_tokens,
         "max_cost": max_cost,

@@ -26,16 +26,18 @@ class Limits:
     """The settings that may differ each time a run is resumed.
 
     concurrency: how many requests may be in flight at one host, and how many games at once for each host; timeout:
-    seconds for one request; give_up_after: seconds without an answer from an endpoint after which the run pauses;
-    budgets cover everything the run has ever spent, max_cost in `currency`, that of the prices; prices: by model name;
-    prompts: where the plan's templates are: "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not
-    known as theirs, as `VARIABLE@HOST`; preflight: whether each model is asked one small question before the first
-    game; cache: the folder of the reply cache, None for none; log: a file that gets a line for everything that happens;
-    batch: whether requests go in batches, with as many games at once as there may be.
+    seconds for one request; hedge: whether a request that stalls is sent a second time beside the first; give_up_after:
+    seconds without an answer from an endpoint after which the run pauses; budgets cover everything the run has ever
+    spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where the plan's templates are:
+    "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not known as theirs, as `VARIABLE@HOST`;
+    preflight: whether each model is asked one small question before the first game; cache: the folder of the reply
+    cache, None for none; log: a file that gets a line for everything that happens; batch: whether requests go in
+    batches, with as many games at once as there may be.
     """
 
     concurrency: int = MOST_REQUESTS
     timeout: float = 120.0
+    hedge: bool = True
     max_tokens: int | None = None
     max_cost: float | None = None
     prices: Mapping[str, Price] | None = None
@@ -53,6 +55,7 @@ class Limits:
         return PlayerContext(
             concurrency=self.concurrency,
             timeout=self.timeout,
+            hedge=self.hedge,
             give_up_after=self.give_up_after,
             prices=dict(self.prices or {}),
             max_tokens=self.max_tokens,
@@ -68,6 +71,7 @@ class LimitOptions(TypedDict, total=False):
 
     concurrency: int
     timeout: float
+    hedge: bool
     give_up_after: str | float
     max_tokens: int | None
     max_cost: float | None
@@ -81,8 +85,9 @@ class LimitOptions(TypedDict, total=False):
 
 
 _DEFAULTS: LimitOptions = {
-    "concurrency": 16,
+    "concurrency": MOST_REQUESTS,
     "timeout": 120.0,
+    "hedge": True,
     "give_up_after": "30m",
     "max_tokens": None,
     "max_cost": None,
@@ -114,6 +119,7 @@ def limits_of(*, prompts: str, **options: Unpack[LimitOptions]) -> Limits:
     return Limits(
         concurrency=MOST_AT_ONCE if given["batch"] else concurrency,
         timeout=timeout,
+        hedge=given["hedge"],
         max_tokens=given["max_tokens"],
         max_cost=max_cost,
         prices=prices,

@@ -16,6 +16,9 @@ LIMIT_OPTIONS = (
     DeclaredOption("engine", str, "Where the workers are: local or ray, a Ray cluster. [default: local]", LIMITS),
     DeclaredOption("timeout", float, "Seconds that a request may take. [default: 120]", LIMITS, 0.1),
     DeclaredOption(
+        "hedge", bool, "Send a request that stalls a second time; the first answer counts. [default: on]", LIMITS
+    ),
+    DeclaredOption(
         "give_up_after",
         str,
         "Pause the run when an endpoint has not answered for so long: 90s, 10m, 2h. [default: 30m]",

@@ -41,6 +41,7 @@ def play(
     roles: str = "balanced",
     concurrency: int = 256,
     timeout: float = 120.0,
+    hedge: bool = True,
     give_up_after: str | float = "30m",
     max_tokens: int | None = None,
     max_cost: float | None = None,
@@ -68,7 +69,8 @@ def play(
     default both for the factorial design,
     otherwise off. prompts: the name of a set, or a folder of templates; a run resumes with the version of the set that
     it started with. concurrency: the most requests under way at one endpoint (how many it takes is found out), and the
-    most games for each endpoint. timeout: seconds for one request. give_up_after: how long to wait for an endpoint that
+    most games for each endpoint. timeout: seconds for one request. hedge: send a request that stalls a second
+    time, the first answer counts. give_up_after: how long to wait for an endpoint that
     does not answer ("90s", "10m", "2h", or seconds) before the run pauses. max_tokens, max_cost: the budget of the
     whole run; a cost needs prices, given as "MODEL=PROMPT,COMPLETION[,CACHED]" per million tokens, in `currency`.
     allow_key: "VARIABLE@HOST", lets a key go to a host not known as its own. preflight: ask each model one small
@@ -92,6 +94,7 @@ def play(
     limited: LimitOptions = {
         "concurrency": concurrency,
         "timeout": timeout,
+        "hedge": hedge,
         "give_up_after": give_up_after,
         "max_tokens": max_tokens,
         "max_cost": max_cost,

@@ -66,6 +66,8 @@ class RunResult:
             "tokens": tally.tokens,
             "cost": tally.cost,
             "currency": self.currency,
+            "cached_tokens": sum(host.cached for host in tally.activity.hosts.values()),
+            "saved": sum(host.saved for host in tally.activity.hosts.values()),
             "retries": dict(tally.activity.retries.most_common()),
             "unrated": tally.unrated,
             "endpoints": [asdict(facts) | {"served_models": list(facts.served_models)} for facts in tally.endpoints],

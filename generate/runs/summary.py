@@ -114,6 +114,9 @@ def _print(summary: dict[str, Any]) -> None:
     typer.echo(f"{summary['calls']} replies in {summary['seconds']:.1f} s; {summary['tokens']} tokens in all{cost}.")
     if summary["from_cache"]:
         typer.echo(f"{summary['from_cache']} of the replies were in the cache and cost nothing.")
+    if summary["cached_tokens"]:
+        saved = f" and saved {summary['saved']:.4f} {summary['currency']}" if summary["saved"] else ""
+        typer.echo(f"{summary['cached_tokens']} tokens of prompts were in the endpoints' caches{saved}.")
     if summary["retries"]:
         retries = ", ".join(f"{count} × {plain(reason)}" for reason, count in summary["retries"].items())
         typer.echo(f"Requests that had to be sent again: {retries}.")

@@ -27,6 +27,12 @@ class Usage:
         fresh = (self.prompt - cached) * price.prompt
         return (fresh + cached * cached_price + self.completion * price.completion) / 1e6
 
+    def saved(self, price: Price | None) -> float:
+        """What the tokens from the endpoint's cache would have cost more; 0 without a price for them."""
+        if price is None or price.cached is None:
+            return 0.0
+        return min(self.cached or 0, self.prompt or 0) * (price.prompt - price.cached) / 1e6
+
 
 class Budget:
     """Counts what is spent. Requests in flight when a limit is reached still complete, and count."""

@@ -128,9 +128,25 @@ def _token(value: Any) -> tuple[str, float | None]:
 def _usage(value: Any) -> Usage:
     if not isinstance(value, Mapping):
         return Usage()
-    details = value.get("prompt_tokens_details")
-    cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
-    return Usage(_count(value.get("prompt_tokens")), cached, _count(value.get("completion_tokens")))
+    prompt, cached = _count(value.get("prompt_tokens")), _cached(value)
+    if prompt is None and (fresh := _count(value.get("input_tokens"))) is not None:
+        written = _count(value.get("cache_creation_input_tokens")) or 0
+        beside = "cache_read_input_tokens" in value  # Anthropic counts fresh, written and cached tokens apart
+        prompt = fresh + (written + (cached or 0) if beside else 0)
+    completion = _count(value.get("completion_tokens"))
+    return Usage(prompt, cached, _count(value.get("output_tokens")) if completion is None else completion)
+
+
+def _cached(usage: Mapping[str, Any]) -> int | None:
+    """Tokens from the endpoint's cache, by any of their names: in the details of the prompt (OpenAI and most others),
+    or at the top (DeepSeek, Anthropic, Moonshot).
+    """
+    for details in (usage.get("prompt_tokens_details"), usage.get("input_tokens_details"), usage):
+        if isinstance(details, Mapping):
+            for name in ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"):
+                if (count := _count(details.get(name))) is not None:
+                    return count
+    return None
 
 
 def _count(value: Any) -> int | None:

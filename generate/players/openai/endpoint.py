@@ -7,11 +7,12 @@ run's patience lasts; then the run pauses, and no game has failed.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import re
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,9 +22,11 @@ from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
 from liescope.generate.players.openai.batches.wire import BatchWire
 from liescope.generate.players.openai.budget import Budget, Usage
 from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.hedge import Race, Stalls
 from liescope.generate.players.openai.kept import find_completion, keep_completion
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
 from liescope.generate.players.openai.pace import Pace, Turn
+from liescope.generate.players.openai.prefixes import Prefixes
 from liescope.generate.players.openai.retry import pause
 from liescope.generate.players.openai.secrets import Key, Secrets
 from liescope.generate.players.openai.tokens import TokenEstimate
@@ -35,6 +38,8 @@ from liescope.generate.players.reply_cache import ReplyCache, request_key
 
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
 PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
+STALLED = "stalled, and sent a second time"
+LOST = "another request for the same answer, sent because one stalled, was answered first"
 _KEPT = 2000  # characters kept of a response without an answer
 
 
@@ -81,6 +86,8 @@ class Endpoint:
         make = lambda: Pace(self.host, context.halt, context.activity, context.concurrency)  # noqa: E731
         self._pace = shared.once(Pace, make, self.host)
         self._estimate = shared.once(TokenEstimate, TokenEstimate, self.host)
+        self._stalls = shared.once(Stalls, Stalls, self.host)
+        self._prefixes = Prefixes()
         self._key = key
         self._context = context
         self._activity = context.activity.at(self.host)
@@ -179,19 +186,20 @@ class Endpoint:
         standing = self._standings.setdefault(str(body.get("model")), Standing())
         own = _Own()
         number = made
-        while True:
-            number += 1
-            verdict, sent = await self._attempt(ask, body, price, number)
-            if isinstance(verdict, Completion):
-                standing.answered()
-                return verdict
-            if isinstance(verdict, Refusal):
-                if verdict.scope is Scope.FORMAT:
-                    raise FormatRefused(verdict.problem, number)
-                await self._refused(verdict, own, standing)
-            else:
-                await self._troubled(verdict, own, standing, sent)
-            self._activity.retries[_in_short(verdict.problem)] += 1
+        async with self._prefixes.turn(ask, body):
+            while True:
+                number += 1
+                verdict, sent = await self._hedged(ask, body, price, number)
+                if isinstance(verdict, Completion):
+                    standing.answered()
+                    return verdict
+                if isinstance(verdict, Refusal):
+                    if verdict.scope is Scope.FORMAT:
+                        raise FormatRefused(verdict.problem, number)
+                    await self._refused(verdict, own, standing)
+                else:
+                    await self._troubled(verdict, own, standing, sent)
+                self._activity.retries[_in_short(verdict.problem)] += 1
 
     async def ask_once(
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int, seconds: float
@@ -259,21 +267,57 @@ class Endpoint:
             own.troubles += 1
             await self._context.halt.sleep(pause(own.troubles, random.random()))
 
-    async def _attempt(
-        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int, limit: float | None = None
+    async def _hedged(
+        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
     ) -> tuple[Verdict, Turn]:
-        """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout."""
+        """Make one request, and a second one if it stalls; return the outcome that counts and its turn."""
+
+        def second() -> Coroutine[Any, Any, tuple[Verdict, Turn]] | None:
+            if not (self._pace.free() and self._stalls.take()):
+                return None
+            self._activity.retries[STALLED] += 1
+            return self._attempt(ask, body, price, number, race=race)
+
+        race: Race[tuple[Verdict, Turn]] = Race(second, lambda result: isinstance(result[0], Completion))
+        return await race.run(self._attempt(ask, body, price, number, race=race, start=race.start))
+
+    async def _attempt(
+        self,
+        ask: Ask,
+        body: Mapping[str, Any],
+        price: Price | None,
+        number: int,
+        limit: float | None = None,
+        race: Race[tuple[Verdict, Turn]] | None = None,
+        start: Callable[[float | None], None] | None = None,
+    ) -> tuple[Verdict, Turn]:
+        """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout; race: that
+        it takes part in; start: told when it is sent after how many seconds it has stalled.
+        """
         kind = (body.get("model"), ask.kind)
         characters = sum(len(part["content"]) for part in body["messages"])
         async with self._pace.turn(self._estimate.of(kind, characters)) as sent:
             self.budget.check()
+            stalls = self._stalls.after(kind)
+            limit = limit or self._context.timeout
+            if start is not None and self._context.hedge:
+                start(stalls)
+            elif start is not None and stalls is not None:
+                limit = min(limit, stalls)
             began = time.perf_counter()
-            response = await self._received(self._wire.post(body, limit or self._context.timeout))
+            try:
+                response = await self._received(self._wire.post(body, limit))
+            except asyncio.CancelledError:
+                if race is not None and race.decided:
+                    took = (time.perf_counter() - began) * 1000
+                    self._log(ask, body, number, Trouble(LOST), "", None, took)
+                raise
             seconds = time.perf_counter() - began
         verdict = self._outcome(ask, body, price, number, response, seconds * 1000)
         if isinstance(verdict, Completion):
             self._estimate.learn(kind, characters, verdict.usage)
             self._pace.answered(sent, kind, seconds)
+            self._stalls.learn(kind, seconds)
         if isinstance(response, Response):
             refused = isinstance(verdict, Trouble) and verdict.limited
             self._pace.reported(sent, response.headers, refused)
@@ -297,6 +341,8 @@ class Endpoint:
             verdict = self._without_keys(verdict)
             raw, cost = verdict.content or verdict.refusal, verdict.usage.cost(price)
             self.budget.spend(verdict.usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
+            self._prefixes.learn(body.get("model"), verdict.usage.cached)
+            self._activity.saved += verdict.usage.saved(price)
         self._log(ask, body, number, verdict, raw, cost, latency, via)
         return verdict
 

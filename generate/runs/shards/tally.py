@@ -82,6 +82,7 @@ def _host(parts: list[dict[str, Any]]) -> HostActivity:
         tokens=total("tokens"),
         cached=total("cached_tokens"),
         cost=total("cost"),
+        saved=total("saved"),
         limited=total("limited"),
         retries=sum((Counter(part["retries"]) for part in parts), Counter[str]()),
         wait=(time.monotonic() + longest["waits"], longest["waits_because"]) if longest["waits"] else None,
