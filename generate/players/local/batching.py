@@ -97,8 +97,10 @@ class Batcher:
         batch = [first]
         for one in sorted(others, key=likeness):
             lengths = unread[first], unread[one]
-            together = max(lengths) <= 2 * min(lengths) + _LONGER
-            if together and len(batch) < self.most_rows and _size([*batch, one]) <= self.most_tokens:
+            alike = max(lengths) <= 2 * min(lengths) + _LONGER
+            width = _width([*batch, one])  # a row goes on, unread, while others are written
+            fits = width <= self.writer.loaded.context and width * (len(batch) + 1) <= self.most_tokens
+            if alike and fits and len(batch) < self.most_rows:
                 batch.append(one)
         return batch
 
@@ -118,7 +120,7 @@ class Batcher:
     def _smaller(self, batch: Sequence[_Waiting]) -> None:
         """Take back a batch that was too large, and make the next ones smaller; one ask alone gets all the memory."""
         if len(batch) > 1:
-            self.most_tokens = _size(batch) // 2
+            self.most_tokens = _width(batch) * len(batch) // 2
             self._retries["out of memory, batches halved"] += 1
         elif self.writer.prefixes.size:
             self.writer.prefixes.clear()
@@ -138,6 +140,6 @@ class Batcher:
         self._waiting = [one for one in self._waiting if one not in batch]
 
 
-def _size(batch: Sequence[_Waiting]) -> int:
-    """Tokens of a batch with its replies, all as long as the longest."""
-    return len(batch) * (max(len(one.row.ids) for one in batch) + max(one.row.most for one in batch))
+def _width(batch: Sequence[_Waiting]) -> int:
+    """Tokens of each row of a batch, padding and reply included."""
+    return max(len(one.row.ids) for one in batch) + max(one.row.most for one in batch)

@@ -83,6 +83,14 @@ def load(spec: LocalSpec) -> Loaded:
     )
 
 
+def sees_all(model: Any) -> bool:
+    """Whether each of its layers attends to every token before, so that its cache is their keys and values."""
+    from transformers.cache_utils import DynamicCache, DynamicLayer
+
+    layers = DynamicCache(config=model.config).layers
+    return bool(layers) and all(type(layer) is DynamicLayer for layer in layers)
+
+
 def _device(name: str) -> Any:
     import torch
 

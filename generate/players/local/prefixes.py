@@ -2,7 +2,7 @@
 
 What a model keeps of a prompt (the keys and values of its attention) is held for each seat, within a bound of memory,
 and the oldest goes first. A new prompt takes over the longest beginning that it shares with what is held: of its own
-seat, of the other seats of its game, or of the prompts read last, which share the rules. That holds for models whose
+seat, of the other seats of its game, or of the prompts read last, which share the rules. That is for models whose
 layers all attend to everything before; for others (sliding windows, recurrent layers) nothing is held.
 """
 
@@ -59,7 +59,7 @@ class Prefixes:
         near = [seat, *(other for other in self._seats.get(game, ()) if other != seat)]
         found = [held for other in near if (held := self._held.get((game, other))) is not None]
         found += islice(reversed(self._held.values()), _NEWEST)
-        lengths = [_common(held.ids, ids[:-1]) for held in found]
+        lengths = [common(held.ids, ids[:-1]) for held in found]
         best = max(range(len(found)), key=lengths.__getitem__, default=None)
         return Shared() if best is None or not lengths[best] else Shared(found[best], lengths[best])
 
@@ -89,17 +89,30 @@ class Prefixes:
             del self._seats[game]
 
 
-def filled_cache(model: Any, rows: Sequence[Shared]) -> Any:
-    """A cache that begins with what each row shares, padded on the left to the longest."""
+def read(model: Any, ids: NDArray[np.int64]) -> Held:
+    """The beginning of a prompt, read by the model. ids: (tokens,)."""
     import torch
-    from transformers import DynamicCache
+
+    from liescope.generate.players.local.roomy_cache import roomy_cache
+
+    given = torch.from_numpy(ids)[None].to(model.device)
+    cache = roomy_cache(model, len(ids))
+    model.base_model(input_ids=given, past_key_values=cache, use_cache=True)
+    return held_row(cache, 0, ids, slice(None))
+
+
+def filled_cache(model: Any, rows: Sequence[Shared], room: int) -> Any:
+    """A cache that begins with what each row shares, padded on the left to the longest. room: tokens it will hold."""
+    import torch
+
+    from liescope.generate.players.local.roomy_cache import roomy_cache
 
     width = max(row.length for row in rows)
-    cache = DynamicCache(config=model.config)
-    first = next(row.held for row in rows if row.held is not None)
-    for number, (key, value) in enumerate(first.layers):
+    cache = roomy_cache(model, room)
+    first = next((row.held for row in rows if row.held is not None), None)
+    for number, layer in enumerate(first.layers if first is not None else ()):
         made = []
-        for side, like in enumerate((key, value)):
+        for side, like in enumerate(layer):
             filled = torch.zeros((len(rows), like.shape[0], width, like.shape[2]), dtype=like.dtype, device=like.device)
             for at, row in enumerate(rows):
                 if row.held is not None and row.length:
@@ -109,19 +122,12 @@ def filled_cache(model: Any, rows: Sequence[Shared]) -> Any:
     return cache
 
 
-def holdable(cache: Any) -> bool:
-    """Whether all that a model keeps is keys and values of every token."""
-    from transformers.cache_utils import DynamicCache, DynamicLayer
-
-    return type(cache) is DynamicCache and all(type(layer) is DynamicLayer for layer in cache.layers)
-
-
 def held_row(cache: Any, row: int, ids: NDArray[np.int64], columns: Any) -> Held:
-    """A row of a cache, copied without its padding. columns: (tokens,) the places of the prompt's tokens."""
-    return Held(ids, tuple((one.keys[row][:, columns], one.values[row][:, columns]) for one in cache.layers))
+    """A row of a cache without its padding. columns: the places of the prompt's tokens."""
+    return Held(ids, tuple((layer.keys[row][:, columns], layer.values[row][:, columns]) for layer in cache.layers))
 
 
-def _common(first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
+def common(first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
     """How many tokens two prompts begin with in common."""
     least = min(len(first), len(second))
     apart = np.flatnonzero(first[:least] != second[:least])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.generate.players.local.loading import Loaded
-from liescope.generate.players.local.prefixes import Owner, Prefixes, Shared, filled_cache, held_row, holdable
+from liescope.generate.players.local.loading import Loaded, sees_all
+from liescope.generate.players.local.prefixes import Owner, Prefixes, Shared, common, filled_cache, held_row, read
 from liescope.generate.players.local.sampling import Draw, Sampling
 
 
@@ -42,7 +42,8 @@ class Writer:
 
     def __init__(self, loaded: Loaded, memory: int) -> None:
         self.loaded = loaded
-        self.prefixes = Prefixes(memory)
+        self._sees_all = sees_all(loaded.model)
+        self.prefixes = Prefixes(memory if self._sees_all else 0)
 
     def unread(self, row: Row) -> int:
         """Tokens of its prompt that would have to be read."""
@@ -54,11 +55,11 @@ class Writer:
         from transformers import GenerationConfig
 
         with torch.inference_mode():
-            shared = [self.prefixes.longest(row.owner, row.ids) for row in rows]
+            shared = self._shared(rows)
             ids, mask = self._laid_out(rows, shared)
-            known = max(one.length for one in shared)
+            most = max(row.most for row in rows)
             config = GenerationConfig(
-                max_new_tokens=max(row.most for row in rows),
+                max_new_tokens=most,
                 do_sample=False,
                 eos_token_id=list(self.loaded.ends) or None,
                 pad_token_id=self.loaded.pad,
@@ -72,7 +73,7 @@ class Writer:
                 generation_config=config,
                 logits_processor=[Draw([row.sampling for row in rows], ids.shape[1], ids.device)],
                 stopping_criteria=[_Limits(rows, ids.shape[1], ids.device)],
-                **({"past_key_values": filled_cache(model, shared)} if known else {}),
+                **({"past_key_values": filled_cache(model, shared, ids.shape[1] + most)} if self._sees_all else {}),
             )
             written = out.sequences[:, ids.shape[1] :].cpu().numpy()
             replies = [self._cut(row, tokens) for row, tokens in zip(rows, written, strict=True)]
@@ -82,6 +83,18 @@ class Writer:
             Written(reply, ended, one.length, found)
             for (reply, ended), one, found in zip(replies, shared, states, strict=True)
         ]
+
+    def _shared(self, rows: Sequence[Row]) -> list[Shared]:
+        """What each row need not read. A long beginning of all rows, such as the rules of their game, is read once."""
+        shared = [self.prefixes.longest(row.owner, row.ids) for row in rows]
+        if not self.prefixes.most:
+            return shared
+        first = rows[0].ids[:-1]
+        length = min(common(first, row.ids[:-1]) for row in rows)
+        if sum(max(length - one.length, 0) for one in shared) <= 2 * length:
+            return shared
+        begin = Shared(read(self.loaded.model, first[:length]), length)
+        return [one if one.length >= length else begin for one in shared]
 
     def _laid_out(self, rows: Sequence[Row], shared: Sequence[Shared]) -> tuple[Any, Any]:
         """(ids, mask), (rows, tokens): what is known already, padded on the left, and then what is new, padded too."""
@@ -108,7 +121,7 @@ class Writer:
 
     def _keep(self, rows: Sequence[Row], mask: Any, cache: Any) -> None:
         """Hold the prompts for the next asks of their seats."""
-        if not self.prefixes.most or not holdable(cache):
+        if not self.prefixes.most:
             return
         for at, row in enumerate(rows):
             self.prefixes.keep(row.owner, held_row(cache, at, row.ids, mask[at].nonzero()[:, 0]))

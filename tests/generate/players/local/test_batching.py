@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -78,6 +79,16 @@ def test_a_batch_holds_no_more_rows_and_tokens_than_it_may(loaded, rows) -> None
     narrow = Batcher(few := Narrow(loaded, 0), 64, 3 * longest, Halt(), Counter())
     together(*map(narrow.write, step))
     assert max(few.sizes) == 3
+
+
+def test_no_row_of_a_batch_is_pushed_past_what_the_model_reads(loaded, rows) -> None:
+    """A model with an embedding for each place has none for more."""
+    long, short, shorter = many(loaded, rows)[:3]
+    context = len(long.ids) + 1
+    rows_of = [replace(long, most=1), *(replace(row, ids=row.ids[:50], most=2) for row in (short, shorter))]
+    writer = Narrow(replace(loaded, context=context), 0)
+    together(*map(batcher(writer).write, rows_of))
+    assert sorted(writer.sizes) == [1, 2]
 
 
 def test_out_of_memory_halves_the_batches_and_the_replies_are_the_same(loaded, rows) -> None:

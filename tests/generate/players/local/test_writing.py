@@ -36,6 +36,9 @@ def test_a_reply_is_the_same_alone_and_in_a_batch_read_anew_and_read_on(loaded, 
     found = [reply for step in steps for reply in both.write(step)]
     assert texts(found) == texts(alone)
     assert not any(reply.reused for reply in batched.write(steps[0]))
+    cold = Writer(loaded, GIB).write([row for step in steps[:2] for row in step])
+    assert texts(cold) == texts(alone)[: len(cold)]
+    assert min(reply.reused for reply in cold) > 100  # the rules, which all of them begin with, were read once
     prompts = sum(len(row.ids) for step in steps for row in step)
     assert sum(reply.reused for reply in found) > 0.5 * prompts
 
