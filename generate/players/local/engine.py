@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from liescope.generate.players.local.batching import Batcher
@@ -21,31 +22,43 @@ class Engine:
     """One model; made by `Engine.of`. Each player closes it once, and the last one frees it."""
 
     def __init__(self, spec: LocalSpec, context: PlayerContext) -> None:
-        options = spec.options
-        self.loaded = load(spec)
-        self._shared, self._key = context.shared, _key(spec)
+        self._spec, self._context = spec, context
         self._users = 0
-        cpu = self.loaded.model.device.type == "cpu"
-        self.batcher = Batcher(
-            Writer(self.loaded, _bytes_for_prefixes(options, self.loaded.model.device)),
-            options.batch or (_ROWS_ON_CPU if cpu else _ROWS),
-            options.batch_tokens or (_TOKENS_ON_CPU if cpu else _TOKENS),
-            context.halt,
-            context.activity.at(spec.host).retries,
-        )
+        self._loading = asyncio.Lock()
+        self._batcher: Batcher | None = None
 
     @classmethod
     def of(cls, spec: LocalSpec, context: PlayerContext) -> Engine:
-        """The run's engine for these weights, loaded by the first player that needs it. Raises as `load`."""
+        """The run's engine for these weights. Nothing is loaded yet."""
         engine = context.shared.once(cls, lambda: cls(spec, context), _key(spec))
         engine._users += 1
         return engine
 
+    async def ready(self) -> Batcher:
+        """Its batcher; the model is loaded when it is first asked for. Raises as `load`."""
+        async with self._loading:
+            if self._batcher is None:
+                self._batcher = await asyncio.to_thread(self._opened)
+        return self._batcher
+
     def close(self) -> None:
         self._users -= 1
         if self._users == 0:
-            self._shared.drop(Engine, self._key)
-            self.batcher.close()
+            self._context.shared.drop(Engine, _key(self._spec))
+            if self._batcher is not None:
+                self._batcher.close()
+
+    def _opened(self) -> Batcher:
+        options = self._spec.options
+        loaded = load(self._spec)
+        cpu = loaded.model.device.type == "cpu"
+        return Batcher(
+            Writer(loaded, _bytes_for_prefixes(options, loaded.model.device)),
+            options.batch or (_ROWS_ON_CPU if cpu else _ROWS),
+            options.batch_tokens or (_TOKENS_ON_CPU if cpu else _TOKENS),
+            self._context.halt,
+            self._context.activity.at(self._spec.host).retries,
+        )
 
 
 def _key(spec: LocalSpec) -> tuple[object, ...]:

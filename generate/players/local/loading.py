@@ -21,7 +21,7 @@ _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A model and its tokenizer, ready to write. ends: the tokens that end a reply; pad: the token for empty places;
-    context: tokens of prompt and reply together at most; advised: how to draw, as its makers say.
+    context: tokens of prompt and reply together at most; compiled: by torch.compile; advised: how its makers draw.
     """
 
     tokenizer: Any
@@ -29,6 +29,7 @@ class Loaded:
     ends: tuple[int, ...]
     pad: int
     context: int
+    compiled: bool
     advised: Sampling
 
     @property
@@ -79,6 +80,7 @@ def load(spec: LocalSpec) -> Loaded:
         ends,
         pad=next((at for at in (tokenizer.pad_token_id, *ends) if at is not None), 0),
         context=int(getattr(own, "max_position_embeddings", None) or 2**20),
+        compiled=options.compile,
         advised=_advised(advised),
     )
 

@@ -20,6 +20,7 @@ from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.local.chat import answer_at, prompt_ids, reply_text, thinks
 from liescope.generate.players.local.engine import Engine
+from liescope.generate.players.local.loading import Loaded
 from liescope.generate.players.local.sampling import random_key
 from liescope.generate.players.local.spec import LocalSpec, read_spec
 from liescope.generate.players.local.states import keep_states
@@ -44,30 +45,33 @@ class LocalPlayer:
         self._context = context
         self._budget = context.shared.once(Budget, lambda: Budget(context))
         self._engine = Engine.of(spec, context)
-        layers = self._engine.loaded.layers
-        if wrong := [layer for layer in spec.options.states if not 1 <= layer <= layers]:
-            raise UsageError(f"{spec.name} has the layers 1 to {layers}; states cannot name {wrong[0]}")
 
     def __repr__(self) -> str:
         return f"LocalPlayer({self.model!r})"
 
     async def prepare(self) -> None:
-        """Its model was loaded when it was opened."""
+        """Load the model. Raises UsageError if there is no such model, device or layer, BadData if the model is more
+        than data, MissingExtra.
+        """
+        layers = (await self._engine.ready()).writer.loaded.layers
+        if wrong := [layer for layer in self._spec.options.states if not 1 <= layer <= layers]:
+            raise UsageError(f"{self._spec.name} has the layers 1 to {layers}; states cannot name {wrong[0]}")
 
     async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
         """Raises PlayerFailed if this ask cannot be answered, RunPaused if the run has to stop for now."""
-        messages = self._messages(ask, view)
-        row = self._row(ask, messages)
+        batcher = await self._engine.ready()
+        loaded, messages = batcher.writer.loaded, self._messages(ask, view)
+        row = self._row(loaded, ask, messages)
         self._budget.check()
         activity, began = self._context.activity.at(self._spec.host), time.perf_counter()
         activity.under_way += 1
         try:
-            written = await self._engine.batcher.write(row)
+            written = await batcher.write(row)
         finally:
             activity.under_way -= 1
         latency = (time.perf_counter() - began) * 1000
         completion = Completion(
-            content=storable(reply_text(self._engine.loaded, written.ids)),
+            content=storable(reply_text(loaded, written.ids)),
             finish="stop" if written.ended else "length",
             usage=Usage(len(row.ids), written.reused, len(written.ids) + written.ended),
             served_model=self._spec.name,
@@ -75,7 +79,7 @@ class LocalPlayer:
         self._budget.spend(completion.usage, None, (0, 0))
         self._context.log(self._attempt(ask, self._request(messages, row), completion, latency))
         if written.states is not None:
-            options, answer = self._spec.options, answer_at(self._engine.loaded, written.ids)
+            options, answer = self._spec.options, answer_at(loaded, written.ids)
             keep_states(Path(options.states_to), ask, options.states, written.ids, written.states, answer)
         return reply_of(ask, completion)
 
@@ -90,8 +94,8 @@ class LocalPlayer:
             else [{"role": "system", "content": self._persona.filled(ask, view)}, prompt]
         )
 
-    def _row(self, ask: Ask, messages: Sequence[Mapping[str, str]]) -> Row:
-        loaded, options = self._engine.loaded, self._spec.options
+    def _row(self, loaded: Loaded, ask: Ask, messages: Sequence[Mapping[str, str]]) -> Row:
+        options = self._spec.options
         ids = prompt_ids(loaded, messages, options)
         most = min(self._spec.most_tokens(ask.kind, thinks(loaded, options)), loaded.context - len(ids))
         if most < 1:
@@ -128,10 +132,10 @@ class LocalPlayer:
 
 
 def open_local(argument: str, context: PlayerContext) -> LocalPlayer:
-    """The player of a spec string without its "local:", with its model loaded.
+    """The player of a spec string without its "local:"; `prepare` loads its model.
 
-    Raises UsageError for a spec that cannot be parsed, a model or device that does not exist or templates that do not
-    work, BadData for a model that is more than data, MissingExtra.
+    Raises UsageError for a spec that cannot be parsed or templates that do not work, BadData for a persona that cannot
+    be read.
     """
     spec = read_spec(argument)
     prompts = load_prompts(context.prompts, context.game)

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liescope.generate.players.local.loading import Loaded
+
 _NEWEST = 4  # prompts of other games that are looked at
 
 Owner = tuple[str, str]
@@ -89,26 +91,26 @@ class Prefixes:
             del self._seats[game]
 
 
-def read(model: Any, ids: NDArray[np.int64]) -> Held:
+def read(loaded: Loaded, ids: NDArray[np.int64]) -> Held:
     """The beginning of a prompt, read by the model. ids: (tokens,)."""
     import torch
 
-    from liescope.generate.players.local.roomy_cache import roomy_cache
+    from liescope.generate.players.local.roomy_cache import fresh_cache
 
-    given = torch.from_numpy(ids)[None].to(model.device)
-    cache = roomy_cache(model, len(ids))
-    model.base_model(input_ids=given, past_key_values=cache, use_cache=True)
+    given = torch.from_numpy(ids)[None].to(loaded.model.device)
+    cache = fresh_cache(loaded, len(ids))
+    loaded.model.base_model(input_ids=given, past_key_values=cache, use_cache=True)
     return held_row(cache, 0, ids, slice(None))
 
 
-def filled_cache(model: Any, rows: Sequence[Shared], room: int) -> Any:
+def filled_cache(loaded: Loaded, rows: Sequence[Shared], room: int) -> Any:
     """A cache that begins with what each row shares, padded on the left to the longest. room: tokens it will hold."""
     import torch
 
-    from liescope.generate.players.local.roomy_cache import roomy_cache
+    from liescope.generate.players.local.roomy_cache import fresh_cache
 
     width = max(row.length for row in rows)
-    cache = roomy_cache(model, room)
+    cache = fresh_cache(loaded, room)
     first = next((row.held for row in rows if row.held is not None), None)
     for number, layer in enumerate(first.layers if first is not None else ()):
         made = []

@@ -11,6 +11,8 @@ from typing import Any
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
+from liescope.generate.players.local.loading import Loaded
+
 
 class RoomyLayer(DynamicLayer):  # type: ignore[misc]
     """One layer. room: tokens that it will hold."""
@@ -39,8 +41,9 @@ class RoomyLayer(DynamicLayer):  # type: ignore[misc]
         return like.new_zeros((*like.shape[:2], self._room, like.shape[3]))
 
 
-def roomy_cache(model: Any, room: int) -> DynamicCache:
+def fresh_cache(loaded: Loaded, room: int) -> DynamicCache:
     """An empty cache for a model whose layers attend to everything before."""
-    cache = DynamicCache(config=model.config)
-    cache.layers = [RoomyLayer(room) for _ in cache.layers]
+    cache = DynamicCache(config=loaded.model.config)
+    if not loaded.compiled:  # the compiler does not take tensors that are written in place
+        cache.layers = [RoomyLayer(room) for _ in cache.layers]
     return cache

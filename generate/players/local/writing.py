@@ -73,7 +73,11 @@ class Writer:
                 generation_config=config,
                 logits_processor=[Draw([row.sampling for row in rows], ids.shape[1], ids.device)],
                 stopping_criteria=[_Limits(rows, ids.shape[1], ids.device)],
-                **({"past_key_values": filled_cache(model, shared, ids.shape[1] + most)} if self._sees_all else {}),
+                **(
+                    {"past_key_values": filled_cache(self.loaded, shared, ids.shape[1] + most)}
+                    if self._sees_all
+                    else {}
+                ),
             )
             written = out.sequences[:, ids.shape[1] :].cpu().numpy()
             replies = [self._cut(row, tokens) for row, tokens in zip(rows, written, strict=True)]
@@ -93,7 +97,7 @@ class Writer:
         length = min(common(first, row.ids[:-1]) for row in rows)
         if sum(max(length - one.length, 0) for one in shared) <= 2 * length:
             return shared
-        begin = Shared(read(self.loaded.model, first[:length]), length)
+        begin = Shared(read(self.loaded, first[:length]), length)
         return [one if one.length >= length else begin for one in shared]
 
     def _laid_out(self, rows: Sequence[Row], shared: Sequence[Shared]) -> tuple[Any, Any]:

@@ -16,6 +16,7 @@ import pytest
 from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFailed, UnknownName, UsageError
 from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
+from liescope.generate.players.local.batching import Batcher
 from liescope.generate.players.local.chat import answer_at
 from liescope.generate.players.local.loading import Loaded
 from liescope.generate.players.local.player import LocalPlayer, open_local
@@ -44,6 +45,17 @@ def table(**options: Any) -> tuple[PlayerContext, list[Attempt]]:
     return PlayerContext(log=logged.append, game="mini-mafia", **options), logged
 
 
+def opened(argument: str, context: PlayerContext | None = None) -> LocalPlayer:
+    """The player, with its model loaded."""
+    player = open_local(argument, context or table()[0])
+    asyncio.run(player.prepare())
+    return player
+
+
+def batcher_of(player: LocalPlayer) -> Batcher:
+    return asyncio.run(player._engine.ready())
+
+
 def ask_once(player: LocalPlayer, kind: AskKind = AskKind.SPEAK) -> Reply:
     session = start(lambda: Mafia(MafiaSpec(1, 1, 2, scripted_night=True, days=1), 0, "g"))
     while session.asks[0].kind is not kind:
@@ -61,8 +73,8 @@ def ask_once(player: LocalPlayer, kind: AskKind = AskKind.SPEAK) -> Reply:
 
 def saying(player: LocalPlayer, text: str, ended: bool = True) -> LocalPlayer:
     """The player, whose model now writes this text."""
-    ids = np.array(player._engine.loaded.tokenizer(text, add_special_tokens=False)["input_ids"])
-    player._engine.batcher.writer.write = lambda rows: [Written(ids, ended, 7) for _ in rows]  # type: ignore[method-assign]
+    ids = np.array(batcher_of(player).writer.loaded.tokenizer(text, add_special_tokens=False)["input_ids"])
+    batcher_of(player).writer.write = lambda rows: [Written(ids, ended, 7) for _ in rows]  # type: ignore[method-assign]
     return player
 
 
@@ -101,14 +113,14 @@ def test_a_run_that_was_killed_goes_on_as_if_nothing_was(model: Path, tmp_path: 
 def test_another_seed_is_another_game(model: Path, tmp_path: Path) -> None:
     said = []
     for seed in (0, 1):
-        player = open_local(f"{model}?{OPTIONS}&seed={seed}", table()[0])
+        player = opened(f"{model}?{OPTIONS}&seed={seed}")
         said.append(ask_once(player).raw)
     assert said[0] != said[1]
 
 
 def test_requests_and_tokens_are_recorded(model: Path) -> None:
     context, logged = table()
-    player = saying(open_local(f"{model}?temperature=0.5&top_k=40&max_tokens=50", context), '"I trust Bob."')
+    player = saying(opened(f"{model}?temperature=0.5&top_k=40&max_tokens=50", context), '"I trust Bob."')
     reply = ask_once(player)
     (attempt,) = logged
     assert reply.text == "I trust Bob."
@@ -133,15 +145,15 @@ def test_requests_and_tokens_are_recorded(model: Path) -> None:
     ],
 )
 def test_reasoning_is_private(model: Path, written: str, said: str, reasoning: str) -> None:
-    reply = ask_once(saying(open_local(str(model), table()[0]), written))
+    reply = ask_once(saying(opened(str(model)), written))
     assert (reply.text, reply.private["reasoning"]) == (said, reasoning)
 
 
 def test_a_reply_that_was_cut_off_says_so(model: Path) -> None:
     context, logged = table()
-    reply = ask_once(saying(open_local(str(model), context), '"I trust', ended=False))
+    reply = ask_once(saying(opened(str(model), context), '"I trust', ended=False))
     assert "cut off at the token limit" in reply.notes
-    empty = ask_once(saying(open_local(str(model), context), "", ended=False))
+    empty = ask_once(saying(opened(str(model), context), "", ended=False))
     assert "cut off at the token limit" in empty.problem
     assert logged[1].problem == empty.problem
 
@@ -149,13 +161,13 @@ def test_a_reply_that_was_cut_off_says_so(model: Path) -> None:
 def test_the_template_is_told_whether_to_think(model: Path) -> None:
     asked = {}
     for think in ("true", "false"):
-        player = open_local(f"{model}?think={think}", table()[0])
-        writer = player._engine.batcher.writer
+        player = opened(f"{model}?think={think}")
+        writer = batcher_of(player).writer
         seen: list[Any] = []
         writer.write = lambda rows, seen=seen: seen.extend(rows) or [Written(np.array([5]), True)]  # type: ignore[method-assign]
         ask_once(player)
         asked[think] = seen[0]
-    decode = player._engine.loaded.tokenizer.decode
+    decode = batcher_of(player).writer.loaded.tokenizer.decode
     assert decode(asked["true"].ids).endswith("assistant\n")
     assert decode(asked["false"].ids).endswith("<think></think>")
     assert asked["true"].most == asked["false"].most + 2048
@@ -164,24 +176,24 @@ def test_the_template_is_told_whether_to_think(model: Path) -> None:
 def test_a_model_without_a_template_reads_the_prompt_as_it_is(tmp_path: Path) -> None:
     plain = small_model.make(tmp_path / "plain", chat="")
     context, logged = table()
-    ask_once(open_local(f"{plain}?{OPTIONS}", context))
+    ask_once(opened(f"{plain}?{OPTIONS}", context))
     assert logged[0].prompt_tokens is not None
 
 
 def test_a_prompt_longer_than_the_model_reads_fails_its_game_with_the_numbers(tmp_path: Path) -> None:
     short = small_model.make(tmp_path / "short", context=64)
     with pytest.raises(PlayerFailed, match=r"the prompt has [\d,]+ tokens, and the model takes 64 at most"):
-        ask_once(open_local(str(short), table()[0]))
+        ask_once(opened(str(short)))
 
 
 def test_an_adapter_changes_what_is_said(model: Path, tmp_path: Path) -> None:
     adapter = small_model.make_adapter(model, tmp_path / "adapter")
-    said = [ask_once(open_local(f"{model}?{OPTIONS}{more}", table()[0])).raw for more in ("", f"&lora={adapter}")]
+    said = [ask_once(opened(f"{model}?{OPTIONS}{more}")).raw for more in ("", f"&lora={adapter}")]
     assert said[0] != said[1]
-    assert open_local(f"{model}?lora={adapter}", table()[0]).model == "llama (lora=adapter)"
+    assert opened(f"{model}?lora={adapter}").model == "llama (lora=adapter)"
     (adapter / "adapter_model.safetensors").rename(adapter / "adapter_model.bin")
     with pytest.raises(UsageError, match="no LoRA adapter in safetensors"):
-        open_local(f"{model}?lora={adapter}", table()[0])
+        opened(f"{model}?lora={adapter}")
 
 
 def test_hidden_states_are_kept_for_every_reply(model: Path, tmp_path: Path) -> None:
@@ -228,11 +240,11 @@ def test_the_states_of_an_answer_begin_after_the_reasoning(loaded: Loaded, tmp_p
 
 def test_players_that_draw_differently_share_one_model(model: Path) -> None:
     context, _ = table()
-    players = [open_local(f"{model}?temperature={value}", context) for value in (0.5, 1)]
+    players = [opened(f"{model}?temperature={value}", context) for value in (0.5, 1)]
     assert players[0]._engine is players[1]._engine
     for player in players:
         asyncio.run(player.close())
-    assert open_local(str(model), context)._engine is not players[0]._engine
+    assert opened(str(model), context)._engine is not players[0]._engine
 
 
 @pytest.mark.parametrize(
@@ -251,7 +263,7 @@ def test_players_that_draw_differently_share_one_model(model: Path) -> None:
 )
 def test_a_spec_that_does_not_work_is_said_at_the_start(model: Path, argument: str, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
-        open_player(f"local:{argument.format(model=model)}", table()[0])
+        asyncio.run(open_player(f"local:{argument.format(model=model)}", table()[0]).prepare())
 
 
 def test_a_model_that_is_more_than_data_is_refused(model: Path, tmp_path: Path) -> None:
@@ -259,17 +271,17 @@ def test_a_model_that_is_more_than_data_is_refused(model: Path, tmp_path: Path) 
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModelForCausalLM": "code.Model"}}))
     with pytest.raises(BadData, match="auto_map"):
-        open_local(str(folder), table()[0])
+        opened(str(folder))
     pickled = Path(shutil.copytree(model, tmp_path / "pickled"))
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     with pytest.raises(BadData, match="cannot be read"):
-        open_local(str(pickled), table()[0])
+        opened(str(pickled))
 
 
 def test_without_the_extra_the_pip_command_is_said(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtra, match=r"transformers.*\[train\]"):
-        open_local(str(model), table()[0])
+        opened(str(model))
 
 
 def test_an_unknown_kind_of_player_names_local(model: Path) -> None:
