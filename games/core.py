@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 from typing import Any, ClassVar, cast
@@ -275,4 +275,17 @@ def public(event: Event) -> Event:
     if not event.fallback and UNSHOWN.isdisjoint(event.data):
         return event
     data = {key: value for key, value in event.data.items() if key not in UNSHOWN}
-    return replace(event, fallback="unusable reply" if event.fallback else "", data=cast(EventData, data))
+    return Event(
+        event.index,
+        event.kind,
+        event.day,
+        event.phase,
+        event.round,
+        event.actor,
+        event.target,
+        event.text,
+        event.about,
+        event.audience,
+        "unusable reply" if event.fallback else "",
+        cast(EventData, data),
+    )

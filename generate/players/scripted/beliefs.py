@@ -35,8 +35,7 @@ def suspicion(seen: Knowledge, observer: str | None) -> Mapping[str, float]:
     Only an observer on the town's side reasons from its own innocence.
     """
     scores = dict.fromkeys(seen.names, 0.0)
-    spoken = Counter([item.actor for item in seen.said])
-    spoken.update(seen.silent)
+    spoken = Counter([*(item.actor for item in seen.said), *seen.silent])
     for name in seen.silent:
         scores[name] -= QUIET / spoken[name]
     claims: dict[str, str] = {}
