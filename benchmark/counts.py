@@ -47,7 +47,7 @@ class CountedGame:
 
     settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model,
     source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None for nobody;
-    failed: whether the game failed.
+    failed: whether the game failed; shares: whether it shares the beginning of a recorded game.
     """
 
     game: str
@@ -57,6 +57,7 @@ class CountedGame:
     drawn: bool
     winner: str | None
     failed: bool
+    shares: bool = False
 
 
 def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
@@ -72,6 +73,7 @@ def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
             drawn=bool(row["drawn"]),
             winner=row["winner"],
             failed=row["status"] == Status.FAILED.value,
+            shares=row["siblings"] is not None,
         )
 
 
@@ -84,8 +86,9 @@ def count_games(records: Iterable[GameRecord]) -> Counts:
     """Counts of recorded games, one pass, whatever the settings that they were played with. The villager of a cell is
     whoever voted as one: in Mini-Mafia the survivor.
 
-    Left out, with the reason counted: failed games, games without one of the three roles, games in which several
-    models shared a role (their win belongs to no single model).
+    Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it, or
+    a replay: no draws of their own), games without one of the three roles, games in which several models shared a role
+    (their win belongs to no single model).
     """
     return add(list(count_by_settings(counted_games(tables_of(records, wanted=TABLES))).values()))
 
@@ -148,6 +151,8 @@ def _cell(game: CountedGame) -> tuple[str, str, str] | str:
     """The cell that a game counts for, or why it counts for none."""
     if game.failed:
         return "the game failed"
+    if game.shares:
+        return "they go on from a recorded game or play it again"
     held: dict[str, set[str]] = {MAFIOSO: set(), DETECTIVE: set(), VILLAGER: set()}
     for name, role, model, _ in game.seats:
         if role in held and (role != VILLAGER or name in game.voters):

@@ -97,6 +97,11 @@ def notes(games_set: GameSet) -> list[str]:
     said += _judged(games_set.frames)
     said += _mixed(games_set)
     for run in games_set.runs:
+        if "fork" in run.plan or "recorded" in run.plan:
+            said.append(
+                f"The games of {run.name} go on from recorded games or play them again: they are no independent draws, "
+                "and their rates hold for those games."
+            )
         if not run.finished:
             said.append(f"{run.name} has no finished game.")
         said += [

@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liescope
+from liescope.benchmark.sources import load_counts
+from liescope.common.errors import UsageError
 from liescope.data_cards.tables.schemas import arrow_schema
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.folds import fold_of
@@ -118,3 +120,13 @@ def test_a_judged_continuation_is_still_one(runs: list[Path], tmp_path: Path) ->
         origin = journal.game_ids()[0]
     with Journal.open(judged) as journal:
         assert [siblings_of(record) for record in journal.records()] == [origin] * 4
+
+
+def test_the_capability_model_counts_no_game_that_shares_a_beginning(runs: list[Path]) -> None:
+    counts = load_counts(runs[:2])
+    assert int(counts.cells["games"].sum()) == 12
+    assert counts.excluded == {"they go on from a recorded game or play it again": 4}
+    with pytest.raises(UsageError, match="no game can be counted: 4 because they go on from a recorded game"):
+        load_counts(runs[1:2])
+    assert any("they are no independent draws" in note for note in liescope.analyse(runs[:2]).notes)
+    assert not any("they are no independent draws" in note for note in liescope.analyse(runs[:1]).notes)
