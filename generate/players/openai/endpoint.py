@@ -25,7 +25,7 @@ from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.hedge import Race, Stalls
 from liescope.generate.players.openai.kept import find_completion, keep_completion
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
-from liescope.generate.players.openai.pace import Pace, Turn
+from liescope.generate.players.openai.pace import LONGEST_ASKED, Pace, Turn
 from liescope.generate.players.openai.prefixes import Prefixes
 from liescope.generate.players.openai.retry import pause
 from liescope.generate.players.openai.secrets import Key, Secrets
@@ -257,7 +257,10 @@ class Endpoint:
             raise silent
         if trouble.limited:
             self._activity.limited += 1
-            self._pace.limited(sent, trouble.asked, trouble.problem, trouble.crowded)
+            if not self._pace.limited(sent, trouble.asked, trouble.problem, trouble.crowded):
+                own.troubles += 1
+                alone = pause(own.troubles, random.random()) if trouble.asked is None else trouble.asked
+                await self._context.halt.sleep(min(alone, LONGEST_ASKED))
             return
         self._pace.failed(sent, trouble.asked, trouble.problem, trouble.crowded)
         own.troubled_since = now if own.troubled_since is None else own.troubled_since

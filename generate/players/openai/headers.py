@@ -54,9 +54,9 @@ def read_limits(headers: Mapping[str, str], now: datetime | None = None) -> tupl
 
 def _reading(name: str, values: Mapping[str, str], now: datetime) -> Reading | None:
     remaining = _amount(values.get("remaining", ""))
-    if remaining is None:
+    limit = _amount(values.get("limit", ""))
+    if remaining is None or limit is None:  # what is left alone (Azure) says nothing about when there is more
         return None
-    limit = _amount(values.get("limit", "")) or 0.0
     period = next((seconds for word, seconds in _PERIODS.items() if word in name), 60.0)
     reset = seconds_until(values.get("reset", ""), now)
     tokens = "token" in name

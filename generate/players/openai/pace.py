@@ -3,7 +3,7 @@
 Four things hold a request back, each in a file of its own: the window (how many may be in flight), the rate that the
 host's complaints taught, the quotas that it reports, and the breaker of a host that is down. A complaint (429) also
 stops all requests for as long as the host asks. Complaints about requests sent before the last complaint arrived carry
-no new information and are ignored.
+no new information and are ignored, and the few that a busy host sends at any rate (`strays`) concern their own request.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a cool-down that
 was too short.
@@ -23,6 +23,7 @@ from liescope.generate.players.openai.breaker import Breaker
 from liescope.generate.players.openai.headers import read_limits
 from liescope.generate.players.openai.quota import Quotas, Sent
 from liescope.generate.players.openai.rate import Cycle, SendRate
+from liescope.generate.players.openai.strays import Strays
 from liescope.generate.players.openai.window import Window
 from liescope.generate.players.shared import Halt
 
@@ -59,6 +60,7 @@ class Pace:
         self.window = Window(ceiling, clock)
         self.rate = SendRate()
         self._quotas = Quotas()
+        self._strays = Strays()
         self._breaker = Breaker()
         self._halt = halt
         self._clock = clock
@@ -118,6 +120,7 @@ class Pace:
         """The request of this turn was answered. kind: what its latency may be compared with."""
         self._short = 0
         self._closed()
+        self._strays.answered()
         self._activity.wait = None
         self.window.answered(kind, sent.at, sent.in_flight, seconds)
         self._resized()
@@ -127,9 +130,9 @@ class Pace:
         if readings := read_limits(headers):
             self._quotas.reported(readings, sent.sent, self._clock(), refused)
 
-    def limited(self, sent: Turn, asked: float | None, reason: str, crowded: bool = False) -> None:
+    def limited(self, sent: Turn, asked: float | None, reason: str, crowded: bool = False) -> bool:
         """The request of this turn came too early, or (crowded) was one too many at once. asked: seconds that the host
-        asks to wait; reason: its message.
+        asks to wait; reason: its message. Returns whether all requests wait; a stray complaint concerns its own alone.
         """
         now = self._clock()
         self._closed()
@@ -137,7 +140,9 @@ class Pace:
             self.window.crowded(sent.in_flight)
             self._resized()
             if asked is None:
-                return
+                return True
+        elif self._strays.refused() and not (self.rate.per_second or self._quotas.known or sent.first):
+            return False
         else:
             self.rate.refused(sent.cycle)
             if sent.at > self._heard_at:
@@ -153,6 +158,7 @@ class Pace:
         elif asked < SHORTEST_ASKED:
             asked = min(SHORTEST_ASKED * longer, FIRST_PAUSE)
         self._cool(now + min(asked, LONGEST_ASKED), reason)
+        return True
 
     def failed(self, sent: Turn, asked: float | None, reason: str, overloaded: bool = False) -> None:
         """The request of this turn got no usable answer. overloaded: it may be because of too many at once."""

@@ -59,9 +59,15 @@ class Quotas:
         self._limits: dict[str, _Limit] = {}
         self._windows: set[str] = set()  # limits that do not refill before their reset
 
+    @property
+    def known(self) -> bool:
+        """Whether the host reports any limit."""
+        return bool(self._limits)
+
     def wait(self, tokens: float, now: float) -> float:
         """Seconds until a request of so many tokens may be sent; not above 0 if it may be now."""
-        waits = (limit.wait(SPARE * tokens if limit.tokens else 1.0, now) for limit in self._limits.values())
+        believed = (limit for limit in self._limits.values() if now - limit.at < LONGEST)
+        waits = (limit.wait(SPARE * tokens if limit.tokens else 1.0, now) for limit in believed)
         return min(max(waits, default=0.0), LONGEST)
 
     def sent(self, tokens: float) -> Sent:

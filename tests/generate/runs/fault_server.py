@@ -128,7 +128,7 @@ class FaultServer:
         if self.limited(len(body) // 4 + 7):
             self.done["limit"] += 1
             error = {"message": "Rate limit reached for requests", "type": "requests", "code": "rate_limit_exceeded"}
-            writer.write(whole(429, {"error": error}, {"x-ratelimit-remaining-requests": "0"}))
+            writer.write(whole(429, {"error": error}, self.limits()))
             return True
         if self.seen > self.plan.calm and self.random.random() < self.plan.share:
             kind = self.random.choice(self.plan.kinds)
@@ -137,7 +137,7 @@ class FaultServer:
         await asyncio.sleep(self.plan.latency)
         self.done["answer"] += 1
         self.paid[sha256(body).hexdigest()] += 1
-        writer.write(whole(200, completion(body, self.plan.strange)))
+        writer.write(whole(200, completion(body, self.plan.strange), self.limits()))
         return True
 
     def limited(self, tokens: int) -> bool:
@@ -152,6 +152,19 @@ class FaultServer:
         for name, (_, need) in wanted.items():
             self.left[name] -= need
         return False
+
+    def limits(self) -> dict[str, str]:
+        """Headers as OpenAI sends them."""
+        limit = self.plan.per_second
+        if limit is None:
+            return {}
+        left = max(self.left["requests"], 0.0)
+        reset = f"{(limit - left) / limit * 1000:.0f}ms"
+        return {
+            "x-ratelimit-limit-requests": f"{limit:.0f}",
+            "x-ratelimit-remaining-requests": f"{left:.0f}",
+            "x-ratelimit-reset-requests": reset,
+        }
 
     async def trouble(self, kind: str, body: bytes, writer: asyncio.StreamWriter) -> bool:
         good = whole(200, completion(body, 0.0))

@@ -67,7 +67,8 @@ async def ask(world: World, pace: Pace, host: Callable[[int], str], latency: Cal
             pace.answered(turn, "kind", took)
             return sent
         if verdict in ("limited", "crowded"):
-            pace.limited(turn, None, "429", crowded=verdict == "crowded")
+            if not pace.limited(turn, None, "429", crowded=verdict == "crowded"):
+                await world.sleep(0.5)
         else:
             pace.failed(turn, None, "500")
     raise AssertionError("never answered")
