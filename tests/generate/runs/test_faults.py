@@ -14,6 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from liescope.games.core import EventKind
+from liescope.generate.players.protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from tests.generate.runs.fault_server import TRANSIENT
@@ -75,7 +76,9 @@ def test_with_trouble_at_three_requests_in_ten_every_game_ends_and_every_answer_
     assert result.tally.stop is None
     assert result.tally.done + result.tally.failed == 16
     assert result.tally.done == 16, result.tally.failures
-    made = calls(out)
+    with Journal.open(out) as journal:
+        asked_first = journal.calls(PREFLIGHT)
+    made = [*asked_first, *calls(out)]
     paid = [call for call in made if call["completion_tokens"] is not None]
     assert len(paid) == counts["paid"]
     assert len({(call["game_id"], call["step"], call["seat"]) for call in paid}) == len(paid)
