@@ -261,3 +261,26 @@ def test_allowances_never_add_up_to_more_than_the_budget() -> None:
                 spent[name] = allowed[name]
                 allowed[name] = purse.allow(name, spent[name], workers) or 0.0
         assert 100.0 + sum(spent.values()) > 990.0
+
+
+@pytest.mark.slow
+def test_a_learning_cell_stays_with_one_worker_and_its_book_comes_back(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    players = ["scripted:bold", "scripted:novice"]
+    one, many = (
+        play(
+            "werewolf",
+            out=tmp_path / str(workers),
+            players=players,
+            design="self",
+            games=3,
+            learning="on,off",
+            workers=workers,
+        )
+        for workers in (1, 2)
+    )
+    assert rows(many.folder) == rows(one.folder)
+    books = sorted(path.name for path in (one.folder / "lessons").iterdir())
+    assert len(books) == 2
+    for book in books:
+        assert (many.folder / "lessons" / book).read_bytes() == (one.folder / "lessons" / book).read_bytes()
