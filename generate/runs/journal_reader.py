@@ -18,7 +18,7 @@ from liescope.generate.runs.checks import read_kept_reply, read_record
 from liescope.generate.runs.conditions import given_settings, plan_settings
 from liescope.generate.runs.folder import JOURNAL_FILE, guard
 from liescope.generate.runs.requests import read_request
-from liescope.generate.runs.shards.absorb import Piece, replies_of, whole
+from liescope.generate.runs.shards.absorb import Piece, games_at, replies_of, whole
 from liescope.generate.runs.tables import rows
 
 _KINDS = frozenset(AskKind)
@@ -253,6 +253,11 @@ class JournalReader:
         """All rows, as `Journal.absorb` takes them, for a run that this one is a shard of."""
         with guard(self.path):
             return whole(self._base, self.path)
+
+    def games_at(self, numbers: Iterable[int]) -> Piece:
+        """The rows of the games at some places."""
+        self.commit()
+        return games_at(self._base, self.path, numbers)
 
     def replies_of(self, game_ids: Iterable[str]) -> Piece:
         """The rows of the replies of some games."""

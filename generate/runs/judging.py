@@ -7,7 +7,7 @@ is only read. If it gains more games, the same command judges those too: a judge
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,7 @@ from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.protocol import Player
 from liescope.generate.players.registry import files_of
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.shards.absorb import Piece
 from liescope.generate.runs.terms import TERMS, handed_on
 
 KEY = "judged"  # the key that only a plan of this kind has
@@ -42,7 +43,14 @@ class JudgingJob:
     nothing; BadData for a run that cannot be read.
     """
 
-    def __init__(self, source: Path, judge: str, spec: JudgeSpec, prompts: str = "full") -> None:
+    def __init__(
+        self,
+        source: Path,
+        judge: str,
+        spec: JudgeSpec,
+        prompts: str = "full",
+        files: Mapping[str, str] | None = None,
+    ) -> None:
         if not (spec.rates or spec.claims):
             raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
         if not 0 <= spec.share <= 1:
@@ -51,21 +59,28 @@ class JudgingJob:
         self._source = source
         self._judge = judge
         self._spec = spec
-        self._files = files_of([judge])
+        self._files = files_of([judge]) if files is None else dict(files)
         with Journal.open(source) as journal:
             if KEY in journal.plan:
                 raise UsageError(f"{source} holds judged games; give the run {journal.plan[KEY]} that they come from")
             self._games = {number: JudgedGame(number, game_id) for number, game_id in journal.done()}
             if not self._games:
                 raise UsageError(f"{source} holds no finished game to judge")
+            self._played = journal.plan
             self._kept = handed_on(journal.plan)
             self._origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
             self.game = journal.record(next(iter(self._games.values())).game_id).game
         self.use_prompts(prompts)
 
     def described(self) -> dict[str, Any]:
-        """What makes this job again, as plain JSON data."""
-        return {"source": str(self._source.resolve()), "judge": self._judge, "spec": asdict(self._spec)}
+        """What makes this job again, with the games that `supplies` gives, as plain JSON data."""
+        spec = asdict(self._spec)
+        return {"played": self._played, "judge": self._judge, "spec": spec, "files": self._files}
+
+    def supplies(self, numbers: Iterable[int]) -> Piece:
+        """The games to judge at some places of the run."""
+        with Journal.open(self._source, checked=True) as journal:
+            return journal.games_at(numbers)
 
     def use_prompts(self, prompts: str) -> None:
         """The set of prompts, or the folder, that the judge's questions come from."""
@@ -107,6 +122,9 @@ class JudgingJob:
         return self.players
 
     def planned(self, number: int) -> JudgedGame:
+        if number not in self._games:  # a worker's run grows while it judges
+            with Journal.open(self._source, checked=True) as journal:
+                self._games = {place: JudgedGame(place, game_id) for place, game_id in journal.done()}
         return self._games[number]
 
     def kept(self) -> Mapping[str, Mapping[str, str]]:

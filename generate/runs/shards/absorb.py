@@ -59,6 +59,12 @@ def whole(base: sqlite3.Connection, path: Path) -> list[Piece]:
     return pieces + [(table, list(rows(base, path, table, ", ".join(NAMES[table])))) for table in _CHECKED]
 
 
+def games_at(base: sqlite3.Connection, path: Path, numbers: Iterable[int]) -> Piece:
+    """The games at some places of a run."""
+    columns, where = ", ".join(NAMES["games"]), "WHERE number = ?"
+    return "games", [row for one in numbers for row in rows(base, path, "games", columns, where, (one,))]
+
+
 def replies_of(base: sqlite3.Connection, path: Path, game_ids: Iterable[str]) -> Piece:
     """The replies of some games, for a worker that goes on with them."""
     columns = ", ".join(NAMES["replies"])

@@ -29,7 +29,14 @@ from liescope.generate.runs.shards.absorb import ENDPOINTS
 from liescope.generate.runs.shards.books import read_books
 from liescope.generate.runs.shards.dealer import Dealer, Purse
 from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
-from liescope.generate.runs.shards.jobs import describe_error, describe_job, describe_limits, make_error, make_pause
+from liescope.generate.runs.shards.jobs import (
+    describe_error,
+    describe_job,
+    describe_limits,
+    make_error,
+    make_pause,
+    supplies,
+)
 from liescope.generate.runs.shards.leases import Chain
 from liescope.generate.runs.shards.leftovers import SHARDS, merge_leftovers, take
 from liescope.generate.runs.shards.tally import Tally
@@ -162,7 +169,7 @@ class _Crew(Generic[G]):
         shard, deaths = uuid4().hex[:12], 0
         concurrency = self._concurrency // self._workers + (place < self._concurrency % self._workers)
         chains = self._dealer.first(shard, concurrency, self._workers - place)
-        while True:
+        while chains or not self._dealer.exhausted:
             try:
                 await self._work(shard, chains, concurrency)
             except WorkerDied as error:
@@ -204,6 +211,7 @@ class _Crew(Generic[G]):
             "chains": chains,
             "final": self._dealer.exhausted,
             "pieces": [self._journal.replies_of(one for one in ids if one in begun), (ENDPOINTS, facts)],
+            "supplies": supplies(self._job, chains),
             "books": read_books(self._out),
             "allowance": self._allowance(shard, 0, 0.0),
         }
@@ -221,6 +229,7 @@ class _Crew(Generic[G]):
                 orders |= {"halt": describe_error(self._halt.error)}
             else:
                 orders["chains"] = self._dealer.more(shard, news["taken"], taken, len(self._active))
+                orders["supplies"] = supplies(self._job, orders["chains"])
                 orders["final"] = self._dealer.exhausted
             taken = news["taken"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,21 @@ from liescope.common import errors
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.players.prompts.render import template_sources
+from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.fork_plan import ForkPlan
 from liescope.generate.runs.forking import Forking
 from liescope.generate.runs.job import Job
+from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.moment import read_moment
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.shards.absorb import Piece
+from liescope.generate.runs.shards.leases import Chain
 
 _LIMITS = TypeAdapter(Limits)
+SUPPLIED = "supplied"  # the run in a shard's folder that holds the games to judge
 _OWN_PROMPTS = "prompts"  # the folder of a shard with the templates that came with its job
 
 
@@ -43,7 +49,25 @@ def make_job(data: dict[str, Any], shard: Path, prompts: str) -> Job[Any]:
     if "fork" in data:
         return Forking(ForkPlan.model_validate(data["fork"]), read_moment(data["moment"], shard))
     told = data["label"]
-    return JudgingJob(Path(told["source"]), told["judge"], JudgeSpec(**told["spec"]), prompts)
+    return JudgingJob(shard / SUPPLIED, told["judge"], JudgeSpec(**told["spec"]), prompts, told["files"])
+
+
+def supplies(job: Job[Any], chains: Sequence[Chain]) -> list[Piece]:
+    """What a worker needs of other runs for some chains, since it may be on another machine."""
+    return [job.supplies(number for chain in chains for number in chain)] if isinstance(job, JudgingJob) else []
+
+
+def supply(data: dict[str, Any], shard: Path, pieces: Sequence[Piece]) -> None:
+    """Keep supplies where `make_job` finds them. data: the job."""
+    if not pieces:
+        return
+    folder = shard / SUPPLIED
+    begun = (folder / PLAN_FILE).exists()
+    journal = (
+        Journal.open(folder, write=True, checked=True) if begun else Journal.create(folder, data["label"]["played"])
+    )
+    with journal:
+        journal.absorb("", pieces)
 
 
 def describe_limits(limits: Limits, game: str) -> dict[str, Any]:

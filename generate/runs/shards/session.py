@@ -21,7 +21,7 @@ from liescope.generate.runs.runner import RunProgress, run
 from liescope.generate.runs.shards.absorb import Piece
 from liescope.generate.runs.shards.allowance import Allowance
 from liescope.generate.runs.shards.books import keep_books, read_books
-from liescope.generate.runs.shards.jobs import describe_error, make_job, make_limits, make_pause
+from liescope.generate.runs.shards.jobs import describe_error, make_job, make_limits, make_pause, supply
 from liescope.generate.runs.shards.leases import Leases, ShardJob
 from liescope.generate.runs.shards.tally import report
 
@@ -33,7 +33,7 @@ class Session:
     """One worker's part of a run.
 
     config: plain data: the shard's folder, the job, its plan, limits, the chains to begin with, the replies that they
-    have, books and facts about endpoints, the budget's first allowance.
+    have, what they need of other runs, books and facts about endpoints, the budget's first allowance.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -52,6 +52,7 @@ class Session:
         self._urgent = False
         self._told_at = 0.0
         self._end: dict[str, Any] | None = None
+        supply(config["job"], self.folder, config["supplies"])
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -59,6 +60,7 @@ class Session:
 
     def exchange(self, orders: dict[str, Any]) -> dict[str, Any]:
         """Take orders; wait a moment for news and give them. The last news say how the worker ended."""
+        supply(self._config["job"], self.folder, orders.get("supplies", ()))
         self._leases.deal(orders.get("chains", ()), orders.get("final", False))
         if self._allowance is not None and "allowance" in orders:
             self._allowance.allow(*orders["allowance"])

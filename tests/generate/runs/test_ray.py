@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import UsageError
+from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
 from liescope.generate.runs.result import RunResult
 from tests.generate.runs.test_kill import Server
@@ -65,6 +66,17 @@ def test_a_run_on_two_nodes_is_the_run_that_one_process_makes(
     assert result.complete
     assert Counter(server.rest()) == Counter(whole[1])
     assert rows(result.folder) == rows(whole[0])
+
+
+def test_games_are_judged_on_nodes_that_do_not_have_their_run(
+    cluster: Any, whole: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    """Workers are sent the games: they never see the folder that the games are in."""
+    one, many = (
+        label(whole[0], "scripted:steady", roles=True, out=tmp_path / engine, engine=engine)
+        for engine in ("local", "ray")
+    )
+    assert rows(many.folder) == rows(one.folder)
 
 
 @pytest.mark.slow
