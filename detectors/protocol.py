@@ -87,6 +87,9 @@ class Detector(ABC):
         """Whether the files of a detector with these options hold statements of its corpus word for word."""
         return False
 
+    def prepare(self) -> None:  # noqa: B027
+        """Called before any data are read: raises UsageError if what it needs is not there, such as a key."""
+
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
         """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to
         score others.

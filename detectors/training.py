@@ -158,6 +158,7 @@ def train_recipe(
     check_free(out, overwrite)
     make_detector = partial(make, recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
     detector = make_detector()
+    detector.prepare()
     began = time.perf_counter()
     try:
         with as_corpus(corpus) as folder:

@@ -19,7 +19,7 @@ from liescope.detectors.judge.asking import Spent
 from liescope.detectors.judge.facts import JudgeFacts
 from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.judge.questions import AboutStatement
-from liescope.detectors.judge.session import ask_judge, check_spec
+from liescope.detectors.judge.session import ask_judge, check_model
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.generate.runs.limits import Limits
@@ -53,9 +53,11 @@ def judges_of(
     prompt: str | os.PathLike[str] | None,
     limits: Limits,
 ) -> Judges:
-    """The judges that the options name. Raises UsageError, BadData for a prompt that cannot be used."""
+    """The judges that the options name. Raises UsageError, also for a missing key, and BadData for a prompt that cannot
+    be used.
+    """
     for spec in specs:
-        check_spec(spec)
+        check_model(spec, limits)
     if most is not None and most < 1:
         raise UsageError(f"--judge-limit is a number of statements, 1 or more, not {most}")
     used = read_prompt(None if prompt is None else Path(prompt))
@@ -97,7 +99,7 @@ def judge_statements(
                 spent.found,
                 spent.requests,
                 spent.tokens,
-                spent.cost if judges.limits.prices else None,
+                spent.cost if asking.model.price is not None else None,
                 judges.limits.currency,
             )
         )

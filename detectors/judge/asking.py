@@ -43,11 +43,12 @@ class Question(Protocol[T_co]):
 
 @dataclass(slots=True)
 class Spent:
-    """What the requests of this process have cost. found: answers that had been paid for before; cost: None if another
-    had no price or no counts.
+    """What the requests of this process have cost. answered: how many of them were; found: answers that had been paid
+    for before; cost: None if another had no price or no counts.
     """
 
     requests: int = 0
+    answered: int = 0
     found: int = 0
     tokens: int = 0
     cost: float | None = 0.0
@@ -57,6 +58,7 @@ class Spent:
             self.found += 1
             return
         self.requests += 1
+        self.answered += not attempt.problem
         self.tokens += attempt.tokens
         if not attempt.problem or attempt.cost is not None:
             self.cost = None if self.cost is None or attempt.cost is None else self.cost + attempt.cost

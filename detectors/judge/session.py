@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from liescope.detectors.judge.asking import Asking, Question, Spent
 from liescope.detectors.protocol import Progress
 from liescope.generate.players.openai.key_rules import BASE_URL, default_url, host_of, is_this_machine
 from liescope.generate.players.openai.player import open_model
+from liescope.generate.players.openai.preflight import watch_start
 from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt
@@ -52,6 +54,20 @@ def check_address(spec: str) -> None:
         )
 
 
+def check_model(spec: str, limits: Limits) -> None:
+    """Find out before any work whether a model can be asked at all. Nobody is asked.
+
+    Raises UsageError for what is no chat model, a key that is missing or may not be sent, and a budget without a price.
+    """
+    check_spec(spec)
+
+    async def work() -> None:
+        model = open_model(spec.removeprefix(KIND), limits.context(log=lambda _: None, game=""))
+        await model.endpoint.close()
+
+    finish(lambda _: work(), say=False)
+
+
 def ask_judge(
     spec: str,
     questions: Sequence[Question[T]],
@@ -84,10 +100,19 @@ def ask_judge(
                 batches=folder / "batches" if limits.batch else None,
             )
             asking: Asking[T] = Asking(open_model(spec.removeprefix(KIND), context), context, stated)
+            endpoint, before = asking.model.endpoint, spent.answered
+            activity = context.activity.at(endpoint.host)
+
+            def waited() -> bool:
+                return spent.answered == before and bool(activity.under_way or activity.queued or spent.requests)
+
+            start = asyncio.create_task(watch_start(endpoint, halt, waited))
             try:
                 await asking.ask(questions, progress)
             finally:
-                await asking.model.endpoint.close()
+                start.cancel()
+                await asyncio.gather(start, return_exceptions=True)
+                await endpoint.close()
         return asking
 
     try:

@@ -81,6 +81,10 @@ class EnsembleDetector(Detector):
             fits * one.requests(learn, ()) + one.requests((), learn) + one.requests((), score) for one in self._members
         )
 
+    def prepare(self) -> None:
+        for member in self._untrained():
+            member.prepare()
+
     def fit(
         self,
         examples: Sequence[Example],

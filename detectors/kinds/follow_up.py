@@ -28,7 +28,7 @@ from liescope.detectors.examples import Example
 from liescope.detectors.follow_up.questions import Conversation, Questions, conversation, read_questions
 from liescope.detectors.follow_up.suspects import ToTheSuspect, local_answers
 from liescope.detectors.judge.options import AskingOptions, ask
-from liescope.detectors.judge.session import KIND
+from liescope.detectors.judge.session import KIND, check_model
 from liescope.detectors.kinds.probe import saved_language_model
 from liescope.detectors.language_model import LanguageModel, language_model
 from liescope.detectors.options import DetectorOptions
@@ -81,6 +81,10 @@ class FollowUpDetector(Detector):
     _head: Any = None
     _failed: Counter[str]
     _loaded = False
+
+    def prepare(self) -> None:
+        if self._remote:
+            check_model(self.options.model, self.options.limits())
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
         if not self._remote:

@@ -24,7 +24,7 @@ from liescope.detectors.judge.learned import Calibration, Learned
 from liescope.detectors.judge.options import AskingOptions, ask
 from liescope.detectors.judge.prompt import read_prompt
 from liescope.detectors.judge.questions import AboutGame, AboutStatement
-from liescope.detectors.judge.session import check_spec
+from liescope.detectors.judge.session import check_model, check_spec
 from liescope.detectors.judge.shots import draw_statements, last_moments, shown_games, shown_statements
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
@@ -68,6 +68,9 @@ class JudgeDetector(Detector):
     @classmethod
     def verbatim(cls, options: DetectorOptions) -> bool:
         return isinstance(options, JudgeOptions) and options.shots > 0
+
+    def prepare(self) -> None:
+        check_model(self.options.model, self.options.limits())
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:
         fit = min(self.options.fit_limit, len(learn))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,9 +78,7 @@ class Preflight:
         elif isinstance(verdict, Refusal):
             raise self._refused(verdict, listing)
         elif _dead(verdict, listing):
-            raise EndpointSilent(
-                f"{self.endpoint.base_url} gives no answer: {verdict.problem}; start the server, or correct the address"
-            )
+            raise _silent(self.endpoint, verdict)
 
     async def _asked(self) -> tuple[Verdict, Extras, float | None]:
         """What came of the question, with which extras, and its latency."""
@@ -128,9 +126,28 @@ class Preflight:
         return self.endpoint.refused(refusal)
 
 
+async def watch_start(endpoint: Endpoint, halt: Halt, waited: Callable[[], bool]) -> None:
+    """End the waiting if nobody is at the endpoint, for those who ask no question first: the list of models cannot be
+    had, twice. waited: whether somebody has waited for an answer, and none has come.
+    """
+    first = await endpoint.models(LIST_SECONDS)
+    await asyncio.sleep(AGAIN)
+    if isinstance(first, Trouble) and _dead(first, await endpoint.models(LIST_SECONDS)) and waited():
+        halt.set(_silent(endpoint, first))
+
+
+def _silent(endpoint: Endpoint, trouble: Trouble) -> EndpointSilent:
+    return EndpointSilent(
+        f"{endpoint.base_url} gives no answer: {trouble.problem}; start the server, or correct the address",
+        endpoint.host,
+    )
+
+
 def _dead(verdict: Verdict, listing: Listing) -> bool:
-    """Whether nothing came at all, neither for the question nor for the list of models."""
-    return isinstance(verdict, Trouble) and not verdict.heard and isinstance(listing, Trouble)
+    """Whether nobody is there, neither for the question nor for the list of models. Who is only slow may be loading a
+    model.
+    """
+    return all(isinstance(one, Trouble) and not (one.heard or one.crowded) for one in (verdict, listing))
 
 
 def _entries(listing: Listing) -> Sequence[Mapping[str, Any]]:

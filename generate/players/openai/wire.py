@@ -22,6 +22,7 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 LARGEST = 4 * 1024 * 1024  # bytes of a decompressed response; a chat completion has a few kilobytes
 _UNPACKED = frozenset({"content-encoding", "content-length", "content-type", "transfer-encoding"})
+_CONNECTS = 10.0  # seconds that a connection may take to come about
 _LONGEST_HEADER = 8190  # bytes of a header line, and as many lines as aiohttp allows (128)
 
 
@@ -109,7 +110,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
                 text = await _read(response)
                 headers = [(name, value) for name, value in response.headers.items() if name.lower() not in _UNPACKED]
                 return httpx2.Response(response.status, headers=headers, content=text, request=request)
-        except aiohttp.ClientConnectorError:
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
             raise BrokenOff("it cannot be reached") from None
         except aiohttp.ClientPayloadError:
             raise BrokenOff("the response broke off in the middle") from None
@@ -135,7 +136,7 @@ def open_session(connections: int) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=connections),
         cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTS),
         max_line_size=_LONGEST_HEADER,
         max_field_size=_LONGEST_HEADER,
         trust_env=False,  # no .netrc: a password there belongs to another use

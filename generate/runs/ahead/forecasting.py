@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from liescope.generate.players.scripted.games import ANSWERS
 from liescope.generate.runs.ahead.asked import AskedModel, asked_model
 from liescope.generate.runs.ahead.result import NOTHING, Forecast, KindForecast, ModelForecast, Range
 from liescope.generate.runs.ahead.sample import Answer, Render, Sample, spread
-from liescope.generate.runs.ahead.tokens import tokens_of
+from liescope.generate.runs.ahead.tokens import as_models_say, tokens_of
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
@@ -173,7 +173,12 @@ def _silent(_ask: Ask, _view: Sequence[Event]) -> Reply:
 
 def _script(game: str) -> Answer:
     answer = ANSWERS[game]
-    return lambda ask, view: answer(_PROFILE, PROFILES[_PROFILE], ask, view)
+
+    def said(ask: Ask, view: Sequence[Event]) -> Reply:
+        reply = answer(_PROFILE, PROFILES[_PROFILE], ask, view)
+        return replace(reply, text=as_models_say(reply.text, ask.limit)) if reply.text else reply
+
+    return said
 
 
 def _so_far(out: str | os.PathLike[str] | None, plan: Mapping[str, Any]) -> _SoFar:

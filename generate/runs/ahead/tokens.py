@@ -3,6 +3,7 @@
 Characters a token: 3.8 to 4.3 by kind of ask, for the built-in prompts of three games, by the tokenizers of Qwen and of
 Mistral (Tekken). Messages: 3,000 of the games that the authors of Mini-Mafia published have 15 to 50 tokens (5% to 95%)
 by either, 29 in the median. The other answers are as long as their formats ask for; no number allows for reasoning.
+All 39,160 messages have 139 characters in the mean; those of scripts have 94 to 115, so they are lengthened.
 """
 
 from __future__ import annotations
@@ -22,6 +23,17 @@ _ANSWERS = {
     AskKind.TAG_LESSON: Range(15, 25, 60),
     AskKind.FIND_CLAIMS: Range(20, 90, 300),
 }
+
+
+MESSAGES = 139 / 108  # how much longer messages of models are than those of scripts
+_MORE = "That is how it looks from here, and so far nothing has been said that would make it look any other way. "
+
+
+def as_models_say(text: str, limit: int | None) -> str:
+    """A script's message, as long as a model's would be, with words that say nothing."""
+    length = min(round(len(text) * MESSAGES), limit or 10**6)
+    more = length - len(text) - 1
+    return f"{text} {(_MORE * (more // len(_MORE) + 1))[:more]}" if more > 0 else text
 
 
 def tokens_of(characters: float) -> Range:
