@@ -12,6 +12,7 @@ from typing import Any
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.registry import find_game
 from liescope.games.session import Session
+from liescope.generate.players.openai.batches.desk import discount
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.prices import CURRENCY, bundled_price, price_of
 from liescope.generate.players.prompts import load_prompts
@@ -75,6 +76,7 @@ def forecast(
     concurrency: int = 256,
     price: Sequence[str] = (),
     currency: str = CURRENCY,
+    batch: bool = False,
     **table: Any,
 ) -> Forecast:
     """What `play` with the same options will take: games, calls, tokens, cost and time. Nothing is asked or written.
@@ -90,7 +92,7 @@ def forecast(
     plan = plan_games(
         find_game(game), table, players, games, seed, design, background, cells, seats, learning, kept, roles
     )
-    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency)
+    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency, batch=batch)
     so_far = _so_far(out, plan.to_json())
     samples = {
         learns: _played(plan, [place for place in range(len(plan.cells)) if plan.learning_in(place) == learns], kept)
@@ -122,6 +124,7 @@ def forecast_label(
     concurrency: int = 256,
     price: Sequence[str] = (),
     currency: str = CURRENCY,
+    batch: bool = False,
 ) -> Forecast:
     """What `label` with the same options will take: the questions about each game that is to be judged, with the
     prompts that the judge would get. Nothing is asked or written; otherwise as `forecast`. Raises as `label` does.
@@ -130,7 +133,7 @@ def forecast_label(
     job = JudgingJob(Path(run), asked, spec, prompts)
     kept = kept_prompts(prompts, job.game, folder)
     job.use_prompts(kept)
-    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency)
+    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency, batch=batch)
     so_far = _so_far(folder, job.plan())
     sample = _judged(job, asked, kept)
     left = len(job) - len(so_far.ended)
@@ -241,6 +244,7 @@ def _forecast(
         so_far.latency,
         limits.currency,
         so_far.spent,
+        limits.batch,
     )
 
 
@@ -257,7 +261,8 @@ def _model(
     bundled = bundled_price(model.host, model.name)
     cost = None
     if price is not None:
-        amounts = [Usage(round(p), None, round(c)).cost(price) or 0.0 for p, c in zip(sent, answered, strict=True)]
+        asked = price.times(discount(model.host)) if limits.batch else price
+        amounts = [Usage(round(p), None, round(c)).cost(asked) or 0.0 for p, c in zip(sent, answered, strict=True)]
         cost = Range(*amounts)
     context = next((one.context for one in facts if (one.host, one.model) == (model.host, model.name)), None)
     priced = bundled.as_of if bundled is not None and bundled.price is price else None

@@ -18,7 +18,7 @@ _NAME = 26
 
 def of_forecast(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a command that a forecast takes: all but the limits that change nothing in it."""
-    limits = {option.name for option in LIMIT_OPTIONS} - {"concurrency", "price", "currency"}
+    limits = {option.name for option in LIMIT_OPTIONS} - {"concurrency", "price", "currency", "batch"}
     return {name: value for name, value in given.items() if name not in limits}
 
 
@@ -74,7 +74,10 @@ def _notes(found: Forecast) -> Iterator[str]:
         yield "Where no price is known: --price MODEL=PROMPT,COMPLETION, or a file of prices."
     for model in found.models:
         yield from _too_long(model)
-    if found.seconds is None:
+    if found.batch:
+        yield f"Time: {found.chain:,.0f} batches one after the other, each of minutes to a day."
+        yield "Costs are those of batches, where the host is known to give a discount."
+    elif found.seconds is None:
         yield f"Time: {found.chain:,.0f} calls wait for each other; how long one takes is not known yet."
         yield f"At 2 s each that is at least {_span(2.0 * found.chain)}."
     else:

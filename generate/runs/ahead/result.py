@@ -66,7 +66,7 @@ class Forecast:
 
     about: what was asked for; planned, left: games; sample: how many of them were played by scripts for this; chain:
     requests to models that wait for each other, in the longest case of the run; latency: seconds of a request, None if
-    nothing is known; spent: what the run has cost so far.
+    nothing is known; spent: what the run has cost so far; batch: whether requests go in batches.
     """
 
     about: Mapping[str, Any]
@@ -80,6 +80,7 @@ class Forecast:
     latency: float | None = None
     currency: str = "USD"
     spent: float = 0.0
+    batch: bool = False
 
     @property
     def calls(self) -> float:
@@ -101,7 +102,7 @@ class Forecast:
         """The least time at the known latency: one request after another in the longest chain, or all requests as many
         at once as allowed.
         """
-        if self.latency is None:
+        if self.latency is None or self.batch:
             return None
         return self.latency * max(self.chain, self.calls / self.concurrency)
 
@@ -119,6 +120,7 @@ class Forecast:
             "chain": round(self.chain),
             "latency_seconds": self.latency,
             "seconds": self.seconds,
+            "batch": self.batch,
         }
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from liescope.common.errors import EndpointRefused, EndpointSilent
+from liescope.common.errors import BadData, EndpointRefused, EndpointSilent
 from liescope.generate.players.openai.batches import desk
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
@@ -266,6 +267,43 @@ def test_a_stopped_run_finds_its_batch_again(
 def test_what_the_preflight_found_out_needs_no_request_outside_of_batches(server: BatchServer, tmp_path: Path) -> None:
     assert run(server, tmp_path / "run", games=1, assess=True, preflight=True).complete
     assert server.alone == 1
+
+
+def under_way(server: BatchServer, run_folder: Path) -> sqlite3.Connection:
+    """What a run keeps of its batches, after it was stopped by a cancelled one."""
+    server.plan = lambda number, rows: Plan((*STATES[:2], "cancelled"), every(2, not_done))
+    run(server, run_folder)
+    server.plan = lambda number, rows: Plan()
+    (file,) = run_folder.glob("batches/*/batches.sqlite")
+    return sqlite3.connect(file, isolation_level=None)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("UPDATE requests SET answer = '[200, \"{}\"]' WHERE answer NOTNULL", "is not what was written"),
+        ("CREATE TRIGGER t AFTER INSERT ON requests BEGIN DELETE FROM requests; END", "no batches of this version"),
+        ("PRAGMA user_version = 7", "no batches of this version"),
+    ],
+)
+def test_a_changed_folder_of_batches_is_an_error_and_never_an_answer(
+    server: BatchServer, tmp_path: Path, change: str, words: str
+) -> None:
+    base = under_way(server, tmp_path / "run")
+    base.executescript(change)
+    base.close()
+    with pytest.raises(BadData, match=words):
+        run(server, tmp_path / "run")
+
+
+def test_a_batch_that_its_account_has_lost_is_told(server: BatchServer, tmp_path: Path) -> None:
+    base = under_way(server, tmp_path / "run")
+    base.execute("UPDATE batches SET ended = 0")
+    base.close()
+    server.batches.clear()
+    stop = run(server, tmp_path / "run").tally.stop
+    assert isinstance(stop, EndpointRefused)
+    assert "knows no batch batch-0 (it answered 404: Not Found); if they are lost, delete" in str(stop)
 
 
 def test_a_judge_sends_all_it_has_as_one_file(server: BatchServer, tmp_path: Path) -> None:

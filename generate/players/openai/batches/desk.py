@@ -205,15 +205,16 @@ class Desk:
             state = BatchState(kept.id, "")
         self._states[file] = replace(state, total=kept.requests)
         self._context.activity.tell("batch", host=host_of(self._base_url), batch=state.id, requests=kept.requests)
+        lost = f"if they are lost, delete {self._folder} to send the requests in its batches again"
         interval = FIRST_POLL
         while state.status not in ENDED:
             self._show(interval)
             await self._context.halt.sleep(interval)
             interval = min(interval * POLL_GROWTH, LONGEST_POLL)
-            state = await self._patiently(self._wire.state, state.id, unknown=f"does not know the batch {state.id}")
+            state = await self._patiently(self._wire.state, state.id, unknown=f"knows no batch {state.id}", advice=lost)
             self._states[file] = replace(state, total=kept.requests)
-        unknown = f"does not know the files of the batch {state.id}"
-        left = await self._patiently(self._take_in, state, kept, unknown=unknown)
+        unknown = f"does not have the files of the batch {state.id}"
+        left = await self._patiently(self._take_in, state, kept, unknown=unknown, advice=lost)
         store.ended(file)
         del self._states[file]
         self._activity.wait = None
@@ -291,14 +292,18 @@ class Desk:
         finally:
             ended.cancel()
 
-    async def _patiently(self, work: Callable[..., Awaitable[T]], *what: Any, unknown: str) -> T:
-        """Do something until it succeeds. unknown: what it means if the server does not know the address."""
+    async def _patiently(
+        self, work: Callable[..., Awaitable[T]], *what: Any, unknown: str, advice: str = "leave --batch out"
+    ) -> T:
+        """Do something until it succeeds. unknown: what it means if the server does not know the address, and advice:
+        what to do then.
+        """
         since, pause = time.monotonic(), FIRST_PAUSE
         while True:
             try:
                 return await work(*what)
             except Refused as refused:
-                why = f"{unknown} ({refused}); leave --batch out" if refused.unknown else str(refused)
+                why = f"{unknown} ({refused}); {advice}" if refused.unknown else str(refused)
                 raise EndpointRefused(f"{self._base_url}: {self._hide(why)}") from None
             except Later as later:
                 why = self._hide(str(later))

@@ -60,6 +60,14 @@ class BatchStore:
         if self._file.is_symlink() or (self._file.exists() and not self._file.is_file()):
             raise BadData(f"{self._file} is no ordinary file; {self._advice}")
         base = sqlite3.connect(f"{self._file.resolve().as_uri()}?mode=rwc", uri=True, timeout=10)
+        try:
+            self._prepare(base)
+        except BaseException:
+            base.close()
+            raise
+        return base
+
+    def _prepare(self, base: sqlite3.Connection) -> None:
         base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 4 * LARGEST)
         base.execute("PRAGMA trusted_schema = OFF")
         base.execute("PRAGMA journal_mode = WAL")
@@ -72,9 +80,7 @@ class BatchStore:
                     base.execute(statement)
                 base.execute(f"PRAGMA user_version = {_FORMAT}")
             elif (number, schema) != (_FORMAT, _TABLES):
-                base.close()
                 raise BadData(f"{self._file} holds no batches of this version; {self._advice}")
-        return base
 
     def close(self) -> None:
         self._base.close()
@@ -138,7 +144,7 @@ class BatchStore:
 
     @property
     def _advice(self) -> str:
-        return f"delete {self.folder} to go on without it; requests in batches under way are then sent again"
+        return f"delete {self.folder} to go on without it; requests in batches are then sent again"
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
