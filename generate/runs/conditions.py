@@ -14,7 +14,7 @@ from typing import Any
 from liescope.games.record import GameRecord
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 
-_MEASURING = frozenset({"assess", "assess_share"})
+MEASURING = frozenset({"assess", "assess_share"})
 
 
 def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
@@ -30,7 +30,7 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     options = plan.get("options")
     if not isinstance(options, Mapping):
         return {}
-    found = {str(name): setting_words(value) for name, value in options.items() if name not in _MEASURING}
+    found = {str(name): setting_words(value) for name, value in options.items() if name not in MEASURING}
     for name in ("prompts", PROMPTS, "seating"):
         if name in plan:
             found[name] = setting_words(plan[name])

@@ -60,8 +60,8 @@ class ForkResult(RunResult):
         Columns: group; measure: won (the seat's side won) or votes (the share of the others' votes, from the moment on,
         that named the seat); games: counted; mean, lo, hi: with a 95% interval (Wilson's for won, a bootstrap over
         games for votes); pairs, difference, difference_lo, difference_hi: against the first group, over continuations
-        of one number, which share their random draws (a bootstrap over pairs; null in the first group). Intervals are
-        null with fewer than two games.
+        of one number, which share their random draws (Newcombe's interval for paired shares for won, a bootstrap over
+        pairs for votes; null in the first group). Intervals are null with fewer than two games.
         """
         import polars as pl
 
@@ -111,8 +111,10 @@ def effects(groups: Sequence[str], endings: Sequence[Ending]) -> list[tuple[Any,
     for name in groups:
         for measure in MEASURES:
             own, first = _values(by[name], measure), _values(by[groups[0]], measure)
-            pairs = [own[number] - first[number] for number in own.keys() & first.keys()]
-            against = (None,) * 4 if name == groups[0] else (len(pairs), *_mean(pairs), *_bootstrap(pairs))
+            pairs = [(own[number], first[number]) for number in sorted(own.keys() & first.keys())]
+            less = [one - other for one, other in pairs]
+            bounds = _newcombe(pairs) if measure == "won" else _bootstrap(less)
+            against = (None,) * 4 if name == groups[0] else (len(pairs), *_mean(less), *bounds)
             values = list(own.values())
             interval = _wilson(values) if measure == "won" else _bootstrap(values)
             rows.append((name, measure, len(values), *_mean(values), *interval, *against))
@@ -129,12 +131,31 @@ def _mean(values: Sequence[float]) -> tuple[float | None]:
 
 
 def _wilson(values: Sequence[float]) -> tuple[float | None, float | None]:
-    n = len(values)
-    if n < 2:
-        return None, None
-    p, z = fmean(values), _Z
+    return _bounds(values) if len(values) > 1 else (None, None)
+
+
+def _bounds(values: Sequence[float]) -> tuple[float, float]:
+    """Wilson's score interval of a share."""
+    n, p, z = len(values), fmean(values), _Z
     middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return max(0.0, (middle - half) / (1 + z * z / n)), min(1.0, (middle + half) / (1 + z * z / n))
+
+
+def _newcombe(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float | None]:
+    """The interval of a difference of paired shares (Newcombe 1998, method 10)."""
+    n = len(pairs)
+    if n < 2:
+        return None, None
+    one, other = [a for a, _ in pairs], [b for _, b in pairs]
+    (low, high), (low_too, high_too) = _bounds(one), _bounds(other)
+    p, q = fmean(one), fmean(other)
+    both = sum(a == b == 1 for a, b in pairs) * sum(a == b == 0 for a, b in pairs)
+    cross = both - sum(a > b for a, b in pairs) * sum(a < b for a, b in pairs)
+    spread = math.sqrt(p * (1 - p) * q * (1 - q)) * n * n
+    phi = (max(cross - n / 2, 0.0) if cross > 0 else cross) / spread if spread else 0.0
+    down, up = ((p - low), (high_too - q)), ((high - p), (q - low_too))
+    half = [math.sqrt(max(a * a - 2 * phi * a * b + b * b, 0.0)) for a, b in (down, up)]
+    return p - q - half[0], p - q + half[1]
 
 
 def _bootstrap(values: Sequence[float]) -> tuple[float | None, float | None]:

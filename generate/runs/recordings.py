@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
 from liescope.generate.players.replay import read_replay
+from liescope.generate.runs.conditions import MEASURING
 from liescope.generate.runs.journal import Journal
 
 KIND = "replay:"
@@ -38,8 +39,8 @@ class Dealt(BaseModel):
 def recorded_games(specs: Iterable[str], game: str, options: Mapping[str, Any], games: int) -> tuple[Dealt, ...]:
     """The first recorded games of the run that the specs replay; () if they replay none.
 
-    options: of the table, which must be the recording's. Raises UsageError for several recordings, another table or
-    too few games; BadData for a run that was not played here from the start.
+    options: of the table, which must be the recording's but for what is only measured. Raises UsageError for several
+    recordings, another table or too few games; BadData for a run that was not played here from the start.
     """
     runs = dict.fromkeys(read_replay(spec.removeprefix(KIND))[0] for spec in specs if spec.startswith(KIND))
     if not runs:
@@ -51,7 +52,8 @@ def recorded_games(specs: Iterable[str], game: str, options: Mapping[str, Any], 
         plan = _plan(journal)
         if plan.game != game:
             raise UsageError(f"{run} holds games of {plain(plan.game)}, not of {game}")
-        for name in sorted(plan.options.keys() | options.keys()):
+        same = frozenset() if options.get("show_suspicion") else MEASURING
+        for name in sorted((plan.options.keys() | options.keys()) - same):
             if plan.options.get(name) != options.get(name):
                 raise UsageError(
                     f"{run} was played with {plain(name)} {plain(repr(plan.options.get(name)))}, and this plan has "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,21 @@ def test_effects_compare_groups_in_pairs() -> None:
     assert won_too[8] < 4 / 9 < won_too[9]
     assert votes_too[7:] == (-0.25, -0.25, -0.25)
     assert votes[2:6] == (10, 0.5, 0.5, 0.5)
+    same = [Ending(group, number, 1.0, None) for group in "ab" for number in range(5)]
+    alike = effects(["a", "b"], same)[2]
+    assert alike[7] == 0.0
+    assert alike[8] < -0.3  # five pairs that agree do not show that there is no difference
+    assert alike[9] > 0.3
+    # Agreement within pairs narrows the interval of a difference, and the other way round it is the same with a minus.
+    outcomes = [(1.0, 1.0)] * 30 + [(1.0, 0.0)] * 6 + [(0.0, 0.0)] * 14
+    paired = [Ending(g, n, won, None) for n, both in enumerate(outcomes) for g, won in zip("xy", both, strict=True)]
+    moved = [replace(one, number=(one.number + 14) % 50) if one.group == "y" else one for one in paired]
+    (_, _, there, _), (_, _, back, _), (_, _, apart, _) = (
+        effects(order, found) for order, found in (("xy", paired), ("yx", paired), ("xy", moved))
+    )
+    assert there[7:] == pytest.approx([-back[7], -back[9], -back[8]])
+    assert there[7] == apart[7] == pytest.approx(-0.12)
+    assert there[9] - there[8] < apart[9] - apart[8]
     assert effects(["none"], [])[0] == ("none", "won", 0, None, None, None, None, None, None, None)
 
 
