@@ -13,7 +13,7 @@ from liescope.games.core import Event
 
 K = TypeVar("K")
 
-_KEPT = 256  # the seats, or the games, whose last log is kept
+_KEPT = 64  # the seats, or the games, whose last log is kept
 
 
 class Following(Generic[K]):

@@ -75,7 +75,7 @@ class _Player:
         return report_self(meant, self.skills, _random(self.model, ask))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _spoken(
     model: str, skills: Skills, seat: str, day: int, step: int, last: bool, log: Log
 ) -> tuple[Intent, Composed]:

@@ -114,7 +114,7 @@ def _names(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
     return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)"), {name.lower(): name for name in names}
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def read(text: str, names: tuple[str, ...]) -> MessageContent:
     """Read a statement made at a table of these names."""
     lower = text.lower().replace("’", "'")

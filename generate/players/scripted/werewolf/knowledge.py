@@ -214,7 +214,7 @@ def _hear(event: Event, names: tuple[str, ...]) -> Heard:
     return Heard(*place, event.text, reading, claimed, odd, jesters)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def _overtones(text: str, names: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
     """The special role that a statement claims; whether it is odd; the names that share a sentence with a jester."""
     lower = text.lower()

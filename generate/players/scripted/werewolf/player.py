@@ -109,7 +109,7 @@ class _Spoken:
     choice: str | None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _speak(model: str, skills: Skills, ask: Ask, log: Log) -> _Spoken:
     """What the player answers to an ask for words, however long; its report on it needs it again."""
     seen, random = look(ask.seat, ask.game, log.events), _random(model, ask)
