@@ -15,6 +15,7 @@ from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.generate.players.prices import bundled_price, bundled_prices, price_of, read_prices
 from liescope.generate.players.protocol import Price
+from liescope.generate.runs.ahead.lines import forecast_lines
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
@@ -82,6 +83,15 @@ def test_of_a_run_that_has_begun_it_tells_what_is_left_from_what_was_counted(ser
     assert left.seconds > 0
     with pytest.raises(PlanChanged):
         liescope.forecast("mini-mafia", out=tmp_path / "run", **(options | {"games": 7}))
+
+
+def test_prompts_that_do_not_fit_into_the_context_are_said(server: Stub, tmp_path: Path) -> None:
+    server.models = Answer({"data": [{"id": "m", "max_model_len": 256}]})
+    options: dict[str, Any] = {"players": [f"openai:m@{server.url}"], "games": 2, "design": "self"}
+    assert "its context holds" not in "\n".join(forecast_lines(liescope.forecast("mini-mafia", **options)))
+    play("mini-mafia", out=tmp_path / "run", preview=1, **options)
+    told = "\n".join(forecast_lines(liescope.forecast("mini-mafia", out=tmp_path / "run", **options)))
+    assert "its context holds\n256." in told
 
 
 def test_each_player_is_counted_in_its_own_roles_and_scripts_are_free() -> None:
