@@ -45,6 +45,7 @@ class InspectExporter(Exporter):
         "that it calls deceptive."
     )
     limits: ClassVar[str] = (
+        "Usage counts what was paid for: replies from a reply cache are marked and not counted. "
         "A run keeps no clock times: every time in the log counts latencies from the moment the run was made. Calls "
         "whose `prompt` is `rendered again` were made to players that ask no endpoint, who never saw that prompt. A "
         "score that a game has no label for is absent."

@@ -16,6 +16,7 @@ from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.exports.shown import Asked, Shown, messages_of, steps
 from liescope.generate.exports.source import SourceGame
+from liescope.generate.players.protocol import VIA_CACHE
 from liescope.generate.runs.call_prompt import RENDERED, SENT
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.transcript import event_line
@@ -90,7 +91,7 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
     events = []
     for event in _events(record, journal, shown, clock):
         events.append(event)
-        if event["event"] == "model" and (usage := event["output"].get("usage")):
+        if event["event"] == "model" and "cache" not in event and (usage := event["output"].get("usage")):
             by_model[event["model"]].add(usage)
             by_role[roles.get(event["metadata"]["seat"]) or "unknown"].add(usage)
     ended = without_addresses(_ending(row))
@@ -223,6 +224,7 @@ def _calls(one: Asked, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: 
         model = without_addresses(str(call["model"] or "unknown"))
         seconds = (call["latency_ms"] or 0.0) / 1000
         words = call["raw"] or _reply_words(one)
+        reasoning = one.reply.private.get("reasoning") if one.reply is not None and call is calls[-1] else None
         event = clock.event(
             "model",
             model=model,
@@ -250,7 +252,9 @@ def _calls(one: Asked, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: 
                 "attempt": call["attempt"],
                 "notes": list(call["notes"]),
                 "prompt": SENT if sent else RENDERED,
+                **({"reasoning": reasoning} if reasoning else {}),
             },
+            **({"cache": "read"} if request is not None and request.via == VIA_CACHE else {}),
             **({"error": without_addresses(call["problem"])} if call["problem"] else {}),
         )
         clock.seconds += seconds

@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from liescope.common.errors import BadData
 from liescope.generate.exports import export
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.play import play
 from liescope.labeling.label import label_game
+from tests.generate.players.openai.stub import Stub, says
 
 
 class Strict(BaseModel):
@@ -88,6 +90,7 @@ class Call(Happened):
     config: dict[str, float | int | bool]
     output: Output
     error: str | None = None
+    cache: Literal["read"] | None = None
     completed: str
     working_time: float
     metadata: dict[str, Any]
@@ -176,6 +179,26 @@ def test_hostile_words_stay_words_and_neither_key_nor_address_is_written(asked: 
     assert "<img src=x onerror=alert(1)>" in text
     for secret in ("sk-not-to-be-written", "127.0.0.1", "http://"):
         assert secret not in text
+
+
+def test_what_came_from_a_reply_cache_is_marked_and_not_counted_and_reasoning_stands_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = Stub(lambda request, number: says('"I am the detective."', reasoning_content="They will believe me."))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-stand-in-0123456789")
+    for name in ("paid", "again"):
+        run = play(
+            "mini-mafia", players=[f"openai:m@{stub.url}"], games=1, out=tmp_path / name, cache=tmp_path / "kept"
+        )
+        export(run.folder, to="inspect", out=tmp_path / f"log-{name}")
+    stub.close()
+    ((_, paid),), ((_, again),) = (samples(tmp_path / f"log-{name}" / f"{name}.eval") for name in ("paid", "again"))
+    calls = [[event for event in sample.events if isinstance(event, Call)] for sample in (paid, again)]
+    assert [{one.cache for one in part} for part in calls] == [{None}, {"read"}]
+    assert [one.output.completion for one in calls[0]] == [one.output.completion for one in calls[1]]
+    assert [sum(used.total_tokens for used in sample.model_usage.values()) for sample in (paid, again)] == [990, 0]
+    assert all("They will believe me." in one.metadata["reasoning"] for one in calls[0])
+    assert all("They will believe me." not in message.content for message in paid.messages)
 
 
 def test_the_same_run_gives_the_same_bytes(scripted: Path, tmp_path: Path) -> None:
