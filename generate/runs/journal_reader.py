@@ -17,7 +17,7 @@ from liescope.generate.players.protocol import VIA_CACHE
 from liescope.generate.runs.checks import read_kept_reply, read_record
 from liescope.generate.runs.conditions import given_settings, plan_settings
 from liescope.generate.runs.folder import JOURNAL_FILE, guard
-from liescope.generate.runs.requests import read_request
+from liescope.generate.runs.requests import RequestReader
 from liescope.generate.runs.shards.absorb import Piece, games_at, replies_of, whole
 from liescope.generate.runs.tables import rows
 
@@ -76,6 +76,7 @@ class JournalReader:
         self._base = base
         self._file = str(path / JOURNAL_FILE)
         self._settings = plan_settings(plan)
+        self._requests_kept = RequestReader(base)
 
     @property
     def name(self) -> str:
@@ -196,7 +197,7 @@ class JournalReader:
             if parameters is not None:
                 with guard(self.path):
                     try:
-                        body = read_request(self._base, parameters, prompts or b"")
+                        body = self._requests_kept.read(parameters, prompts or b"")
                     except (ValueError, KeyError, TypeError, AttributeError) as error:
                         raise BadData(f"{self._where(game_id, step, seat)}: {error}") from error
             kept.append(KeptRequest(number, models[0][0], body, *answer))

@@ -17,6 +17,7 @@ from hashlib import blake2b
 from typing import Any
 
 _KNOWN = 1 << 16  # texts remembered as already written, so that most lines need no SQL statement
+_KNOWN_LINES, _KNOWN_PROMPTS = 1024, 256  # kept in memory by a reader
 
 
 class RequestStore:
@@ -79,41 +80,56 @@ def _shared(one: list[int], other: list[int]) -> int:
     return low
 
 
-def read_request(base: sqlite3.Connection, parameters: int, prompts: bytes) -> dict[str, Any]:
-    """The body of a request as it was sent. Raises ValueError if what was kept is damaged."""
-    body: dict[str, Any] = json.loads(_read_text(base, parameters))
-    names = iter(_numbers(prompts))
-    for message in body["messages"]:
-        if message.get("content") is None and (name := next(names, None)) is not None:
-            message["content"] = _read_prompt(base, name)
-    return body
+class RequestReader:
+    """The requests of a run, read back. The lines and beginnings that prompts share are read once while they are in
+    use, as everything is named by a hash of its contents.
+    """
 
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self._base = base
+        self._text = lru_cache(maxsize=_KNOWN_LINES)(self._read_text)
+        self._lines: dict[int, list[int]] = {}  # of the prompts read last
 
-def _read_prompt(base: sqlite3.Connection, name: int) -> str:
-    tails: list[tuple[int, array[int]]] = []
-    seen: set[int] = set()
-    at: int | None = name
-    while at is not None:
-        row = base.execute("SELECT parent, shared, tail FROM prompts WHERE id = ?", (at,)).fetchone()
-        if row is None or at in seen:
-            raise ValueError("a prompt that a request names is missing")
-        seen.add(at)
-        at, shared, tail = row
-        tails.append((shared, _numbers(tail)))
-    lines: list[int] = []
-    for shared, tail in reversed(tails):
-        lines = [*lines[:shared], *tail]
-    text = "\n".join(_read_text(base, line) for line in lines)
-    if name_of(text) != name:
-        raise ValueError("a prompt is not what was written")
-    return text
+    def read(self, parameters: int, prompts: bytes) -> dict[str, Any]:
+        """The body of a request as it was sent. Raises ValueError if what was kept is damaged."""
+        body: dict[str, Any] = json.loads(self._read_text(parameters))
+        names = iter(_numbers(prompts))
+        for message in body["messages"]:
+            if message.get("content") is None and (name := next(names, None)) is not None:
+                message["content"] = self._prompt(name)
+        return body
 
+    def _prompt(self, name: int) -> str:
+        tails: list[tuple[int, int, array[int]]] = []
+        seen: set[int] = set()
+        at: int | None = name
+        while at is not None and at not in self._lines:
+            row = self._base.execute("SELECT parent, shared, tail FROM prompts WHERE id = ?", (at,)).fetchone()
+            if row is None or at in seen:
+                raise ValueError("a prompt that a request names is missing")
+            seen.add(at)
+            parent, shared, tail = row
+            tails.append((at, shared, _numbers(tail)))
+            at = parent
+        lines = [] if at is None else self._lines[at]
+        for part, shared, tail in reversed(tails):
+            lines = [*lines[:shared], *tail]
+            self._remember(part, lines)
+        text = "\n".join(map(self._text, lines))
+        if name_of(text) != name:
+            raise ValueError("a prompt is not what was written")
+        return text
 
-def _read_text(base: sqlite3.Connection, name: int) -> str:
-    row = base.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
-    if row is None or not isinstance(row[0], str) or name_of(row[0]) != name:
-        raise ValueError("a text that a request names is missing or not what was written")
-    return row[0]
+    def _remember(self, name: int, lines: list[int]) -> None:
+        if len(self._lines) >= _KNOWN_PROMPTS:
+            self._lines.pop(next(iter(self._lines)))
+        self._lines[name] = lines
+
+    def _read_text(self, name: int) -> str:
+        row = self._base.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
+        if row is None or not isinstance(row[0], str) or name_of(row[0]) != name:
+            raise ValueError("a text that a request names is missing or not what was written")
+        return row[0]
 
 
 def _numbers(data: Any) -> array[int]:
