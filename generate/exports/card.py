@@ -42,6 +42,7 @@ def _body(kind: type[Exporter], facts: Mapping[str, Any]) -> Iterator[str]:
     yield from ("| file | rows |", "|---|---:|")
     for name, rows in facts["rows"].items():
         yield f"| {markdown(name)} | {rows:,} |"
+    yield from ("", f"Played by: {markdown(', '.join(facts['models']))}.")
     if facts["options"]:
         chosen = ", ".join(f"{name} = {markdown(str(value))}" for name, value in facts["options"].items())
         yield from ("", f"Options: {chosen}.")

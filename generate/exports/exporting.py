@@ -24,14 +24,16 @@ FACTS_FILE = "export.json"
 @dataclass(frozen=True, repr=False)
 class ExportResult:
     """An export. folder: its path; format: what it was exported to; source: the name of the run or corpus; games: how
-    many were read; rows: how many rows or samples each file holds, by its name without ending; left_out: how many
-    statements were left out, by reason; licences: the terms of the words, by origin; options: as given.
+    many were read; models: who played them; rows: how many rows or samples each file holds, by its name without ending;
+    left_out: how many statements were left out, by reason; licences: the terms of the words, by origin; options: as
+    given.
     """
 
     folder: Path
     format: str
     source: str
     games: int
+    models: tuple[str, ...]
     rows: Mapping[str, int]
     left_out: Mapping[str, int]
     licences: tuple[Mapping[str, Any], ...]
@@ -44,6 +46,7 @@ class ExportResult:
             "format": self.format,
             "source": self.source,
             "games": self.games,
+            "models": list(self.models),
             "rows": dict(self.rows),
             "left_out": dict(self.left_out),
             "licences": [dict(one) for one in self.licences],
@@ -95,6 +98,7 @@ def export(
                     to,
                     games.name,
                     tally.games,
+                    tuple(sorted(tally.models)),
                     dict(tally.rows),
                     dict(tally.left_out.most_common()),
                     tuple(games.licences),
@@ -113,6 +117,7 @@ def _counted(source: GamesSource, tally: Tally, watch: Callable[[int], None]) ->
     for game in source.games():
         yield game
         tally.games += 1
+        tally.models.update(seat.model for seat in game.row.seats)
         watch(tally.games)
 
 

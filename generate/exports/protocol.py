@@ -16,11 +16,12 @@ from liescope.generate.exports.source import GamesSource, SourceGame
 
 @dataclass(slots=True)
 class Tally:
-    """What an export holds. rows: written, by the name of their file without its ending; left_out: what was not
-    written, by reason.
+    """What an export holds. models: who played the games; rows: written, by the name of their file without its ending;
+    left_out: what was not written, by reason.
     """
 
     games: int = 0
+    models: set[str] = field(default_factory=set)
     rows: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
 
