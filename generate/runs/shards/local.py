@@ -38,7 +38,11 @@ class LocalEngine:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             )
         worker = LocalWorker(process, folder)
-        await worker.send({**config, "folder": str(folder)})
+        try:
+            await worker.send({**config, "folder": str(folder)})
+        except WorkerDied:
+            await worker.kill()
+            raise
         return worker
 
     async def close(self) -> None:

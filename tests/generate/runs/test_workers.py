@@ -21,6 +21,7 @@ from liescope.generate.runs.label import label
 from liescope.generate.runs.plan import Plan, PlannedGame
 from liescope.generate.runs.play import play
 from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.shards import local
 from liescope.generate.runs.shards.dealer import Dealer, Purse
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, end, state
@@ -209,6 +210,20 @@ def test_what_a_player_lacks_is_said_before_anything_is_written(
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         play("mini-mafia", out=tmp_path / "run", players=["openai:m"], design="self", workers=2)
     assert not (tmp_path / "run").exists()
+
+
+def test_workers_that_keep_dying_end_the_run_with_their_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho out of memory >&2\nexit 9\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(local.sys, "executable", str(python))
+    with pytest.raises(UsageError, match=r"3 workers in a row died.*(out of memory|no message)"):
+        play("mini-mafia", out=tmp_path / "run", games=4, workers=2)
+    monkeypatch.undo()
+    assert play("mini-mafia", out=tmp_path / "run", games=4, workers=2).complete
+    assert not (tmp_path / "run" / "shards").exists()
 
 
 @pytest.mark.parametrize("times", [1, 2, 5])
