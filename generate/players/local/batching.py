@@ -47,6 +47,7 @@ class Batcher:
         self._waiting.append(mine)
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._run())
+            self._work.add_done_callback(self._ended)
         return await mine.reply
 
     def close(self) -> None:
@@ -78,6 +79,11 @@ class Batcher:
             for one, reply in zip(batch, replies, strict=True):
                 if not one.reply.done():
                     one.reply.set_result(reply)
+
+    def _ended(self, work: asyncio.Task[None]) -> None:
+        """Whatever ended the work early reaches those who wait."""
+        if not work.cancelled() and isinstance(error := work.exception(), Exception):
+            self._end(self._waiting, error)
 
     async def _settle(self) -> None:
         """Wait until no more asks come at once."""

@@ -123,6 +123,15 @@ def test_an_error_of_the_model_is_its_players_failure_in_one_line(loaded, rows) 
     assert str(found[0]) == "the model failed: device-side assert triggered more"
 
 
+def test_nobody_waits_for_ever_when_batches_cannot_be_made(loaded, rows) -> None:
+    class Lost(Writer):
+        def unread(self, row: Row) -> int:
+            raise KeyError("lost")
+
+    found = together(*map(batcher(Lost(loaded, 0)).write, rows(loaded)[0]))
+    assert {type(one) for one in found} == {PlayerFailed}
+
+
 def test_when_the_run_ends_a_batch_finishes_and_what_waits_is_told(loaded, rows) -> None:
     halt = Halt()
 
