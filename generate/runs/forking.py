@@ -48,7 +48,8 @@ class Forking:
                 yield (planned,)
 
     def draw(self, game_id: str) -> str:
-        return str(self._plan.planned(int(game_id.rpartition("-")[2])).seed)
+        planned = self._plan.planned(int(game_id.rpartition("-")[2]))
+        return f"{planned.seed} {planned.group}"  # groups share seeds, and must not share answers
 
     def origin(self, game_id: str) -> str:  # noqa: ARG002
         return self._plan.root

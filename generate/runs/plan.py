@@ -8,6 +8,7 @@ seed depends on the plan's seed, the cell and its number in the cell.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -142,6 +143,23 @@ class Plan(BaseModel):
         """The seed of the game with this number."""
         turn, place = divmod(number, len(self.cells))
         return _draw(self.seed, *self.cells[place], turn)
+
+    def draw(self, number: int) -> str:
+        """What tells the draws of the game with this number from those of others, also of a cell with the same players:
+        the same in a plan with more games.
+        """
+        return f"{self.seed_of(number)} {self._twins[number % len(self.cells)]}"
+
+    @cached_property
+    def _twins(self) -> tuple[str, ...]:
+        """For each cell: whether its learner learns, and how many such cells with the same players come before it."""
+        kinds = [(cell, self.learning_in(place)) for place, cell in enumerate(self.cells)]
+        before: Counter[tuple[Cell, bool]] = Counter()
+        found = []
+        for kind in kinds:
+            found.append(f"{kind[1]} {before[kind]}")
+            before[kind] += 1
+        return tuple(found)
 
     def learning_in(self, place: int) -> bool:
         """Whether the learner of the cell at this place learns."""

@@ -58,7 +58,7 @@ class Playing:
             yield opening
 
     def draw(self, game_id: str) -> str:
-        return str(self._plan.seed_of(int(game_id.rpartition("-")[2])))
+        return self._plan.draw(int(game_id.rpartition("-")[2]))
 
     def origin(self, game_id: str) -> str:
         dealt = self._plan.dealt(int(game_id.rpartition("-")[2]))

@@ -18,6 +18,7 @@ from liescope.generate.players.openai import retry
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
+from liescope.generate.runs.plan import make_plan
 from liescope.generate.runs.play import play
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.summary import summarise
@@ -109,6 +110,18 @@ def test_games_that_ask_the_same_thing_get_answers_of_their_own(serve: Callable[
     with Journal.open(tmp_path / "run") as journal:
         said = [reply.raw for game_id in journal.game_ids() for reply in journal.answers(game_id).values()]
     assert len(set(said)) == len(said) == len(bodies)
+
+
+def test_every_game_of_a_plan_draws_for_itself_and_the_same_in_a_longer_plan() -> None:
+    cells = [("openai:m",) * 4, ("openai:m",) * 4, ("openai:n",) * 4]
+    few, more = (
+        make_plan("werewolf", {}, ["openai:m", "openai:n"], "self", cells, games, 0, learning=[False, True, False])
+        for games in (3, 5)
+    )
+    assert few.planned(0).seed == few.planned(1).seed  # with and without learning, the cards are the same
+    draws = [few.draw(number) for number in range(len(few))]
+    assert len(set(draws)) == len(draws)
+    assert draws == [more.draw(number) for number in range(len(few))]
 
 
 def test_errors_are_not_kept_and_refusals_of_the_model_are(serve: Callable[..., Stub], tmp_path: Path) -> None:
