@@ -47,10 +47,7 @@ class Budget:
         """Raises BudgetSpent if nothing more may be spent."""
         for spent, limit, what in ((self.tokens, self._max_tokens, "tokens"), (self.cost, self._max_cost, "money")):
             if limit is not None and spent >= limit:
-                raise BudgetSpent(
-                    f"the run's budget of {limit:g} in {what} is used up ({spent:g} spent); finished games are kept, "
-                    "and the same command with a larger budget goes on"
-                )
+                raise used_up(what, limit, spent)
 
     def spend(self, usage: Usage, price: Price | None, characters: tuple[int, int]) -> None:
         """Count one answer. characters: lengths of prompt and answer, used to estimate missing counts."""
@@ -59,3 +56,11 @@ class Budget:
         completion = came // CHARACTERS_A_TOKEN if usage.completion is None else usage.completion
         self.tokens += prompt + completion
         self.cost += Usage(prompt, usage.cached, completion).cost(price) or 0.0
+
+
+def used_up(what: str, limit: float, spent: float) -> BudgetSpent:
+    """The error for a budget of which nothing is left. what: "tokens" or "money"."""
+    return BudgetSpent(
+        f"the run's budget of {limit:,.10g} in {what} is used up ({spent:,.10g} spent); finished games are kept, and "
+        "the same command with a larger budget goes on"
+    )

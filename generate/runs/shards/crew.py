@@ -16,7 +16,10 @@ from typing import Any, Generic
 from uuid import uuid4
 
 from liescope.common.errors import BudgetSpent, LiescopeError, UsageError
+from liescope.generate.players.openai.budget import used_up
 from liescope.generate.players.prompts.render import template_sources
+from liescope.generate.players.protocol import Attempt
+from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
@@ -24,6 +27,7 @@ from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.preparing import Early, is_left, prepare
+from liescope.generate.runs.run_log import open_log
 from liescope.generate.runs.runner import RunProgress, open_players
 from liescope.generate.runs.shards.absorb import ENDPOINTS
 from liescope.generate.runs.shards.books import read_books
@@ -64,11 +68,21 @@ async def run_sharded(
         early = Early()
         async with AsyncExitStack() as tried:  # what players lack is said before anything is written
             known = tried.enter_context(Journal.open(out)) if (out / PLAN_FILE).exists() else None
+            told = tried.enter_context(open_log(limits.log))
+            tokens, cost = (0, 0.0) if known is None else known.spent()
+
+            def log(attempt: Attempt) -> None:
+                told.request(attempt)
+                early.log_attempt(attempt)
+
             context = limits.context(
-                log=early.log_attempt,
+                log=log,
                 learn=early.record_endpoint,
                 game=job.game,
                 prompts=limits.prompts,
+                spent_tokens=tokens,
+                spent_cost=cost,
+                cache=None if limits.cache is None else tried.enter_context(ReplyCache(limits.cache)),
                 files=files,
                 facts=() if known is None else known.endpoint_facts(),
                 halt=halt or Halt(),
@@ -131,7 +145,7 @@ class _Crew(Generic[G]):
         self._cost = Purse(limits.max_cost, self._progress.cost)
         self._dealer = Dealer(job, set(journal.game_ids()), journal.begun())
         self._workers = max(min(engine.workers, limits.concurrency, self._dealer.left), 0)
-        self._active: set[str] = set()  # the shards of the workers that play
+        self._sharing = self._workers  # the places in which somebody plays, or is about to
         self._kept: set[str] = set()  # the shards from which something came
         self._any_died = False
         self._error: LiescopeError | None = None
@@ -150,7 +164,7 @@ class _Crew(Generic[G]):
         try:
             async with asyncio.TaskGroup() as group:
                 for place in range(self._workers):
-                    group.create_task(self._keep_going(place))
+                    group.create_task(self._fill(place))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
@@ -161,8 +175,16 @@ class _Crew(Generic[G]):
             hosts = self._progress.activity.hosts
             self._count()
             self._progress.activity.hosts = hosts
+        if isinstance(self._progress.stop, BudgetSpent):  # a worker knows only its own part
+            self._progress.stop = self._used_up()
         self._progress.kinds, self._progress.endpoints = self._journal.spent_by_kind(), self._journal.endpoint_facts()
         return self._progress
+
+    async def _fill(self, place: int) -> None:
+        try:
+            await self._keep_going(place)
+        finally:
+            self._sharing -= 1
 
     async def _keep_going(self, place: int) -> None:
         """One worker after the other in this place, until one has ended by itself."""
@@ -192,7 +214,6 @@ class _Crew(Generic[G]):
     async def _work(self, shard: str, chains: Sequence[Chain], concurrency: int) -> None:
         """One worker from its start to its end. Raises WorkerDied."""
         folder = self._out / SHARDS / shard
-        self._active.add(shard)
         worker = await self._engine.start(self._config(shard, chains, concurrency), folder)
         try:
             await self._talk(shard, worker)
@@ -228,7 +249,7 @@ class _Crew(Generic[G]):
             if self._halt.error is not None:
                 orders |= {"halt": describe_error(self._halt.error)}
             else:
-                orders["chains"] = self._dealer.more(shard, news["taken"], taken, len(self._active))
+                orders["chains"] = self._dealer.more(shard, news["taken"], taken, self._sharing)
                 orders["supplies"] = supplies(self._job, orders["chains"])
                 orders["final"] = self._dealer.exhausted
             taken = news["taken"]
@@ -259,11 +280,16 @@ class _Crew(Generic[G]):
                 self._halt.set(make_pause(end["stop"]))
 
     def _allowance(self, shard: str, tokens: int, cost: float) -> tuple[float | None, float | None]:
-        active = len(self._active)
-        return self._tokens.allow(shard, tokens, active), self._cost.allow(shard, cost, active)
+        return self._tokens.allow(shard, tokens, self._sharing), self._cost.allow(shard, cost, self._sharing)
+
+    def _used_up(self) -> BudgetSpent:
+        """The error for the budget that is used up, or nearest to it."""
+        tokens, money = self._tokens.limit, self._cost.limit
+        if tokens and (not money or self._progress.tokens / tokens >= self._progress.cost / money):
+            return used_up("tokens", tokens, self._progress.tokens)
+        return used_up("money", money or 0.0, self._progress.cost)
 
     def _leave(self, shard: str) -> None:
-        self._active.discard(shard)
         self._tokens.close(shard)
         self._cost.close(shard)
         self._tally.ended(shard)

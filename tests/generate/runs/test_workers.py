@@ -172,6 +172,19 @@ def test_a_budget_holds_across_workers(server: Server, tmp_path: Path) -> None:
     spent = json.loads(said)["tokens"]
     most = max(tokens for tokens in _tokens(tmp_path / "run"))
     assert 0.95 * limit <= spent < limit + CONCURRENCY * most  # those under way when it was used up still count
+    assert f"budget of {limit:,} in tokens is used up ({spent:,} spent)" in complained
+    again, _, complained = end(begin([*by_workers(server, tmp_path / "run", 2), "--max-tokens", str(limit)]))
+    assert again == 1
+    assert not server.rest(), "a run without a budget asks a question"
+
+
+def test_a_budget_is_shared_so_that_all_workers_have_something_to_spend(server: Server, tmp_path: Path) -> None:
+    limit = 2_000_000
+    code, said, complained = end(begin([*by_workers(server, tmp_path / "run", 2), "--max-tokens", str(limit)]))
+    server.rest()
+    assert code == 0, complained
+    assert json.loads(said)["games"]["done"] == GAMES
+    assert json.loads(said)["tokens"] < limit / 2
 
 
 def _tokens(run: Path) -> list[int]:
