@@ -112,7 +112,7 @@ def state_lines(state: RunState, live: bool = True) -> Iterator[str]:
     parts += [f"{state.failed:,} failed"] if state.failed and live else []
     yield "  ".join(parts)
     spent = [f"{state.tokens:,} tokens"]
-    spent += [f"{state.cost:,.2f} {state.currency}"] if state.cost else []
+    spent += [f"{state.cost:,.{2 if state.cost >= 1 else 4}f} {state.currency}"] if state.cost else []
     spent += [f"{state.unrated:,} ratings not had"] if state.unrated else []
     yield "  ".join(spent)
     yield from _hosts(state.hosts, live)
