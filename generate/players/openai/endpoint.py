@@ -1,46 +1,38 @@
-"""One endpoint: pace, patience, budget and accounting around the wire.
+"""One endpoint: pace, patience and accounts around the wire.
 
-Every request passes through here: it waits for its turn, is refused once the budget is spent, and is logged whether or
-not it was answered. There is no fixed number of attempts. A rate limit or an outage is waited out for as long as the
-run's patience lasts; then the run pauses, and no game has failed.
+Every request passes through here: it is found in the cache or goes by batch, or it waits for its turn, is sent (twice,
+if it stalls) and sent again after trouble, for as long as the run's patience lasts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import random
-import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
-from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
+from liescope.common.errors import EndpointRefused, PlayerFailed
 from liescope.games.core import Ask
+from liescope.generate.players.openai.accounts import Accounts, in_short
 from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
 from liescope.generate.players.openai.batches.wire import BatchWire
-from liescope.generate.players.openai.budget import Budget, Usage
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.hedge import Race, Stalls
-from liescope.generate.players.openai.kept import find_completion, keep_completion
+from liescope.generate.players.openai.kept import keep_completion
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
-from liescope.generate.players.openai.pace import LONGEST_ASKED, Pace, Turn
+from liescope.generate.players.openai.pace import Pace, Turn
+from liescope.generate.players.openai.patience import ASK_TRIES, History, Patience
 from liescope.generate.players.openai.prefixes import Prefixes
-from liescope.generate.players.openai.retry import pause
 from liescope.generate.players.openai.secrets import Key, Secrets
 from liescope.generate.players.openai.tokens import TokenEstimate
-from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict, judge
+from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
-from liescope.generate.players.parsing.clean import storable
-from liescope.generate.players.protocol import VIA_BATCH, VIA_CACHE, Attempt, PlayerContext, Price
-from liescope.generate.players.reply_cache import ReplyCache, request_key
+from liescope.generate.players.protocol import VIA_BATCH, PlayerContext, Price
+from liescope.generate.players.reply_cache import request_key
 
-ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
-PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
 STALLED = "stalled, and sent a second time"
 LOST = "another request for the same answer, sent because one stalled, was answered first"
-_KEPT = 2000  # characters kept of a response without an answer
 
 
 class FormatRefused(PlayerFailed):
@@ -54,21 +46,6 @@ class FormatRefused(PlayerFailed):
         self.made = made
 
 
-@dataclass(slots=True)
-class Standing:
-    """How one model is doing at an endpoint. Times are `time.monotonic`.
-
-    answered_at: its last answer; troubled_since: the first failure after it; refusals: in a row.
-    """
-
-    answered_at: float | None = None
-    troubled_since: float | None = None
-    refusals: int = 0
-
-    def answered(self) -> None:
-        self.answered_at, self.troubled_since, self.refusals = time.monotonic(), None, 0
-
-
 class Endpoint:
     """One base URL with one key, for all the players of a run that use it; made by `Endpoint.of`.
 
@@ -80,7 +57,6 @@ class Endpoint:
         self.host = host_of(base_url)
         self.users = 0
         shared = context.shared
-        self.budget = shared.once(Budget, lambda: Budget(context))
         self._secrets = shared.once(Secrets, Secrets)
         self._secrets.add(key.secret)
         make = lambda: Pace(self.host, context.halt, context.activity, context.concurrency)  # noqa: E731
@@ -89,9 +65,10 @@ class Endpoint:
         self._stalls = shared.once(Stalls, Stalls, self.host)
         self._prefixes = Prefixes()
         self._key = key
+        self._accounts = Accounts(self.host, context, self._secrets)
         self._context = context
         self._activity = context.activity.at(self.host)
-        self._standings: dict[str, Standing] = {}
+        self._patience = Patience(base_url, key, self._pace, self._activity, context.halt, context.give_up_after)
         headers = _headers(key, self.host)
         self._wire = Wire(base_url, headers, context.concurrency)
         self._desk: Desk | None = None
@@ -136,7 +113,7 @@ class Endpoint:
         if cache is None and desk is None:
             return await self._asked(ask, body, price, made)
         key = request_key(self.base_url, body, self._context.draw(ask.game), ask)
-        completion = None if cache is None else self._kept(cache, key, ask, body, made + 1)
+        completion = None if cache is None else self._accounts.kept(cache, key, ask, body, made + 1)
         if completion is not None:
             return completion
         if desk is None:
@@ -147,15 +124,6 @@ class Endpoint:
             keep_completion(cache, key, completion)
         return completion
 
-    def _kept(self, cache: ReplyCache, key: str, ask: Ask, body: Mapping[str, Any], number: int) -> Completion | None:
-        """The answer that was kept, and is logged as such."""
-        completion = find_completion(cache, key)
-        if completion is not None:
-            completion = self._without_keys(completion)
-            raw = completion.content or completion.refusal
-            self._log(ask, body, number, completion, raw, cost=0.0, via=VIA_CACHE)
-        return completion
-
     async def _batched(
         self, desk: Desk, key: str, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int
     ) -> Completion:
@@ -163,28 +131,28 @@ class Endpoint:
         price = None if price is None else price.times(discount(self.host))
         tries = 0
         while True:
-            self.budget.check()
+            self._accounts.budget.check()
             answer = await desk.ask(key, body, again=tries > 0)
             if isinstance(answer, Unsent):
                 continue
             tries += 1
-            response = self._safe(answer) if isinstance(answer, Response) else Trouble(answer)
-            verdict = self._outcome(ask, body, price, made + tries, response, via=VIA_BATCH)
+            response = self._accounts.safe(answer) if isinstance(answer, Response) else Trouble(answer)
+            verdict = self._accounts.outcome(ask, body, price, made + tries, response, via=VIA_BATCH)
             if isinstance(verdict, Completion):
                 return verdict
             if isinstance(verdict, Refusal):
                 if verdict.scope is Scope.FORMAT:
                     raise FormatRefused(verdict.problem, made + tries)
                 if verdict.scope is Scope.PLAYER:
-                    raise self.refused(verdict)
+                    raise self._patience.no_use(verdict)
             if tries >= ASK_TRIES:
                 raise PlayerFailed(verdict.problem)
-            self._activity.retries[_in_short(verdict.problem)] += 1
+            self._activity.retries[in_short(verdict.problem)] += 1
 
     async def _asked(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int) -> Completion:
         """A new answer."""
-        standing = self._standings.setdefault(str(body.get("model")), Standing())
-        own = _Own()
+        standing = self._patience.standing(str(body.get("model")))
+        own = History()
         number = made
         async with self._prefixes.turn(ask, body):
             while True:
@@ -196,10 +164,10 @@ class Endpoint:
                 if isinstance(verdict, Refusal):
                     if verdict.scope is Scope.FORMAT:
                         raise FormatRefused(verdict.problem, number)
-                    await self._refused(verdict, own, standing)
+                    await self._patience.refused(verdict, own, standing)
                 else:
-                    await self._troubled(verdict, own, standing, sent)
-                self._activity.retries[_in_short(verdict.problem)] += 1
+                    await self._patience.troubled(verdict, own, standing, sent)
+                self._activity.retries[in_short(verdict.problem)] += 1
 
     async def ask_once(
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int, seconds: float
@@ -211,13 +179,13 @@ class Endpoint:
         """
         cache = self._context.cache
         key = request_key(self.base_url, body, ask.game, ask)
-        if cache is not None and (kept := self._kept(cache, key, ask, body, number)) is not None:
+        if cache is not None and (kept := self._accounts.kept(cache, key, ask, body, number)) is not None:
             return kept, None
         began = time.perf_counter()
         verdict, sent = await self._attempt(ask, body, price, number, seconds)
         latency = (time.perf_counter() - began) * 1000
         if isinstance(verdict, Completion):
-            self._standings.setdefault(str(body.get("model")), Standing()).answered()
+            self._patience.standing(str(body.get("model"))).answered()
             if cache is not None:
                 keep_completion(cache, key, verdict)
         elif isinstance(verdict, Trouble) and verdict.limited:
@@ -230,45 +198,7 @@ class Endpoint:
 
     def refused(self, refusal: Refusal) -> EndpointRefused:
         """The error that says what to do about a refusal of every request."""
-        return EndpointRefused(f"{self.base_url}: {refusal.problem}; {refusal.advice or self._key_advice()}")
-
-    async def _refused(self, refusal: Refusal, own: _Own, standing: Standing) -> None:
-        """Wait before sending the request again, or raise."""
-        own.refusals += 1
-        if refusal.scope is Scope.PLAYER:
-            standing.refusals += 1
-            if standing.answered_at is None or standing.refusals >= PLAYER_TRIES:
-                raise self.refused(refusal)
-        elif own.refusals >= ASK_TRIES:
-            raise PlayerFailed(refusal.problem)
-        await self._context.halt.sleep(pause(own.refusals, random.random()))
-
-    async def _troubled(self, trouble: Trouble, own: _Own, standing: Standing, sent: Turn) -> None:
-        """Notify the pace and wait before sending the request again; raise if patience has run out."""
-        now, patience = time.monotonic(), self._context.give_up_after
-        standing.troubled_since = now if standing.troubled_since is None else standing.troubled_since
-        if now - standing.troubled_since >= patience:
-            silent = EndpointSilent(
-                f"{self.base_url} has given no answer for {now - standing.troubled_since:.0f} s; the last time, "
-                f"{trouble.problem} (--give-up-after says how long to wait)",
-                self.host,
-            )
-            self._pace.give_up(silent)
-            raise silent
-        if trouble.limited:
-            self._activity.limited += 1
-            if not self._pace.limited(sent, trouble.asked, trouble.problem, trouble.crowded):
-                own.troubles += 1
-                alone = pause(own.troubles, random.random()) if trouble.asked is None else trouble.asked
-                await self._context.halt.sleep(min(alone, LONGEST_ASKED))
-            return
-        self._pace.failed(sent, trouble.asked, trouble.problem, trouble.crowded)
-        own.troubled_since = now if own.troubled_since is None else own.troubled_since
-        if now - own.troubled_since >= patience and standing.answered_at is not None:
-            raise PlayerFailed(f"no answer to one request in {now - own.troubled_since:.0f} s: {trouble.problem}")
-        if not self._pace.down:
-            own.troubles += 1
-            await self._context.halt.sleep(pause(own.troubles, random.random()))
+        return self._patience.no_use(refusal)
 
     async def _hedged(
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
@@ -300,7 +230,7 @@ class Endpoint:
         kind = (body.get("model"), ask.kind)
         characters = sum(len(part["content"]) for part in body["messages"])
         async with self._pace.turn(self._estimate.of(kind, characters)) as sent:
-            self.budget.check()
+            self._accounts.budget.check()
             stalls = self._stalls.after(kind)
             limit = limit or self._context.timeout
             if start is not None and self._context.hedge:
@@ -313,75 +243,19 @@ class Endpoint:
             except asyncio.CancelledError:
                 if race is not None and race.decided:
                     took = (time.perf_counter() - began) * 1000
-                    self._log(ask, body, number, Trouble(LOST), "", None, took)
+                    self._accounts.log(ask, body, number, Trouble(LOST), "", None, took)
                 raise
             seconds = time.perf_counter() - began
-        verdict = self._outcome(ask, body, price, number, response, seconds * 1000)
+        verdict = self._accounts.outcome(ask, body, price, number, response, seconds * 1000)
         if isinstance(verdict, Completion):
             self._estimate.learn(kind, characters, verdict.usage)
             self._pace.answered(sent, kind, seconds)
+            self._prefixes.learn(body.get("model"), verdict.usage.cached)
             self._stalls.learn(kind, seconds)
         if isinstance(response, Response):
             refused = isinstance(verdict, Trouble) and verdict.limited
             self._pace.reported(sent, response.headers, refused)
         return verdict, sent
-
-    def _outcome(
-        self,
-        ask: Ask,
-        body: Mapping[str, Any],
-        price: Price | None,
-        number: int,
-        response: Response | Trouble,
-        latency: float | None = None,
-        via: str | None = None,
-    ) -> Verdict:
-        """What came of a request, counted and logged."""
-        verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
-        raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
-        cost = None
-        if isinstance(verdict, Completion):
-            verdict = self._without_keys(verdict)
-            raw, cost = verdict.content or verdict.refusal, verdict.usage.cost(price)
-            self.budget.spend(verdict.usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
-            self._prefixes.learn(body.get("model"), verdict.usage.cached)
-            self._activity.saved += verdict.usage.saved(price)
-        self._log(ask, body, number, verdict, raw, cost, latency, via)
-        return verdict
-
-    def _log(
-        self,
-        ask: Ask,
-        body: Mapping[str, Any],
-        number: int,
-        verdict: Verdict,
-        raw: str,
-        cost: float | None,
-        latency: float | None = None,
-        via: str | None = None,
-    ) -> None:
-        answer = verdict if isinstance(verdict, Completion) else None
-        usage = Usage() if answer is None else answer.usage
-        self._context.log(
-            Attempt(
-                game=ask.game,
-                step=ask.step,
-                seat=ask.seat,
-                attempt=number,
-                raw=raw,
-                problem=verdict.problem,
-                prompt_tokens=usage.prompt,
-                cached_tokens=usage.cached,
-                completion_tokens=usage.completion,
-                cost=cost,
-                latency_ms=latency,
-                request=dict(body),
-                response_id=None if answer is None else answer.response_id,
-                served_model=None if answer is None else answer.served_model,
-                host="" if via == VIA_CACHE else self.host,
-                via=via,
-            )
-        )
 
     async def _received(self, sent: Awaitable[Response]) -> Response | Trouble:
         """The response to one request without keys, or why none came."""
@@ -389,43 +263,7 @@ class Endpoint:
             response = await sent
         except BrokenOff as error:
             return Trouble(str(error), crowded=isinstance(error, TooSlow), heard=False)
-        return self._safe(response)
-
-    def _safe(self, response: Response) -> Response:
-        """A response without keys, in a form that can be stored."""
-        return replace(response, text=self._secrets.hide(storable(response.text)))
-
-    def _without_keys(self, completion: Completion) -> Completion:
-        """Decoding may reveal keys that were hidden by escapes in the response, as may decoding the content again."""
-        hide = self._secrets.hide
-        return replace(
-            completion,
-            content=hide(completion.content),
-            thinking=hide(completion.thinking),
-            refusal=hide(completion.refusal),
-            response_id=completion.response_id and hide(completion.response_id),
-            served_model=completion.served_model and hide(completion.served_model),
-        )
-
-    def _key_advice(self) -> str:
-        if self._key.variable:
-            return f"check the environment variable {self._key.variable}"
-        return "name the variable that holds its key with ?key_env=VARIABLE"
-
-
-def _in_short(problem: str) -> str:
-    """The status code of a problem, or its beginning if it has none, so that equal problems can be counted."""
-    status = re.search(r"\b[345]\d\d\b", problem)
-    return status[0] if status else problem[:60]
-
-
-@dataclass(slots=True)
-class _Own:
-    """The history of one request: its refusals, its failures while others were answered, and since when."""
-
-    refusals: int = 0
-    troubles: int = 0
-    troubled_since: float | None = None
+        return self._accounts.safe(response)
 
 
 def _headers(key: Key, host: str) -> dict[str, str]:

@@ -43,7 +43,9 @@ def test_answers_without_use_are_paid_for_too(serve, stubs, desk, asked) -> None
 
 
 def test_a_retry_is_not_made_when_the_budget_went_meanwhile(serve, stubs, desk, asked) -> None:
-    stub = serve(lambda request, number: setattr(one.player._endpoint.budget, "tokens", 100) or stubs.fails(500))
+    stub = serve(
+        lambda request, number: setattr(one.player._endpoint._accounts.budget, "tokens", 100) or stubs.fails(500)
+    )
     one = desk(f"m@{stub.url}", max_tokens=100)
     with pytest.raises(BudgetSpent):
         one.ask(asked[AskKind.SPEAK])

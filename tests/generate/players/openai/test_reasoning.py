@@ -114,7 +114,8 @@ def test_reasoning_is_in_the_journal_and_in_no_prompt_and_no_table(serve, stubs,
 
     stub = serve(script)
     run, corpus = tmp_path / "run", tmp_path / "corpus"
-    liescope.play("mini-mafia", players=[f"openai:tiny@{stub.url}?json=none"], games=3, assess=True, out=run)
+    player = f"openai:tiny@{stub.url}?json=none"
+    liescope.play("mini-mafia", players=[player], games=3, assess=True, out=run, preflight=False)
     assert len(stub.requests) > 20
     assert "SECRET" not in json.dumps([request.body for request in stub.requests])
     with Journal.open(run) as journal:
