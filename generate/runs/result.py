@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.runner import RunProgress
+from liescope.generate.runs.progress import RunProgress
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, Va
 
 from liescope.common.errors import BadData
 from liescope.generate.runs.folder import write_whole
-from liescope.generate.runs.runner import RunProgress
+from liescope.generate.runs.progress import RunProgress
 
 STATE_FILE = "status.json"
 Counts = dict[str, NonNegativeInt]

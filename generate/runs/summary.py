@@ -19,9 +19,10 @@ from liescope.generate.runs.interrupt import finish
 from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.live import live_display
+from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.run_state import RunState, state_of
-from liescope.generate.runs.runner import RunProgress, run
+from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import Engine
 

@@ -27,8 +27,9 @@ from liescope.generate.runs.job import G, Job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.preparing import Early, is_left, prepare
+from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.run_log import open_log
-from liescope.generate.runs.runner import RunProgress, open_players
+from liescope.generate.runs.runner import open_players
 from liescope.generate.runs.shards.absorb import ENDPOINTS
 from liescope.generate.runs.shards.books import read_books
 from liescope.generate.runs.shards.dealer import Dealer, Purse

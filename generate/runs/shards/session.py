@@ -17,7 +17,8 @@ from liescope.common.errors import Interrupted, LiescopeError, RunPaused
 from liescope.generate.players.openai.budget import Budget
 from liescope.generate.players.shared import Halt, Shared
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.runner import RunProgress, run
+from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.absorb import Piece
 from liescope.generate.runs.shards.allowance import Allowance
 from liescope.generate.runs.shards.books import keep_books, read_books

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from liescope.generate.players.activity import HostActivity, Rate
-from liescope.generate.runs.runner import RunProgress
+from liescope.generate.runs.progress import RunProgress
 
 _NUMBERS = ("done", "failed", "playing", "calls", "unrated", "retried", "tokens", "from_cache", "cost")
 _COUNTERS = ("winners", "failures", "fallbacks")

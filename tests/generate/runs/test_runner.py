@@ -26,7 +26,8 @@ from liescope.games.record import GameRecord, Status
 from liescope.generate.players import registry
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.runner import FRUITLESS, Limits, RunProgress, play
+from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.runner import FRUITLESS, Limits, play
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
 MakePlan = Callable[..., Plan]

@@ -28,7 +28,7 @@ from liescope.generate.players.registry import open_player
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import make_plan
 from liescope.generate.runs.play import play
-from liescope.generate.runs.runner import RunProgress
+from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import play as run_games
 from tests.generate.players.local import small_model
 
