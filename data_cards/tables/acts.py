@@ -86,3 +86,11 @@ class CallRow:
     latency_ms: Annotated[float | None, Column("milliseconds until the response", "for players not behind a network")]
     response_id: Annotated[str | None, Column("the endpoint's own id of the response", _NOT_REPORTED)]
     served_model: Annotated[str | None, Column("the model that the endpoint says it served", _NOT_REPORTED)]
+    via: Annotated[
+        str | None,
+        Column(
+            "how the response came: cache, where it was kept from an earlier request and cost nothing now, or batch",
+            "for a request of its own",
+            later=True,
+        ),
+    ]

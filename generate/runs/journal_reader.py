@@ -24,9 +24,9 @@ from liescope.generate.runs.tables import rows
 _KINDS = frozenset(AskKind)
 _CALL = (
     "step, seat, problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms, response_id, "
-    "served_model"
+    "served_model, via"
 )
-_NOT_ASKED = (None,) * 7  # no endpoint was asked, so only the reply is known
+_NOT_ASKED = (None,) * 8  # no endpoint was asked, so only the reply is known
 _BY_KIND = """
 SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
     SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
@@ -43,7 +43,9 @@ _LATENCY = f"SELECT latency_ms {_ANSWERED} ORDER BY latency_ms LIMIT 1 OFFSET (S
 
 @dataclass(frozen=True, slots=True)
 class KindSpent:
-    """The cost of one kind of ask: replies, and tokens of all requests for them (None if no endpoint reported any)."""
+    """The cost of one kind of ask: replies, and tokens of all requests for them (None if no endpoint reported any);
+    replies of the cache count with what they took when they were paid for.
+    """
 
     kind: str
     replies: int
@@ -301,7 +303,7 @@ class JournalReader:
         kind, model, text = answer or (None, None, "")
         if kind is not None and kind not in _KINDS:
             raise BadData(f"{self._where(game_id, step, seat)}: there is no ask of the kind {plain(kind)!r}")
-        problem, raw, prompt, cached, completion, cost, latency, response_id, served_model = facts
+        problem, raw, prompt, cached, completion, cost, latency, response_id, served_model, via = facts
         reply = read_kept_reply(text, raw, self._where(game_id, step, seat)) if text and not problem else None
         return {
             "game_id": game_id,
@@ -320,6 +322,7 @@ class JournalReader:
             "latency_ms": latency,
             "response_id": response_id,
             "served_model": served_model,
+            "via": via,
         }
 
 

@@ -115,6 +115,8 @@ class CallList:
         for call in self.calls:
             tokens = "–" if call["prompt_tokens"] is None else f"{call['prompt_tokens']}+{call['completion_tokens']}"
             problem = " ".join(call["problem"].split())
+            if call["via"] is not None:
+                problem = "; ".join(filter(None, (f"from the {call['via']}", problem)))
             where = f"{call['step']:>4}  {call['seat']:12}  {call['attempt']:>3}  {call['kind'] or '–':15}"
             yield Text(plain(f"{where}  {tokens:>11}  {problem}"))
         yield Text(f"{len(self.calls)} calls; the prompt of one: --prompt STEP SEAT")

@@ -47,6 +47,7 @@ class RunLog:
             cached_tokens=attempt.cached_tokens,
             completion_tokens=attempt.completion_tokens,
             cost=attempt.cost,
+            via=attempt.via,
         )
 
     def game(self, game: GameRecord) -> None:

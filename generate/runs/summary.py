@@ -22,7 +22,7 @@ from liescope.generate.runs.live import live_display
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.run_state import RunState, state_of
-from liescope.generate.runs.runner import run
+from liescope.generate.runs.runner import BATCHES, run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import Engine
 
@@ -46,6 +46,8 @@ def run_job(
     """
     if engine is not None and limits.batch:
         raise UsageError("batches are made by one process; leave --workers out")
+    if not limits.batch:
+        _check_batches(out)
     started = time.monotonic()
     written = float("-inf")
 
@@ -78,6 +80,20 @@ def run_job(
         _say_how_to_resume(out, progress)
         raise KeyboardInterrupt
     return RunResult(out, about, tally, time.monotonic() - started, limits.currency)
+
+
+def _check_batches(out: Path) -> None:
+    """Raises UsageError if batches of the run have not ended: asking for the same would be paid twice."""
+    folder = out / BATCHES
+    if not folder.exists():
+        return
+    from liescope.generate.players.openai.batches.store import any_under_way
+
+    if any_under_way(folder):
+        raise UsageError(
+            f"{out} has batches under way, which are paid for: add --batch to go on with them, or delete {folder} to "
+            "ask again"
+        )
 
 
 def _say_how_to_resume(out: Path, wanted: bool) -> None:

@@ -46,7 +46,7 @@ def stream(count):
     stock = [played(seed) for seed in range(20)]
     call = dict(step=0, seat="Alice", attempt=1, kind="speak", model="model", problem="", notes=[], prompt_tokens=900,
                 cached_tokens=0, completion_tokens=60, cost=0.001, latency_ms=812.5, response_id="r",
-                served_model="model")
+                served_model="model", via=None)
     for number in range(count):
         game = stock[number % len(stock)]
         events = tuple(replace(e, text=f"{e.text} ({number})") if e.text else e for e in game.events)

@@ -135,6 +135,7 @@ def one_call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any
         "latency_ms": 1.5,
         "response_id": "chatcmpl-1",
         "served_model": None,
+        "via": None,
     }
 
 

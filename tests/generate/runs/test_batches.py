@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from liescope.common.errors import BadData, EndpointRefused, EndpointSilent
+from liescope.common.errors import BadData, EndpointRefused, EndpointSilent, UsageError
 from liescope.generate.players.openai.batches import desk
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
@@ -251,6 +251,8 @@ def test_a_stopped_run_finds_its_batch_again(
     process.send_signal(how)
     said = process.communicate(timeout=60)
     assert process.returncode == (130 if how is signal.SIGINT else -9), said
+    with pytest.raises(UsageError, match="batches under way, which are paid for: add --batch"):
+        run(server, tmp_path / "run", batch=False)
     server.fault = lambda method, path, number, when: None
     server.held.set()
     process = client(server, tmp_path / "run")

@@ -78,6 +78,7 @@ def test_a_second_run_of_the_same_plan_asks_nothing_costs_nothing_and_is_the_sam
     with Journal.open(tmp_path / "again") as journal:
         assert journal.spent() == (0, 0.0)
         calls = [call for game_id in journal.game_ids() for call in journal.calls(game_id)]
+        assert {call["via"] for call in calls} == {"cache"}
         assert {call["cost"] for call in calls} == {0.0}
         assert {call["attempt"] for call in calls} == {1}
         ask = calls[0]

@@ -159,6 +159,20 @@ class BatchStore:
             raise BadData(f"{self._file} is damaged ({error}); {self._advice}") from error
 
 
+def any_under_way(folder: Path) -> bool:
+    """Whether batches in the folder of a run's batches, one folder for each endpoint, have not ended. Raises as
+    `BatchStore`.
+    """
+    for file in folder.glob(f"*/{FILE}"):
+        store = BatchStore(file.parent)
+        try:
+            if store.under_way():
+                return True
+        finally:
+            store.close()
+    return False
+
+
 def _dump(answer: Response | str) -> str:
     return json.dumps(answer if isinstance(answer, str) else [answer.status, answer.text])
 
