@@ -238,7 +238,8 @@ def _counted(writing: Iterable[Sequence[Heading]], watch: Callable[[int], None])
             if game.game_id in seen:
                 raise UsageError(
                     f"game {game.game_id!r} is in {_both(seen[game.game_id], game.run)} and would be counted twice; "
-                    "build from runs without common games (play with another --seed to add games)"
+                    "build from runs without common games (a judged run holds the games that it judged; "
+                    "play with another --seed to add games)"
                 )
             seen[game.game_id] = game.run
         watch(len(seen))

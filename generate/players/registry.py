@@ -42,6 +42,9 @@ def _recording(argument: str) -> dict[str, str]:
 
 
 PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai, "local": _local, "replay": _replay}
+FORMS = ("openai:MODEL", "openai:MODEL@URL", "local:FOLDER_OR_HUB_ID", "replay:RUN")
+"""How the specs of players that are no scripts look, for messages."""
+
 NAMED: dict[str, Callable[[str], dict[str, str]]] = {
     "openai": named_files,
     "local": named_files,
@@ -56,8 +59,7 @@ def open_player(spec: str, context: PlayerContext) -> Player:
     if kind not in PLAYERS:
         from liescope.generate.players.scripted import PROFILES
 
-        others = [f"{name}:…" for name in PLAYERS if name != "scripted"]
-        raise UnknownName("player", spec, [*others, *(f"scripted:{name}" for name in PROFILES)])
+        raise UnknownName("player", spec, [*FORMS, *(f"scripted:{name}" for name in PROFILES)])
     return PLAYERS[kind](argument, context)
 
 

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from liescope.common.console import emit
 from liescope.common.errors import Interrupted, UsageError
+from liescope.common.pages import hang
 from liescope.common.text import plain
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.config import RunConfig
@@ -123,33 +126,38 @@ def _print(summary: dict[str, Any]) -> None:
     games = summary["games"]
     earlier = f", {games['before']} of them earlier" if games["before"] else ""
     game = "game" if games["planned"] == 1 else "games"
-    typer.echo(
-        f"{games['done']} of {games['planned']} {game} of {summary['game']} done{earlier}; {games['failed']} failed."
-    )
-    typer.echo(f"Wins: {', '.join(f'{team} {count}' for team, count in summary['winners'].items()) or 'none'}.")
+    _say(f"{games['done']} of {games['planned']} {game} of {summary['game']} done{earlier}; {games['failed']} failed.")
+    _say(f"Wins: {', '.join(f'{team} {count}' for team, count in summary['winners'].items()) or 'none'}.")
     cost = f", {summary['cost']:.4f} {summary['currency']}" if summary["cost"] else ""
-    typer.echo(f"{summary['calls']} replies in {summary['seconds']:.1f} s; {summary['tokens']} tokens in all{cost}.")
+    _say(f"{summary['calls']:,} replies in {summary['seconds']:.1f} s; {summary['tokens']:,} tokens in all{cost}.")
     if summary["from_cache"]:
-        typer.echo(f"{summary['from_cache']} of the replies were in the cache and cost nothing.")
+        _say(f"{summary['from_cache']} of the replies were in the cache and cost nothing.")
     if summary["cached_tokens"]:
         saved = f" and saved {summary['saved']:.4f} {summary['currency']}" if summary["saved"] else ""
-        typer.echo(f"{summary['cached_tokens']} tokens of prompts were in the endpoints' caches{saved}.")
+        _say(f"{summary['cached_tokens']:,} tokens of prompts were in the endpoints' caches{saved}.")
     if summary["retries"]:
         retries = ", ".join(f"{count} × {plain(reason)}" for reason, count in summary["retries"].items())
-        typer.echo(f"Requests that had to be sent again: {retries}.")
+        _say(f"Requests that had to be sent again: {retries}.")
     if summary["unrated"]:
-        typer.echo(f"Assessments that could not be had (null, with the reason): {summary['unrated']}.")
+        _say(f"Assessments that could not be had (null, with the reason): {summary['unrated']}.")
     for facts in summary["endpoints"]:
         if facts["json"] is not None:
             takes = "takes no JSON schemas" if facts["json"] == "none" else f"takes JSON ({facts['json']})"
-            typer.echo(f"{plain(facts['model'])} at {plain(facts['host'])} {takes}.")
+            _say(f"{plain(facts['model'])} at {plain(facts['host'])} {takes}.")
     _print_kinds(summary["kinds"])
     if summary["fallbacks"]:
         counts = ", ".join(f"{plain(model)} {count}" for model, count in summary["fallbacks"].items())
-        typer.echo(f"Fallbacks (unusable replies that the rules had to replace): {counts}.")
+        _say(f"Fallbacks (unusable replies that the rules had to replace): {counts}.")
     for reason, count in list(summary["failures"].items())[:5]:
-        typer.echo(f"Failed {count} times: {plain(reason)}")
-    typer.echo(f"The run is in {summary['run']}; look at it with: liescope show {summary['run']}")
+        _say(f"Failed {count} times: {plain(reason)}")
+    _say(f"The run is in {summary['run']}; look at it with:")
+    typer.echo(f"liescope show {summary['run']}")
+
+
+def _say(line: str) -> None:
+    """Print a sentence, wrapped at words to the terminal's width."""
+    for part in hang(Text(line), Console(highlight=False)):
+        typer.echo(part.plain)
 
 
 def _print_kinds(kinds: dict[str, dict[str, float | None]]) -> None:

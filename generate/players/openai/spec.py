@@ -9,6 +9,7 @@ schema (structured output, the default), object (any JSON) or none).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,9 @@ from liescope.generate.players.seat_options import EXTRA, NamedText, SeatOptions
 
 OPTIONS = ("reasoning_effort", "thinking", EXTRA, "key_env", "json")
 FORMATS = ("schema", "object", "none")
+_BARE = re.compile(
+    r"@(localhost|[\w.-]+:\d{2,5}|[\w.-]+\.[\w.-]+/v\d)(?![\w.-])[^@]*$"
+)  # an address that lacks its http://
 _OURS = frozenset({"model", "messages", "stream", "n", "response_format"})
 _SECRETS = ("key", "token", "secret", "password", "authorization")  # the ends of names of fields that hold a secret
 
@@ -62,6 +66,8 @@ def read_spec(argument: str) -> ModelSpec:
         raise UsageError("an openai player needs a model's name, as in openai:gpt-4.1-mini")
     if url:
         check_url(url)
+    elif bare := _BARE.search(name):
+        raise UsageError(f"an address begins with http:// or https://, as in openai:MODEL@http://{bare[0][1:]}")
     options, own = read_options(query, OPTIONS)
     form = own.get("json", "schema")
     if form not in FORMATS:

@@ -106,7 +106,9 @@ def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
         return Refusal(f"it forbids the request (403): {words}", Scope.PLAYER)
     if status in (404, 405, 410):
         model = body.get("model")
-        return Refusal(f"it knows no model {model!r} ({status}): {words}", Scope.PLAYER, "check the name and the URL")
+        return Refusal(
+            f"it knows no model {model!r} ({status}): {words.rstrip('.')}", Scope.PLAYER, "check the name and the URL"
+        )
     return Refusal(f"it rejects the request ({status}): {words}", Scope.ASK)
 
 

@@ -34,7 +34,8 @@ def say_forecast(found: Forecast, prompts: bool, as_json: bool) -> None:
 def forecast_lines(found: Forecast) -> Iterator[str]:
     """The summary: one screen."""
     already = f", {found.planned - found.left:,} of {found.planned:,} played" if found.left < found.planned else ""
-    yield f"{found.about['game']}: {found.left:,} games left to play{already}; {found.calls:,.0f} calls to models."
+    games = "game" if found.left == 1 else "games"
+    yield f"{found.about['game']}: {found.left:,} {games} left to play{already}; {found.calls:,.0f} calls to models."
     yield f"From {found.sample} of the games, played by scripts. Nothing was asked or written."
     if not found.models:
         yield "No player of this run costs anything."

@@ -36,6 +36,24 @@ def test_a_name_at_an_address_is_split(argument: str, name: str, url: str) -> No
     assert (spec.name, spec.base_url) == (name, url)
 
 
+@pytest.mark.parametrize(
+    "address", ["localhost:8000/v1", "localhost", "127.0.0.1:8000", "gpu-1:8000", "api.example.org/v1"]
+)
+def test_an_address_without_its_scheme_is_never_taken_for_a_model_of_openais(address: str) -> None:
+    with pytest.raises(UsageError, match=f"begins with http://.*@http://{address}"):
+        read_spec(f"llama@{address}")
+
+
+@pytest.mark.parametrize("name", ["@cf/meta/llama-3.1-8b-instruct", "claude-3-5-sonnet@20240620", "org/m:latest"])
+def test_a_name_may_hold_what_is_no_address(name: str) -> None:
+    assert read_spec(name).name == name
+
+
+def test_a_name_without_its_kind_is_answered_with_how_specs_look() -> None:
+    with pytest.raises(UnknownName, match=r"unknown player 'gpt-4.1-mini'.*openai:MODEL@URL"):
+        open_player("gpt-4.1-mini", table())
+
+
 def test_options_that_change_the_answers_are_part_of_the_name_in_tables() -> None:
     label = "m (reasoning_effort=low, temperature=0.7)"
     assert read_spec("m?temperature=0.7&reasoning_effort=low&max_tokens=9").label == label
