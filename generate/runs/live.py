@@ -109,6 +109,7 @@ def state_lines(state: RunState, live: bool = True) -> Iterator[str]:
     under_way = sum(host.under_way for host in state.hosts.values())
     parts = [f"{count(state.playing, 'game')}, {count(under_way, 'request')} under way"] if live else []
     parts.append(f"{count(state.calls, 'reply', 'replies')}, {state.calls / max(state.seconds, 1e-6):,.1f}/s")
+    parts += [f"{state.from_cache:,} of them from the cache"] if state.from_cache else []
     parts += [f"{state.failed:,} failed"] if state.failed and live else []
     yield "  ".join(parts)
     spent = [f"{state.tokens:,} tokens"]

@@ -32,7 +32,8 @@ def play(
         list[str] | None,
         typer.Option(
             "--player",
-            help=f"A player; may be repeated: scripted:bold, openai:MODEL\\[@URL]. \\[default: {DEFAULT_PLAYER}]",
+            help="A player; may be repeated: scripted:bold, openai:MODEL\\[@URL], local:MODEL, replay:RUN. "
+            f"\\[default: {DEFAULT_PLAYER}]",
         ),
     ] = None,
     games: Annotated[int, typer.Option(help="Games in each cell.", min=1)] = 10,

@@ -17,7 +17,7 @@ from liescope.generate.runs.journal_reader import KindSpent
 class RunProgress:
     """The state of a run. done, failed, winners, failures (by reason), fallbacks (by model), tokens and cost cover the
     whole run; before: the games that had ended earlier; playing: games under way; calls: replies since this process
-    began; from_cache: requests answered from the cache since then; unrated: measurements that could not be obtained
+    began; from_cache: how many of the replies were in the cache; unrated: measurements that could not be obtained
     since then; retried: failed games that were tried once more. kinds: what each kind of ask cost in the whole run;
     endpoints: what is known about them; both are set only at the end. activity: what goes on at each host. stop: why
     the run ended early.

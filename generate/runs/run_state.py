@@ -56,6 +56,7 @@ class RunState(_State):
     before: NonNegativeInt
     playing: NonNegativeInt
     calls: NonNegativeInt
+    from_cache: NonNegativeInt = 0
     unrated: NonNegativeInt
     tokens: NonNegativeInt
     cost: NonNegativeFloat
@@ -93,6 +94,7 @@ def state_of(progress: RunProgress, command: str, seconds: float, currency: str,
         before=progress.before,
         playing=progress.playing,
         calls=progress.calls,
+        from_cache=progress.from_cache,
         unrated=progress.unrated,
         tokens=progress.tokens,
         cost=progress.cost,

@@ -28,7 +28,15 @@ from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.prompts.render import template_sources
-from liescope.generate.players.protocol import VIA_CACHE, Attempt, EndpointFacts, Player, PlayerContext, waits_for
+from liescope.generate.players.protocol import (
+    PREFLIGHT,
+    VIA_CACHE,
+    Attempt,
+    EndpointFacts,
+    Player,
+    PlayerContext,
+    waits_for,
+)
 from liescope.generate.players.registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt, Shared
@@ -104,7 +112,7 @@ async def run(
 
         def log(attempt: Attempt) -> None:
             progress.tokens += attempt.tokens
-            progress.from_cache += attempt.via == VIA_CACHE
+            progress.from_cache += attempt.via == VIA_CACHE and attempt.game != PREFLIGHT
             progress.cost += attempt.cost or 0.0
             if attempt.host:
                 progress.activity.at(attempt.host).count(attempt)

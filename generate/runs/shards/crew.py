@@ -154,7 +154,10 @@ class _Crew(Generic[G]):
 
     def _count(self) -> None:
         """Count everything that the journal holds."""
-        base = RunProgress(self._progress.planned, calls=self._progress.calls, unrated=self._progress.unrated)
+        now = self._progress
+        base = RunProgress(
+            now.planned, calls=now.calls, from_cache=now.from_cache, unrated=now.unrated, retried=now.retried
+        )
         for game in self._journal.records():
             base.add(game)
         base.tokens, base.cost = self._journal.spent()
@@ -291,8 +294,10 @@ class _Crew(Generic[G]):
         return used_up("money", money or 0.0, self._progress.cost)
 
     def _leave(self, shard: str) -> None:
-        self._tokens.close(shard)
-        self._cost.close(shard)
+        limited = self._tokens.limit is not None or self._cost.limit is not None
+        tokens, cost = self._journal.spent() if limited else (0, 0.0)
+        self._tokens.close(shard, tokens)
+        self._cost.close(shard, cost)
         self._tally.ended(shard)
 
     def _show(self) -> None:

@@ -95,6 +95,9 @@ class Purse:
             self._allowed[worker] = max(self._allowed.get(worker, 0.0), spent + part)
         return self._allowed.setdefault(worker, spent)
 
-    def close(self, worker: str) -> None:
-        """A worker ended: what it did not spend is free again."""
+    def close(self, worker: str, spent: float) -> None:
+        """A worker ended: what it did not spend is free again. spent: by the whole run, as far as that was kept; what
+        nobody has told yet is the worker's last.
+        """
         self._allowed.pop(worker, None)
+        self._spent[worker] = self._spent.get(worker, 0.0) + max(spent - self.spent, 0.0)

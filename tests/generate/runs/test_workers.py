@@ -291,6 +291,15 @@ def test_allowances_never_add_up_to_more_than_the_budget() -> None:
         assert 100.0 + sum(spent.values()) > 990.0
 
 
+def test_what_a_worker_spent_before_it_died_counts_though_it_did_not_tell() -> None:
+    purse = Purse(1000.0, 100.0)
+    assert purse.allow("a", 0.0, 2) == 225.0
+    assert purse.allow("b", 0.0, 2) == 225.0
+    purse.close("a", spent=260.0)
+    assert purse.spent == 260.0
+    assert purse.allow("b", 50.0, 1) == 50.0 + 1000.0 - 310.0
+
+
 @pytest.mark.slow
 def test_a_learning_cell_stays_with_one_worker_and_its_book_comes_back(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
