@@ -53,6 +53,7 @@ def run_job(
         _check_batches(out)
     started = time.monotonic()
     written = float("-inf")
+    latest: RunProgress | None = None
 
     def state(tally: RunProgress, ended: bool = False) -> RunState:
         return state_of(tally, config.command, time.monotonic() - started, limits.currency, ended)
@@ -60,7 +61,8 @@ def run_job(
     with live_display(config.command, progress) as show:
 
         def watch(tally: RunProgress) -> None:
-            nonlocal written
+            nonlocal written, latest
+            latest = tally
             config.write(out)
             now = state(tally)
             show(now)
@@ -75,7 +77,10 @@ def run_job(
 
         try:
             tally = finish(work, progress)
-        except (KeyboardInterrupt, Interrupted):
+        except (KeyboardInterrupt, Interrupted) as error:
+            if latest is not None:  # cut off before it could report its end
+                latest.stop = error if isinstance(error, Interrupted) else Interrupted("interrupted")
+                state(latest, ended=True).write(out)
             _say_how_to_resume(out, progress)
             raise KeyboardInterrupt from None
         state(tally, ended=True).write(out)

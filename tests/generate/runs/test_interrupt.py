@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.status import status
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]
@@ -72,6 +73,8 @@ def test_a_second_time_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None
     assert time.monotonic() - pressed < 5
     assert process.returncode == 130
     assert "Traceback" not in complained
+    assert not status(tmp_path / "run").running
+    assert "ended" in next(status(tmp_path / "run").lines())
 
 
 def test_a_wait_for_a_limit_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:
