@@ -289,9 +289,9 @@ class _Crew(Generic[G]):
     def _used_up(self) -> BudgetSpent:
         """The error for the budget that is used up, or nearest to it."""
         tokens, money = self._tokens.limit, self._cost.limit
-        if tokens and (not money or self._progress.tokens / tokens >= self._progress.cost / money):
-            return used_up("tokens", tokens, self._progress.tokens)
-        return used_up("money", money or 0.0, self._progress.cost)
+        if tokens and (not money or self._tokens.spent / tokens >= self._cost.spent / money):
+            return used_up("tokens", tokens, self._tokens.spent)
+        return used_up("money", money or 0.0, self._cost.spent)
 
     def _leave(self, shard: str) -> None:
         limited = self._tokens.limit is not None or self._cost.limit is not None
