@@ -85,8 +85,10 @@ class RunResult:
 
 
 def _kinds(tally: RunProgress) -> dict[str, dict[str, float | None]]:
-    """Calls and tokens per game, by kind of ask, over the games that ended."""
-    games = max(tally.done + tally.failed, 1)
+    """Calls and tokens per game, by kind of ask, over the games that ended; nothing while none has."""
+    games = tally.done + tally.failed
+    if not games:
+        return {}
 
     def each(count: int | None) -> float | None:
         return None if count is None else count / games

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from liescope.common.errors import BudgetSpent
@@ -34,20 +37,72 @@ class Usage:
         return min(self.cached or 0, self.prompt or 0) * (price.prompt - price.cached) / 1e6
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens and money."""
+
+    tokens: float
+    cost: float
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.tokens + other.tokens, self.cost + other.cost)
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(self.tokens - other.tokens, self.cost - other.cost)
+
+
+def expected(prompt: float, completion: float, price: Price | None) -> Spent:
+    """What a request of so many tokens will cost."""
+    money = 0.0 if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
+    return Spent(prompt + completion, money)
+
+
 class Budget:
-    """Counts what is spent. Requests in flight when a limit is reached still complete, and count."""
+    """Counts what is spent, and what requests under way will probably cost: near a limit they wait for each other, so
+    that it is exceeded by a wrong estimate at most. Those under way when it is reached still complete, and count.
+    """
 
     def __init__(self, context: PlayerContext) -> None:
         self.tokens = context.spent_tokens
         self.cost = context.spent_cost
         self._max_tokens: float | None = context.max_tokens
         self._max_cost = context.max_cost
+        self._under_way = 0
+        self._held = Spent(0.0, 0.0)
+        self._ended = asyncio.Event()  # a request under way has ended
 
     def check(self) -> None:
         """Raises BudgetSpent if nothing more may be spent."""
         for spent, limit, what in ((self.tokens, self._max_tokens, "tokens"), (self.cost, self._max_cost, "money")):
             if limit is not None and spent >= limit:
                 raise used_up(what, limit, spent)
+
+    @asynccontextmanager
+    async def request(self, expected: Spent) -> AsyncIterator[None]:
+        """Wait until there is room for a request beside those under way; inside the context, it is under way.
+
+        Raises BudgetSpent if nothing more may be spent.
+        """
+        self.check()
+        while self._under_way and not self._has_room(expected):
+            self._ended.clear()
+            await self._ended.wait()
+            self.check()
+        self._under_way += 1
+        self._held += expected
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._held -= expected
+            self._ended.set()
+
+    def _has_room(self, expected: Spent) -> bool:
+        limits = (
+            (self.tokens, self._held.tokens + expected.tokens, self._max_tokens),
+            (self.cost, self._held.cost + expected.cost, self._max_cost),
+        )
+        return all(limit is None or spent + more <= limit for spent, more, limit in limits)
 
     def spend(self, usage: Usage, price: Price | None, characters: tuple[int, int]) -> None:
         """Count one answer. characters: lengths of prompt and answer, used to estimate missing counts."""

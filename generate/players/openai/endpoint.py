@@ -17,6 +17,7 @@ from liescope.games.core import Ask
 from liescope.generate.players.openai.accounts import Accounts, in_short
 from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
 from liescope.generate.players.openai.batches.wire import BatchWire
+from liescope.generate.players.openai.budget import expected
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.hedge import Race, Stalls
 from liescope.generate.players.openai.kept import keep_completion
@@ -229,8 +230,10 @@ class Endpoint:
         """
         kind = (body.get("model"), ask.kind)
         characters = sum(len(part["content"]) for part in body["messages"])
-        async with self._pace.turn(self._estimate.of(kind, characters)) as sent:
-            self._accounts.budget.check()
+        tokens = self._estimate.of(kind, characters)
+        budget = self._accounts.budget
+        async with self._pace.turn(sum(tokens)) as sent, budget.request(expected(*tokens, price)):
+            self._context.halt.check()
             stalls = self._stalls.after(kind)
             limit = limit or self._context.timeout
             if start is not None and self._context.hedge:

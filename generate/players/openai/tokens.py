@@ -17,9 +17,9 @@ class TokenEstimate:
         self._a_character = 1 / CHARACTERS_A_TOKEN
         self._answers: dict[Hashable, float] = {}
 
-    def of(self, kind: Hashable, characters: int) -> float:
-        """kind: the model and kind of ask; characters: of the prompt."""
-        return characters * self._a_character + self._answers.get(kind, _FIRST_ANSWER)
+    def of(self, kind: Hashable, characters: int) -> tuple[float, float]:
+        """Tokens of the prompt and of the answer. kind: the model and kind of ask; characters: of the prompt."""
+        return characters * self._a_character, self._answers.get(kind, _FIRST_ANSWER)
 
     def learn(self, kind: Hashable, characters: int, usage: Usage) -> None:
         """What a request took."""

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from liescope.common.errors import BudgetSpent
 from liescope.games.core import EventKind
 from liescope.generate.players.protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
@@ -100,3 +101,11 @@ def test_a_strange_answer_is_marked_in_the_event_and_in_the_call(serve: Serve, t
                     assert "\x1b" not in event.text
                     assert len(event.text) <= 200
                 assert event.kind is not EventKind.SILENCE or event.fallback or event.text == ""
+
+
+def test_a_budget_is_not_outrun_by_requests_under_way(serve: Serve, tmp_path: Path) -> None:
+    server = serve(share=0.0, strange=0.0, latency=0.2)
+    options = {"design": "self", "games": 60, "max_tokens": 20_000}
+    result = play("mini-mafia", out=tmp_path / "run", players=[server.player], **options)
+    assert isinstance(result.tally.stop, BudgetSpent)
+    assert 18_000 < result.tally.tokens < 22_000
