@@ -2,6 +2,7 @@
 
 Hosts that shed load refuse a few requests in a hundred at random. Slowing down for those would be endless: each
 complaint lowers the rate, and no rate prevents the next. A limit that is reached refuses many, or several in a row.
+Once a rate was learned, every complaint counts again: a host that refuses three in a hundred may teach one by chance.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
-SHARE, ROW = 0.1, 4  # of the last _LAST requests, and of the last _ROW; up to that many refusals are strays
+# Refusals are strays up to this share of the last _LAST requests, and below this number of the last _ROW.
+SHARE, ROW = 0.1, 4
 _LAST, _ROW = 100, 10
 
 
