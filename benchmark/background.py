@@ -23,7 +23,7 @@ DESIGN = {
 def background_scores(cells: pl.DataFrame) -> pl.DataFrame:
     """One row for each capability and model: capability, model, z, z_sd, score (exp z), score_sd, backgrounds.
 
-    cells: counts as in `liescope.benchmark.counts.Counts`, of which those with one
+    cells: counts as in `liescope.benchmark.counting.counts.Counts`, of which those with one
     model in both background roles are used.
     A win is the judged side's: the mafia's for deceive, the town's for detect and disclose. mu and sigma of Eq. 13 are
     the mean and the sample standard deviation over models; z_sd propagates the uncertainty of the model's own win

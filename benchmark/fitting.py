@@ -10,15 +10,15 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from liescope.benchmark.backend import Settings
-from liescope.benchmark.capability import Posterior
-from liescope.benchmark.capability import fit as sample_posterior
-from liescope.benchmark.compare import against_each_other, beside, win_rate_differences
-from liescope.benchmark.counts import Counts
+from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
+from liescope.benchmark.capability.identification import check_identified
+from liescope.benchmark.capability.model import Posterior
+from liescope.benchmark.capability.model import fit as sample_posterior
+from liescope.benchmark.capability.results import predictions, scores, stacked, to_json
+from liescope.benchmark.counting.counts import Counts
+from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.folders import check_report_folder
-from liescope.benchmark.identification import check_identified
-from liescope.benchmark.results import predictions, scores, stacked, to_json
-from liescope.benchmark.sources import load_conditions
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UnknownName, UsageError
 
@@ -48,7 +48,7 @@ class FitResult:
 
     fits: one for each condition. drawn_votes: whether games with a drawn vote were kept. scores: one row for each
     condition and model, best deceiver first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
-    and the same of d and v (`liescope.benchmark.results.scores`). cells: the counts with their predictions
+    and the same of d and v (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions
     (`predictions`). drawn: m, d and v with and without those games, empty if there are none. differences: of m, d
     and v between conditions, win_rates: of win rates; both empty for one condition. findings: three sentences that say
     who leads, and how surely; notes: others that must accompany these figures. report: the page, None if none was
@@ -130,7 +130,7 @@ def fit(
     result = _result(tuple(fits), drawn_votes)
     if folder is None:
         return result
-    from liescope.benchmark.write import write_fit
+    from liescope.benchmark.capability.write import write_fit
 
     return write_fit(folder, result)
 
@@ -163,8 +163,8 @@ def _fit(condition: str, counts: Counts, drawn_votes: DrawnVotes, settings: Sett
 
 
 def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResult:
-    from liescope.benchmark.fit_findings import findings
-    from liescope.benchmark.report import notes
+    from liescope.benchmark.capability.findings import findings
+    from liescope.benchmark.capability.text import notes
 
     several = len(fits) > 1
     return FitResult(

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.text import covered, stated
 from liescope.benchmark.fitting import FitResult
-from liescope.benchmark.identification import PARAMETERS
-from liescope.benchmark.report import covered, stated
 from liescope.common.text import plain
 
 WIDTH = 79

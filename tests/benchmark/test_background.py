@@ -11,7 +11,7 @@ import pytest
 
 from liescope.benchmark import published_counts, published_scores
 from liescope.benchmark.background import _scores, background_scores, win_rate
-from liescope.benchmark.counts import SCHEMA
+from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import UsageError
 
 

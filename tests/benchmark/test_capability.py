@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liescope.benchmark import published_scores
-from liescope.benchmark.backend import Settings, choose_sampler
-from liescope.benchmark.capability import Diagnostics, Posterior, fit, normalise, win_probability
-from liescope.benchmark.counts import SCHEMA
-from liescope.benchmark.identification import check_identified, leave_out
-from liescope.benchmark.results import predictions, scores
+from liescope.benchmark.capability.backend import Settings, choose_sampler
+from liescope.benchmark.capability.identification import check_identified, leave_out
+from liescope.benchmark.capability.model import Diagnostics, Posterior, fit, normalise, win_probability
+from liescope.benchmark.capability.results import predictions, scores
+from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import MissingExtra, NotConverged, UnknownName, UsageError
 
 pytestmark = pytest.mark.xdist_group("fit")  # one process compiles the model once

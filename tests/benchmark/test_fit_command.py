@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from typer.main import get_command
 
-from liescope.benchmark.capability import Posterior
+from liescope.benchmark.capability.findings import findings
+from liescope.benchmark.capability.model import Posterior
+from liescope.benchmark.capability.plots import forest, predictive
+from liescope.benchmark.capability.results import predictions, scores, tidy_draws
 from liescope.benchmark.commands import app
-from liescope.benchmark.counts import Counts
-from liescope.benchmark.fit_findings import findings
+from liescope.benchmark.counting.counts import Counts
 from liescope.benchmark.fitting import ConditionFit
-from liescope.benchmark.plots import forest, predictive
-from liescope.benchmark.results import predictions, scores, tidy_draws
 from liescope.common.errors import NotConverged, UsageError
 from liescope.common.figures import svg
 from liescope.games import Source

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import fit
-from liescope.benchmark.compare import against_each_other, win_rate_differences
-from liescope.benchmark.counts import count_games
+from liescope.benchmark.capability.compare import against_each_other, win_rate_differences
+from liescope.benchmark.counting.counts import count_games
+from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.fitting import DrawnVotes
-from liescope.benchmark.sources import load_conditions
 from liescope.benchmark.terminal import fit_lines
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.core import EventKind

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from liescope.benchmark.analyses.frames import SCHEMAS
 from liescope.benchmark.analyses.sources import load_games, settings
 from liescope.benchmark.analysing import analyse
-from liescope.benchmark.sources import load_conditions
+from liescope.benchmark.counting.sources import load_conditions
 from liescope.common.errors import UsageError
 from liescope.generate.corpus import build
 from liescope.generate.importers import import_games

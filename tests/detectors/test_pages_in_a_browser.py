@@ -10,10 +10,10 @@ import pytest
 
 import liescope
 from liescope.benchmark import fitting
-from liescope.benchmark.backend import Settings
-from liescope.benchmark.capability import Diagnostics, Posterior
-from liescope.benchmark.counts import PLAYERS
-from liescope.benchmark.identification import PARAMETERS
+from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.model import Diagnostics, Posterior
+from liescope.benchmark.counting.counts import PLAYERS
 from tests.common.browser import Seen, look
 from tests.detectors.conftest import Corpus
 

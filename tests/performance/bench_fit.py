@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from liescope.benchmark.backend import Mixing, Sample, Settings, load_pymc, mixing, sample
-from liescope.benchmark.capability import PRIOR_SD, build, normalise
-from liescope.benchmark.identification import PARAMETERS, code
-from liescope.benchmark.tables import published_counts
+from liescope.benchmark.capability.backend import Mixing, Sample, Settings, load_pymc, mixing, sample
+from liescope.benchmark.capability.identification import PARAMETERS, code
+from liescope.benchmark.capability.model import PRIOR_SD, build, normalise
+from liescope.benchmark.counting.tables import published_counts
 
 REPEATS = 3
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liescope
-from liescope.benchmark.sources import load_counts
+from liescope.benchmark.counting.sources import load_counts
 from liescope.common.errors import UsageError
 from liescope.data_cards.tables.schemas import arrow_schema
 from liescope.detectors.examples import labelled, read_statements

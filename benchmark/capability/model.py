@@ -33,8 +33,8 @@ import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.backend import Array, Settings, load_pymc, mixing, sample
-from liescope.benchmark.identification import PARAMETERS, Index, check_identified, code
+from liescope.benchmark.capability.backend import Array, Settings, load_pymc, mixing, sample
+from liescope.benchmark.capability.identification import PARAMETERS, Index, check_identified, code
 from liescope.common.errors import NotConverged, UsageError
 
 PRIOR_SD = 2.0
@@ -83,7 +83,7 @@ class Posterior:
 
 
 def fit(cells: pl.DataFrame, settings: Settings | None = None) -> Posterior:
-    """Sample the capability model. cells: counts as in `liescope.benchmark.counts.Counts`, at least two models.
+    """Sample the capability model. cells: counts (`liescope.benchmark.counting.counts.Counts`) of at least two models.
 
     Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
     with the numbers and what to try, where the diagnostics fail.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from liescope.benchmark.backend import versions
-from liescope.benchmark.counts import add
-from liescope.benchmark.identification import PARAMETERS
+from liescope.benchmark.capability.backend import versions
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.counting.counts import add
 from liescope.common.text import markdown as escaped
 from liescope.games.record import Source
 
@@ -74,7 +74,7 @@ def _of(condition: str) -> str:
 
 
 def covered(cells: pl.DataFrame) -> float:
-    """The share of cells inside their interval; cells: `liescope.benchmark.results.predictions`."""
+    """The share of cells inside their interval; cells: `liescope.benchmark.capability.results.predictions`."""
     return int(cells["inside"].sum()) / cells.height
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from liescope.benchmark.counts import PLAYERS, TABLES, Counts, add, count_by_settings, counted_games
-from liescope.benchmark.identification import leave_out
-from liescope.benchmark.tables import read_counts
+from liescope.benchmark.capability.identification import leave_out
+from liescope.benchmark.counting.counts import PLAYERS, TABLES, Counts, add, count_by_settings, counted_games
+from liescope.benchmark.counting.tables import read_counts
 from liescope.common.errors import UnknownName, UsageError
 from liescope.generate.corpus.open import OpenedGames, open_games
 from liescope.generate.runs.conditions import labels

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.capability import Posterior, win_probability
-from liescope.benchmark.counts import PLAYERS
-from liescope.benchmark.identification import PARAMETERS
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.model import Posterior, win_probability
+from liescope.benchmark.counting.counts import PLAYERS
 
 MASS = 0.95  # of every interval: between the 2.5% and the 97.5% quantile
 TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)

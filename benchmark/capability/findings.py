@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liescope.benchmark.results import TAILS
+from liescope.benchmark.capability.results import TAILS
 from liescope.common.report_page import with_interval
 
 if TYPE_CHECKING:
-    from liescope.benchmark.capability import Posterior
+    from liescope.benchmark.capability.model import Posterior
     from liescope.benchmark.fitting import ConditionFit
 
 SURE = 0.95  # share of the draws from which on an order counts as settled

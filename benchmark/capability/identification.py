@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from liescope.benchmark.counts import PLAYERS
+from liescope.benchmark.counting.counts import PLAYERS
 from liescope.common.errors import UsageError
 
 PARAMETERS = ("m", "d", "v")

@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from liescope.benchmark.background import background_scores
+from liescope.benchmark.capability.page import fit_page
+from liescope.benchmark.capability.plots import forest, predictive
+from liescope.benchmark.capability.results import stacked, tidy_draws
+from liescope.benchmark.capability.text import report
 from liescope.benchmark.csv_text import safe
-from liescope.benchmark.fit_page import fit_page
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.folders import report_folder
-from liescope.benchmark.plots import forest, predictive
-from liescope.benchmark.report import report
-from liescope.benchmark.results import stacked, tidy_draws
 from liescope.common.errors import UsageError
 from liescope.common.report_page import write_page
 

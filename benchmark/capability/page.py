@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.backend import versions
-from liescope.benchmark.identification import PARAMETERS
-from liescope.benchmark.plots import forest, predictive
-from liescope.benchmark.report import (
+from liescope.benchmark.capability.backend import versions
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.plots import forest, predictive
+from liescope.benchmark.capability.text import (
     APART,
     INCOMPARABLE,
     NOTHING_SHARED,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.identification import PARAMETERS
-from liescope.benchmark.report import stated
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.text import stated
 from liescope.common.colours import COLOURS, MUTED, model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import legend, name_axis, stacked, style
@@ -26,7 +26,7 @@ def forest(table: pl.DataFrame) -> Figure:
     """Scores with their intervals, a panel each for m, d and v, models in the order of the table; a dot for each
     condition.
 
-    table: as `liescope.benchmark.results.scores` gives it, with the column condition where there are several.
+    table: `liescope.benchmark.capability.results.scores`, with the column condition where there are several.
     """
     dots = [
         Dot(
@@ -50,7 +50,7 @@ def forest(table: pl.DataFrame) -> Figure:
 def predictive(cells: pl.DataFrame) -> Figure:
     """Observed against predicted win rate of the mafia, one point per cell; orange if outside the interval.
 
-    cells: as `liescope.benchmark.results.predictions` gives it.
+    cells: as `liescope.benchmark.capability.results.predictions` gives it.
     """
     figure, (panel,) = stacked([4.6])
     panel.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=":")

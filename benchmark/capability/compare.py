@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.intervals import newcombe
-from liescope.benchmark.backend import Array
-from liescope.benchmark.capability import Posterior
-from liescope.benchmark.counts import PLAYERS
-from liescope.benchmark.identification import PARAMETERS
-from liescope.benchmark.results import TAILS, scores
+from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.model import Posterior
+from liescope.benchmark.capability.results import TAILS, scores
+from liescope.benchmark.counting.counts import PLAYERS
 
 DIFFERENCES = pl.Schema(
     {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from liescope.benchmark.counts import PLAYERS, SCHEMA, Counts, tally
+from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, Counts, tally
 from liescope.common.errors import BadData, UsageError
 
 TABLE_KEYS = ("capability", "model")

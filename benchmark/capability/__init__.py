@@ -1,0 +1,1 @@
+"""Fits of the capability model: the model, its sampler, what its posterior says, and its report."""
