@@ -15,6 +15,9 @@ from liescope.benchmark.analyses.needs import Need
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TRIADIC = "Triadic Werewolf paper"
+MINI_MAFIA = "Mini-Mafia paper"
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
@@ -23,8 +26,8 @@ class Analysis:
     name: of its CSV file; title: its heading; table: the function; plot: draws the figure of a non-empty table.
     needs: what the games must contain, checked before the function is called (`liescope.benchmark.analyses.needs`);
     otherwise: why the table can still be empty. interval: what the columns lo and hi of the table are.
-    source: the corresponding table or figure of the Triadic Werewolf paper, "" for none. note: how to read it, in one
-    sentence. main: include it in the short report, report.md.
+    source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
+    `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md.
     """
 
     name: str
@@ -35,8 +38,14 @@ class Analysis:
     otherwise: str = "no game contains what it counts"
     interval: Interval = Interval.NONE
     source: str = ""
+    paper: str = TRIADIC
     note: str = ""
     main: bool = False
+
+    @property
+    def cited(self) -> str:
+        """The source with its paper, as in "Table 7 of the Triadic Werewolf paper"; "" without one."""
+        return f"{self.source} of the {self.paper}" if self.source else ""
 
     def lacks(self, frames: Frames) -> list[str]:
         """What the games lack, each as a clause; empty if the function can be called."""

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import polars as pl
 
 from liescope.benchmark.analyses import headline
-from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.analysis import TRIADIC, Analysis
 from liescope.benchmark.analyses.cells import CELL, PLAYERS, RATER
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.sources import GameSet, settings
@@ -24,9 +24,8 @@ FOLDED = 6  # rows beyond which a table folds where a figure shows it
 TITLE = "Who deceived whom, and how well"
 _READING = (
     "Intervals are of 95% and take the game as the unit unless a section says otherwise: statements of one game are no "
-    "independent draws. A dash stands where a value is not defined. Days count from 1. Tables and figures that the "
-    "sections name are those of the Triadic Werewolf paper, with which they correspond; the numbers here come from the "
-    "games below."
+    "independent draws. A dash stands where a value is not defined. Days count from 1. A section may name the table or "
+    "figure of a paper that it corresponds to; the numbers here come from the games below."
 )
 
 _SOURCES = {
@@ -198,7 +197,7 @@ def page(games_set: GameSet, findings: Findings) -> Page:
                 "settings",
                 "Settings of the runs",
                 table=settings(games_set.runs),
-                source="Table 22 of the paper",
+                source=f"Table 22 of the {TRIADIC}",
                 file="tables/settings.csv",
             ),
             *([PageSection("left-out", "What these games cannot show", table=left_out)] if findings.nothing else []),
@@ -218,7 +217,7 @@ def _section(section: Section, frames: Frames) -> PageSection:
         figure=section.svg,
         table=section.table.drop(alike, strict=False),
         folded=bool(section.svg) and section.table.height > FOLDED,
-        source=f"{analysis.source} of the paper" if analysis.source else "",
+        source=analysis.cited,
         file=f"tables/{analysis.name}.csv",
     )
 
@@ -242,13 +241,10 @@ def markdown_report(games_set: GameSet, findings: Findings) -> str:
     ]
     for section in chosen:
         analysis = section.analysis
+        cited = f"({analysis.cited}.)" if analysis.cited else ""
         parts += [
             f"## {analysis.title}\n",
-            " ".join(filter(None, (analysis.note, analysis.interval.caption, _in_paper(analysis)))) + "\n",
+            " ".join(filter(None, (analysis.note, analysis.interval.caption, cited))) + "\n",
             markdown(section.table),
         ]
     return "\n".join(parts)
-
-
-def _in_paper(analysis: Analysis) -> str:
-    return f"({analysis.source} of the paper.)" if analysis.source else ""

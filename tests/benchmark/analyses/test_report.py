@@ -12,12 +12,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from liescope.benchmark.analyses import needs
-from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.registry import ANALYSES
 from liescope.benchmark.analyses.report import (
     Findings,
     markdown,
+    markdown_report,
     notes,
     overview,
     page,
@@ -132,6 +133,13 @@ def test_names_of_analyses_are_unique_and_each_says_how_to_read_it() -> None:
     assert 5 < sum(analysis.main for analysis in ANALYSES) < len(ANALYSES) / 2
     assert not {"games", "settings", "left-out"} & set(names)
     assert [analysis.name for analysis in ANALYSES if not (analysis.title and analysis.note)] == []
+
+
+def test_a_section_names_the_paper_of_its_table(html: str, werewolves: GameSet, findings: Findings) -> None:
+    assert "Table 7, Figure 2 of the Triadic Werewolf paper" in Read(html).words
+    assert "(Table 7, Figure 2 of the Triadic Werewolf paper.)" in markdown_report(werewolves, findings)
+    assert replace(ANALYSES[0], source="section 4.1", paper=MINI_MAFIA).cited == "section 4.1 of the Mini-Mafia paper"
+    assert replace(ANALYSES[0], source="").cited == ""
 
 
 def test_games_without_a_jester_ratings_or_lessons_are_analysed_as_far_as_they_go() -> None:
