@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from liescope.benchmark.background import background_scores
+from liescope.benchmark.background.scores import background_scores
 from liescope.benchmark.capability.page import fit_page
 from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.results import stacked, tidy_draws

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts, published_scores
-from liescope.benchmark.background import _scores, background_scores, win_rate
+from liescope.benchmark.background.scores import _scores, background_scores, win_rate
 from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import UsageError
 
