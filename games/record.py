@@ -8,6 +8,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, cast
 
+from liescope.common.people import PEOPLE
 from liescope.games.core import Assessment, Event, EventKind, Game, Outcome, Phase, Reply
 from liescope.games.facts import GameMeta
 
@@ -19,6 +20,21 @@ class Source(StrEnum):
     MODEL = "model"
     HUMAN = "human"
     IMPORTED = "imported"
+
+
+_NOBODY = "human"  # the model of a person of whom nothing more is known
+
+
+def player_of(model: str, source: Source) -> str:
+    """Who a seat counts as in tables by model: its model, or `PEOPLE`, whoever the person in it was."""
+    return PEOPLE if source is Source.HUMAN else model
+
+
+def person_of(model: str, source: Source) -> str | None:
+    """Which person held a seat, by the name that the seat has for a model; None if that tells nobody apart, and for all
+    other seats.
+    """
+    return None if source is not Source.HUMAN or model.casefold() in (_NOBODY, PEOPLE) else model
 
 
 class Status(StrEnum):

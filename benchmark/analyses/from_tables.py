@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.cells import PLAYERS
 from liescope.benchmark.analyses.schemas import COLUMNS, LABELS, OPINIONS
 from liescope.benchmark.analyses.sides import UNKNOWN
 from liescope.common.errors import BadData
-from liescope.games.record import Status
+from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.werewolf import JESTER
 
 Tables = Mapping[str, pl.DataFrame]
@@ -47,7 +47,7 @@ def merged_frames(parts: Sequence[Tables]) -> dict[str, pl.DataFrame]:
 def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
     """The frames of the finished games of one part, which holds each game once."""
     games = tables["games"].filter(_ENDED).with_columns(pl.col("winner").fill_null(UNKNOWN))
-    seats = games.select("game_id", "seats").explode("seats").unnest("seats").rename({"model": "seat_model"})
+    seats = _named(games.select("game_id", "seats").explode("seats").unnest("seats"))
     learners = (
         seats.filter(pl.col("role") == JESTER)
         .group_by("game_id")
@@ -91,6 +91,17 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
         missing = {key: value for key, value in open_columns.items() if key not in joined.columns}
         found[name] = joined.with_columns(_ROLES.replace("", UNKNOWN), **missing).select(COLUMNS[name])
     return found
+
+
+def _named(seats: pl.DataFrame) -> pl.DataFrame:
+    """The seats with who played them: seat_model, under which all people are one, and person."""
+    pairs = seats.select("model", "source").unique()
+    players = [(model, Source(source)) for model, source in pairs.iter_rows()]
+    named = pairs.with_columns(
+        seat_model=pl.Series([player_of(*player) for player in players], dtype=pl.String),
+        person=pl.Series([person_of(*player) for player in players], dtype=pl.String),
+    )
+    return seats.join(named, on=["model", "source"], how="left", maintain_order="left").drop("model")
 
 
 def _check_same(one: Tables, other: Tables) -> None:

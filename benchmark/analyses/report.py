@@ -15,6 +15,7 @@ from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.sources import GameSet, settings
 from liescope.common.colours import page_of
 from liescope.common.figures import style, svg
+from liescope.common.people import PEOPLE
 from liescope.common.report_page import Page, Table, shown
 from liescope.common.report_page import Section as PageSection
 from liescope.common.text import markdown as escaped
@@ -31,7 +32,6 @@ _READING = (
 _SOURCES = {
     Source.SCRIPTED: "Scripted players spoke in these games: the figures test the tool and are not findings about "
     "models or people.",
-    Source.HUMAN: "People played in these games, under the names of their seats' models.",
     Source.IMPORTED: "Some of these games were played elsewhere and imported.",
 }
 
@@ -93,6 +93,7 @@ def _svg(analysis: Analysis, table: pl.DataFrame) -> str:
 def notes(games_set: GameSet) -> list[str]:
     """Sentences that must accompany any figure from these games: whose words, whose ratings, what is missing."""
     said = [words for source, words in _SOURCES.items() if source in games_set.sources]
+    said += _people(games_set.frames)
     said += _judged(games_set.frames)
     said += _mixed(games_set)
     for run in games_set.runs:
@@ -107,6 +108,25 @@ def notes(games_set: GameSet) -> list[str]:
             f"Left out of {run.name}: {count} games that failed ({why})." for why, count in run.failed.most_common()
         ]
     return said
+
+
+def _people(frames: Frames) -> list[str]:
+    """How many seats people held, and how many different persons they were, as far as the games tell."""
+    seats = frames.seats.filter(pl.col("seat_model") == PEOPLE)
+    if seats.is_empty():
+        return []
+    persons, unknown = seats["person"].drop_nulls().n_unique(), seats["person"].null_count()
+    if unknown:
+        who = (
+            f"The games do not tell who held {unknown} of these seats: if few persons played them, the intervals, for "
+            "which games are independent, are too narrow."
+        )
+    elif persons == 1:
+        who = "All of them were held by one person: the figures describe that person, and not people."
+    else:
+        who = f"They are {persons} different persons; what a person does in several games is not independent."
+    games = seats["game_id"].n_unique()
+    return [f"People held {seats.height} seats in {games} games; by model, all of them are “{PEOPLE}”. {who}"]
 
 
 def _judged(frames: Frames) -> list[str]:

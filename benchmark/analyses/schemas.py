@@ -11,7 +11,7 @@ _TURN = (*_GAME, "turn")
 _DAY = (*_GAME, "day")
 COLUMNS: dict[str, tuple[str, ...]] = {
     "games": (*_TURN, "lineup", "settings", "source", "seating", "triadic", "winner", "reason", "days", "seed"),
-    "seats": (*_TURN, "name", "role", "team", "deceives", "seat_model", "won", "survived", "fate", "day_out"),
+    "seats": (*_TURN, "name", "role", "team", "deceives", "seat_model", "person", "won", "survived", "fate", "day_out"),
     "statements": (
         *_DAY,
         "rater",

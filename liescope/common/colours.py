@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
 
+from liescope.common.people import PEOPLE
+
 COLOURS = {
     "ink": "#333333",
     "grey": "#999999",
@@ -44,6 +46,7 @@ MODELS = (
 """Colours for models: each has a contrast of at least 3 on white, and readers with protanopia or deuteranopia can tell
 them apart.
 """
+_GREEN = MODELS.index("#4ba578")  # the place of people, as in the Mini-Mafia paper's figures
 _SALT = "4927231"  # gives the models of the Mini-Mafia paper, and the scripted players, a place of their own each
 
 
@@ -65,12 +68,12 @@ def model_colours(names: Iterable[str]) -> dict[str, str]:
 
     A name's place in `MODELS` follows from its hash, so a model has the same colour on every page and in every
     order. Where two models of a page share a place, the one with the later hash takes the next free one; with more
-    models than colours, colours repeat.
+    models than colours, colours repeat. `PEOPLE` are green, and on their pages no model is if that can be helped.
     """
     named = list(dict.fromkeys(names))
     known = set(_on_page.get())
-    places: dict[str, int] = {}
-    for name in (*sorted(known, key=_hash), *sorted(set(named) - known, key=_hash)):
+    places = {PEOPLE: _GREEN} if PEOPLE in {*known, *named} else {}
+    for name in (*sorted(known - {PEOPLE}, key=_hash), *sorted({*named} - known - {PEOPLE}, key=_hash)):
         place = _hash(name) % len(MODELS)
         tried = [(place + step) % len(MODELS) for step in range(len(MODELS))]
         places[name] = next((at for at in tried if at not in places.values()), place)
