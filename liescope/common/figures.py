@@ -1,7 +1,8 @@
 """The one style of all figures of reports, and how they become SVG.
 
 A figure is `WIDTH` inches wide, its panels stand below each other, and no text is smaller than `SMALLEST` points.
-Scaled to a phone (350 CSS pixels) such text is still 9 pixels high, and the same figure serves for print.
+Scaled to a phone (350 CSS pixels) such text is still 9 pixels high, and the same figure serves for print. It has dark
+ink and no ground of its own, so that a dark page can invert it.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ _STYLE: dict[Any, Any] = {
     "grid.color": FAINT,
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
+    "axes.facecolor": "none",
     "svg.fonttype": "path",
 }
 
@@ -79,7 +81,7 @@ def svg(figure: Figure, name: str) -> str:
     drawn = io.StringIO()
     with rc_context({**_STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(drawn, format="svg", facecolor="none", metadata={"Date": None, "Creator": None})
     return drawn.getvalue()
 
 

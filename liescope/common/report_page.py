@@ -1,6 +1,8 @@
 """The page that every report writes: what was found in three sentences, a figure that shows it, then sections.
 
-One self-contained HTML file without scripts; all text is escaped, figures are embedded.
+One self-contained HTML file; all text is escaped, figures are embedded. It is complete without scripts: its one script
+lets readers sort the tables, and the page's policy allows no other. Readers who prefer a dark page get one; print is
+always light.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -96,9 +99,10 @@ def page_html(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(text=text, shown=shown, embedded=_embedded, kinds=_kinds)
+    environment.filters.update(text=text, shown=shown, embedded=_embedded, kinds=_kinds, digest=_digest)
+    script = Markup(environment.get_template("report_page.js").render())
     template = environment.get_template("report_page.html.jinja")
-    return template.render(page=page, long=LONG, most=MOST)
+    return template.render(page=page, script=script, long=LONG, most=MOST)
 
 
 def write_page(path: Path, page: Page) -> None:
@@ -137,6 +141,11 @@ def _kinds(table: Tabular) -> list[str]:
         else:
             found.append("name" if max(len(shown(value)) for value in values) <= _SHORT else "words")
     return found
+
+
+def _digest(script: str) -> str:
+    """The hash by which the page's policy knows its script."""
+    return base64.b64encode(sha256(script.encode()).digest()).decode()
 
 
 def _embedded(svg: str) -> str:

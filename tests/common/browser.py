@@ -67,11 +67,17 @@ class Seen:
     unreadable: tuple[str, ...]
 
 
-def look(pages: Mapping[str, str], folder: Path, width: int = 390) -> dict[str, Seen]:
-    """Every page in a window of this width, all in one launch of the browser. Skips the test where there is none."""
+def find_browser() -> str:
+    """The path of a browser. Skips the test where there is none."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip(f"no browser is installed ({', '.join(BROWSERS)})")
+    return browser
+
+
+def look(pages: Mapping[str, str], folder: Path, width: int = 390) -> dict[str, Seen]:
+    """Every page in a window of this width, all in one launch of the browser. Skips the test where there is none."""
+    browser = find_browser()
     data = json.dumps(dict(pages)).replace("</", "<\\/").replace("<!--", "<\\u0021--")
     script = _MEASURE.replace("WIDTH", str(width))
     page = f'<!doctype html><meta charset="utf-8"><body><script type="application/json" id="pages">{data}</script>'

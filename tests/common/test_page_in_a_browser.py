@@ -1,0 +1,144 @@
+"""The page of every report in a real browser: its tables sort by click and key, and it is dark if wanted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from liescope.common.colours import INK
+from liescope.common.dots import Dot, dots_with_intervals
+from liescope.common.figures import svg
+from liescope.common.report_page import Page, Section, Table, write_page
+from tests.common.driven_browser import Driven, driven
+
+HEADS = ("model", "m", "rate", "games")
+ROWS = [
+    ("gpt-10", -0.5, "0.50 (0.40 to 0.60)", 1200),
+    ("gpt-4", None, "–", 30),
+    ("Claude", 0.25, "0.07 (-0.10 to 0.20)", 400),
+    ("ÆON", 12.0, "-0.20 (-0.30 to -0.10)", 5),
+]
+AS_WRITTEN = ["gpt-10", "gpt-4", "Claude", "ÆON"]
+ORDER = "[...document.querySelectorAll('tbody tr')].map((row) => row.cells[0].textContent)"
+SORTED = "[...document.querySelectorAll('th')].map((head) => head.getAttribute('aria-sort'))"
+CLICK = "document.querySelectorAll('th button')[{}].click()"
+LUMINANCE = """
+(() => {
+  const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const luminance = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map((part) => linear(part / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (node) => {
+    const colour = getComputedStyle(node).backgroundColor;
+    return /, 0\\)$/.test(colour) ? ground(node.parentElement) : colour;
+  };
+  return [...document.querySelectorAll("h1, p, a, th, td, summary, button, code")].map((node) => {
+    const [dark, light] = [ground(node), getComputedStyle(node).color].map(luminance).sort((a, b) => a - b);
+    return [node.outerHTML.slice(0, 60), (light + 0.05) / (dark + 0.05)];
+  });
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    figure = svg(dots_with_intervals([Dot("one", 0.5, 0.4, 0.6)], "share"), "dots")
+    wide = Table([f"column {n}" for n in range(30)], [range(30)])
+    sections = (
+        Section("one", "One", ("Words.",), "How to read it.", figure, table=Table(HEADS, ROWS), file="one.csv"),
+        Section("two", "Two", table=wide, folded=True),
+        Section("three", "Three", ("Nothing.",)),
+    )
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_page(path, Page("What was found", ("One.", "Two."), warnings=("Scripted.",), meta="Meta.", sections=sections))
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
+    with driven(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+def test_a_click_sorts_a_table_each_way_and_the_third_brings_it_back(browser: Driven, page: Path) -> None:
+    browser.open(page)
+    for column, first in (
+        (0, ["ÆON", "Claude", "gpt-4", "gpt-10"]),
+        (1, ["ÆON", "Claude", "gpt-10", "gpt-4"]),
+        (2, ["gpt-10", "Claude", "ÆON", "gpt-4"]),
+        (3, ["gpt-10", "Claude", "gpt-4", "ÆON"]),
+    ):
+        seen = []
+        for _ in range(3):
+            browser.ask(CLICK.format(column))
+            seen.append((browser.ask(ORDER)[:4], browser.ask(SORTED)[column]))
+        ways = ["ascending", "descending"] if column == 0 else ["descending", "ascending"]
+        gaps = [name for name in first if name == "gpt-4" and column in (1, 2)]
+        back = [name for name in reversed(first) if name not in gaps] + gaps
+        assert seen == [(first, ways[0]), (back, ways[1]), (AS_WRITTEN, None)]
+    assert browser.errors == []
+
+
+def test_one_column_at_a_time_is_announced_as_sorted(browser: Driven, page: Path) -> None:
+    browser.open(page)
+    browser.ask(CLICK.format(1))
+    browser.ask(CLICK.format(3))
+    assert [way for way in browser.ask(SORTED) if way] == ["descending"]
+
+
+@pytest.mark.parametrize("key", ["Enter", " "])
+def test_a_table_is_sorted_without_a_mouse(browser: Driven, page: Path, key: str) -> None:
+    browser.open(page)
+    for _ in range(12):
+        browser.press("Tab")
+        if browser.ask("document.activeElement.textContent") == "m":
+            break
+    assert browser.ask("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    browser.press(key)
+    assert browser.ask(ORDER)[:2] == ["ÆON", "Claude"]
+    assert browser.errors == []
+
+
+def test_a_script_that_got_into_the_page_is_not_run(browser: Driven, page: Path, tmp_path: Path) -> None:
+    html = page.read_text(encoding="utf-8").replace("<h1>", "<script>document.title = 'got in'</script><h1>")
+    (tmp_path / "changed.html").write_text(html, encoding="utf-8")
+    browser.open(tmp_path / "changed.html")
+    assert browser.ask("document.title") == "What was found"
+    assert any("Content Security Policy" in error for error in browser.errors)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_never_scrolls_sideways_and_its_text_has_contrast(
+    browser: Driven, page: Path, width: int, dark: bool
+) -> None:
+    browser.open(page, width, dark)
+    browser.ask("document.querySelector('details').open = true")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    faint = [(words, contrast) for words, contrast in browser.ask(LUMINANCE) if contrast < 4.5]
+    assert faint == []
+    assert browser.ask(LUMINANCE)
+
+
+def test_a_dark_page_shows_its_figures_with_light_ink_and_prints_as_a_light_one(browser: Driven, page: Path) -> None:
+    ground, figure = (
+        "getComputedStyle(document.{}).{}".format(*of) for of in (("body", "backgroundColor"), ("images[0]", "filter"))
+    )
+    browser.open(page, dark=True)
+    assert browser.ask(ground) != "rgb(255, 255, 255)"
+    assert "invert" in browser.ask(figure)
+    browser.open(page, dark=True, media="print")
+    assert browser.ask(ground) == "rgb(255, 255, 255)"
+    assert browser.ask(figure) == "none"
+
+
+def test_a_figure_has_dark_ink_and_no_ground() -> None:
+    drawn = svg(dots_with_intervals([Dot("one", 0.5, 0.4, 0.6)], "share"), "dots")
+    ground = re.search(r'<g id="patch_1">\s*<path d="[^"]*" style="fill: (\w+)', drawn)
+    assert ground is not None
+    assert ground[1] == "none"
+    assert INK in drawn
