@@ -32,6 +32,7 @@ from liescope.labeling.vocabularies import VOCABULARIES
 from liescope.labeling.vocabulary import PROMISES
 
 RULES = "rules"
+BY_IMPORTER = "import:"  # the beginning of the origin of claims that a source brings
 BY_MODEL = "model:"  # the beginning of the origin of claims that a model found
 AFFIRMED, DENIED = "affirmed", "denied"
 PROMISED = frozenset(promise.kind for promise in PROMISES)
@@ -171,7 +172,7 @@ def _content(kind: str, subject: str, object: str, denied: bool) -> dict[str, An
 
 
 def _importer(record: GameRecord) -> str:
-    return f"import:{origin_of(record)}"
+    return f"{BY_IMPORTER}{origin_of(record)}"
 
 
 def _imported(record: GameRecord) -> Iterator[ClaimRow]:

@@ -29,6 +29,7 @@ HIDDEN = ("condition", RATER)
 
 _SEAT_OF = {
     "statements": "speaker",
+    "claims": "speaker",
     "ratings": "speaker",
     "votes": "voter",
     "ranks": "voter",

@@ -1,4 +1,6 @@
-"""Games as tidy frames: one row for each game, seat, statement, rating, vote, night act, bid, lesson and guess."""
+"""Games as tidy frames: one row for each game, seat, statement, claim, rating, vote, night act, bid, lesson
+and guess.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,15 @@ class Frames:
     learns. turn: the game's number in its cell, from 0. day: from 1. days: days that reached a vote, which the
     last one does not if a game ends at night. drawn: the rules chose, because the reply was unusable or nobody was
     asked. suspicion_rank: of a vote's target among the living others in the voter's own running suspicion, 1 for
-    the most suspected, ties averaged. fate: alive, killed or exiled. position: of the statement within its day, from 1.
+    the most suspected, ties averaged. fate: alive, killed or exiled. position: of the statement within its day, from 1;
+    place: within its game. denied: the claim is that something is not so. Claims are those that the labels are made of:
+    found by rules, or brought by the importer of a game that Liescope cannot play (`liescope.labeling.ledger`).
     """
 
     games: pl.DataFrame
     seats: pl.DataFrame
     statements: pl.DataFrame
+    claims: pl.DataFrame
     ratings: pl.DataFrame
     votes: pl.DataFrame
     ranks: pl.DataFrame

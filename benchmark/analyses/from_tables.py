@@ -16,12 +16,17 @@ from liescope.benchmark.analyses.schemas import COLUMNS, LABELS, OPINIONS
 from liescope.benchmark.analyses.sides import UNKNOWN
 from liescope.common.errors import BadData
 from liescope.games.record import Source, Status, person_of, player_of
+from liescope.games.registry import GAMES
 from liescope.games.werewolf import JESTER
+from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 
 Tables = Mapping[str, pl.DataFrame]
 _DRAWN = pl.col("fallback") != ""
 _DAY = ["game_id", "day"]
 _ENDED = (pl.col("status") == Status.DONE.value) & pl.col("reason").is_not_null()
+_PLAYED_HERE = pl.col("game").is_in(list(GAMES))
+_BY_IMPORTER = pl.col("origin").str.starts_with(BY_IMPORTER)
+_OF_LABELS = pl.when(_PLAYED_HERE).then(pl.col("origin") == RULES).otherwise(_BY_IMPORTER)
 _ROLES = cs.string() & cs.matches("(^|_)(role|team)$")
 
 
@@ -54,8 +59,15 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
         .agg(model=pl.col("seat_model").unique().sort().str.join("+"))
     )
     statements = tables["statements"].with_columns(
+        place="position",
         position=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(_DAY),
         statements_of_day=pl.len().over(_DAY).cast(pl.Int64),
+    )
+    claims = (
+        tables["claims"]
+        .join(games.select("game_id", "game"), on="game_id", how="inner", maintain_order="left")
+        .filter(_OF_LABELS)
+        .with_columns(denied=pl.col("polarity") == DENIED)
     )
     votes = tables["votes"].with_columns(drawn=_DRAWN)
     last_vote = votes.group_by("game_id").agg(days=pl.col("day").max())
@@ -67,6 +79,12 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
         .with_columns(pl.col("days").fill_null(0)),
         "seats": seats.with_columns(survived=pl.col("fate") == "alive"),
         "statements": statements,
+        "claims": claims.join(
+            statements.select("statement_id", "day", "place"),
+            on="statement_id",
+            how="left",
+            maintain_order="left",
+        ),
         "ratings": tables["ratings"].join(
             statements.select("statement_id", "day", *LABELS), on="statement_id", how="left", maintain_order="left"
         ),

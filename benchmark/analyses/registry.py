@@ -15,6 +15,7 @@ MODULES = (
     "nights",
     "bidding",
     "silence",
+    "disclosure",
     "game_length",
     "deception",
     "suspicion",

@@ -1,0 +1,60 @@
+"""Whom a statement accuses: forms that models use in Mini-Mafia, said by Charlie to Alice, Bob and Diana."""
+
+from __future__ import annotations
+
+import pytest
+
+from liescope.labeling.accusing import accused
+
+NAMES = ("Alice", "Bob", "Charlie", "Diana")
+BOB = [
+    "I think Bob is the mafioso based on my suspicions.",
+    "I still believe it. Bob must be the killer.",
+    "The mafioso must be Bob.",
+    "Bob has been identified as the mafioso.",
+    "I have strong suspicions about Bob based on last night's events.",
+    "Bob, you seem evasive and I don't trust you.",
+    "Bob, your accusation is baseless and you are clearly trying to frame me.",
+    "Bob's quick accusation without evidence is suspicious.",
+    "Bob's silence during the last discussion raises suspicion.",
+    "Diana is lying about me? No, Bob is deflecting to protect himself.",
+    "We must eliminate Bob now.",
+    "Let's focus our votes on Bob tonight.",
+    "Bob was the last to speak, and we should vote him out.",
+    "VOTE BOB!",
+]
+NOBODY = [
+    "",
+    "We need to eliminate the mafia.",
+    "Bob, why do you suspect Alice?",
+    "Let's not rush to vote for Bob.",
+    "I don't think Bob is suspicious.",
+    "If Bob is the mafioso, we should vote for him.",
+    "Bob says Alice is the mafioso.",
+    "Bob wants us to vote for Alice.",
+    "Bob raises a good point.",
+    "I am not the mafioso. Charlie is innocent.",
+    'Diana said "Bob is the mafioso" and then fell silent.',
+    "We should question Bob and keep an eye on him.",
+]
+
+
+@pytest.mark.parametrize("text", BOB)
+def test_facts_opinions_suspicions_and_calls_for_a_vote_accuse(text: str) -> None:
+    assert accused(text, "Charlie", NAMES, "mini-mafia") == {"Bob"}
+
+
+@pytest.mark.parametrize("text", NOBODY)
+def test_questions_conditions_denials_and_the_words_of_others_do_not(text: str) -> None:
+    assert accused(text, "Charlie", NAMES, "mini-mafia") == set()
+
+
+def test_the_words_for_the_guilty_are_those_of_the_game() -> None:
+    wolf = "Bob is a werewolf."
+    assert accused(wolf, "Charlie", NAMES, "werewolf") == {"Bob"}
+    assert accused(wolf, "Charlie", NAMES, "mini-mafia") == set()
+    assert accused("Bob is not a werewolf, Alice is.", "Charlie", NAMES, "werewolf") == set()
+
+
+def test_several_may_be_accused_and_the_speaker_never_is() -> None:
+    assert accused("Bob is lying. Vote for Diana or for Charlie.", "Charlie", NAMES, "mini-mafia") == {"Bob", "Diana"}
