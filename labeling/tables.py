@@ -73,6 +73,8 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         siblings=family_of(record),
         fork_step=fork["step"] if fork else None,
         fork_group=without_addresses(fork["group"]) if fork else None,
+        fork_seat=fork["seat"] if fork else None,
+        fork_event=fork["events"] if fork else None,
         seed=record.seed,
         source="+".join(sorted({seat.source.value for seat in record.seats})),
         status=record.status.value,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 OPINIONS = frozenset({"statements", "ratings", "ranks", "guesses", "tags"})
 """Frames that hold the rows of a game once for each rater."""
+FORK = ("fork_step", "fork_group", "fork_seat", "fork_event")
 LABELS = ("label_role", "label_claim", "label_self", "self_type")
 
 _GAME = ("game_id", "game", "condition", "model", "learning")
 _TURN = (*_GAME, "turn")
 _DAY = (*_GAME, "day")
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "games": (*_TURN, "lineup", "settings", "source", "seating", "triadic", "winner", "reason", "days", "seed"),
+    "games": (
+        *(*_TURN, "lineup", "settings", "source", "seating", "triadic", "winner", "reason", "days", "seed"),
+        *("run", "siblings", *FORK),
+    ),
     "seats": (*_TURN, "name", "role", "team", "deceives", "seat_model", "person", "won", "survived", "fate", "day_out"),
     "statements": (
         *_DAY,

@@ -76,6 +76,17 @@ class GameRow:
         str | None,
         Column("who took over or what was said at that step, in words", "for all other games", later=True),
     ]
+    fork_seat: Annotated[
+        str | None, Column("the player who was played anew from that step on", "for all other games", later=True)
+    ]
+    fork_event: Annotated[
+        int | None,
+        Column(
+            "the index of the first event of its own; what was said at that step has it at the end of its statement_id",
+            "for all other games",
+            later=True,
+        ),
+    ]
     seed: Annotated[int | None, Column("the seed of the game's random numbers", "for imported games")]
     source: Annotated[str, Column("the sources of the seats, joined by + where they differ")]
     status: Annotated[str, Column("done or failed")]

@@ -16,8 +16,8 @@ _HUB_TYPES = {TEXT: "string", BOOLEAN: "bool", INTEGER: "int64", NUMBER: "float6
 
 
 @cache
-def arrow_schema(table: str, later: bool = True) -> pa.Schema:
-    """The Arrow schema of a table's Parquet files; without the columns that came later, if they are not wanted."""
+def arrow_schema(table: str) -> pa.Schema:
+    """The Arrow schema of a table's Parquet files."""
     import pyarrow as pa
 
     types = {TEXT: pa.string(), BOOLEAN: pa.bool_(), INTEGER: pa.int64(), NUMBER: pa.float64()}
@@ -26,7 +26,7 @@ def arrow_schema(table: str, later: bool = True) -> pa.Schema:
         inner = pa.struct([(part.name, kind(part)) for part in field.fields]) if field.fields else types[field.type]
         return pa.list_(inner) if field.repeated else inner
 
-    return pa.schema([(field.name, kind(field)) for field in TABLES[table].fields if later or not field.later])
+    return pa.schema([(field.name, kind(field)) for field in TABLES[table].fields])
 
 
 @cache

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 import liescope
 from liescope.benchmark.counting.sources import load_counts
 from liescope.common.errors import UsageError
-from liescope.data_cards.tables.schemas import arrow_schema
+from liescope.data_cards.tables import TABLES
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.folds import fold_of
 from liescope.games.facts import ForkMeta
@@ -94,16 +93,21 @@ def test_folds_keep_families_together(runs: list[Path], tmp_path: Path) -> None:
     assert {len(folds) for folds in placed.values()} == {1}
 
 
-def test_a_corpus_from_before_is_read_as_if_no_game_were_a_continuation(runs: list[Path], tmp_path: Path) -> None:
-    """Its files lack the columns that came later, and its corpus.json has their hashes."""
+LATER = ("siblings", "fork_step", "fork_group", "fork_seat", "fork_event")
+
+
+@pytest.mark.parametrize("lacking", [LATER, LATER[3:]])
+def test_a_corpus_from_before_is_read_as_if_no_game_were_a_continuation(
+    lacking: tuple[str, ...], runs: list[Path], tmp_path: Path
+) -> None:
+    """Its files lack the columns that came later, all or the last of them, and its corpus.json has their hashes."""
     new, old = (liescope.build(runs[:1], out=tmp_path / name) for name in ("new", "old"))
     for split in ("train", "validation", "test"):
         file = old.folder / "games" / f"{split}-00000.parquet"
         table = pq.read_table(file)
-        later = [name for name in table.column_names if name not in arrow_schema("games", later=False).names]
-        assert later == ["siblings", "fork_step", "fork_group"]
+        assert [field.name for field in TABLES["games"].fields if field.later] == list(LATER)
         hashes = _sha(file)
-        pq.write_table(table.drop_columns(later).cast(pa.schema(arrow_schema("games", later=False))), file)
+        pq.write_table(table.drop_columns(list(lacking)), file)
         facts = old.folder / "corpus.json"
         facts.write_text(facts.read_text(encoding="utf-8").replace(hashes, _sha(file)), encoding="utf-8")
     assert liescope.read(old.folder, "games").collect().equals(new.games)
