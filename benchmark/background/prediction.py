@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from liescope.benchmark.background.scores import DESIGN
+from liescope.benchmark.background.design import DESIGN, Array, Table, table
 from liescope.benchmark.counting.counts import PLAYERS
 
 
-def predicted_rate(cells: pl.DataFrame, held_out: pl.DataFrame) -> npt.NDArray[np.float64]:
+def predicted_rate(cells: pl.DataFrame, held_out: pl.DataFrame) -> Array:
     """The win rate of the mafia that the other cells predict for each row of held_out, shape (rows,).
 
     cells: counts as in `liescope.benchmark.counting.counts.Counts`; those that are held out are not used. held_out:
@@ -26,41 +25,30 @@ def predicted_rate(cells: pl.DataFrame, held_out: pl.DataFrame) -> npt.NDArray[n
     nobody met, the rate of all cells together. No rate is nearer to 0 or 1 than Laplace's rule gives after as many
     games as a cell has on average.
     """
-    rest = cells.join(held_out, on=PLAYERS, how="anti").with_columns(
-        rate=(pl.col("mafia_wins") + 1) / (pl.col("games") + 2)
-    )
+    rest = cells.join(held_out, on=PLAYERS, how="anti")
     wins, games = int(rest["mafia_wins"].sum()), int(rest["games"].sum())
     overall, least = (wins + 1) / (games + 2), 1 / (games / max(rest.height, 1) + 2)
-    tables = [_Table(rest, *roles) for roles in DESIGN.values()]
-    found = []
+    tables = [table(rest, capability) for capability in DESIGN]
+    rates = []
     for cell in held_out.select(PLAYERS).iter_rows(named=True):
-        guesses = [guess for table in tables if (guess := table.guess(cell)) is not None]
-        found.append(fmean(guesses) if guesses else overall)
-    return np.array([min(max(rate, least), 1 - least) for rate in found])
+        guesses = [guess for found in tables if (guess := _guess(found, cell)) is not None]
+        rates.append(min(max(fmean(guesses) if guesses else overall, least), 1 - least))
+    return np.array(rates)
 
 
-class _Table:
-    """Rates of one capability: a row a judged model, a column a background, masked where nothing was played."""
-
-    def __init__(self, cells: pl.DataFrame, judged: str, one: str, other: str) -> None:
-        self.roles = judged, one, other
-        part = cells.filter(pl.col(one) == pl.col(other))
-        self.models, self.backgrounds = (
-            {name: place for place, name in enumerate(part[role].unique().sort())} for role in (judged, one)
-        )
-        self.rates = np.ma.masked_array(np.zeros((len(self.models), len(self.backgrounds))), mask=True)
-        for model, background, rate in part.select(judged, one, "rate").iter_rows():
-            self.rates[self.models[model], self.backgrounds[background]] = rate
-
-    def guess(self, cell: Mapping[str, str]) -> float | None:
-        """The rate of a cell that is not in the table; None if it judges something else, or nobody met its
-        background.
-        """
-        model, one, other = (cell[role] for role in self.roles)
-        if one != other or one not in self.backgrounds:
-            return None
-        here = self.backgrounds[one]
-        peers = self.rates[~np.ma.getmaskarray(self.rates)[:, here]]
-        mu, sigma = peers.mean(axis=0), peers.std(axis=0, ddof=1).filled(0)
-        z = (self.rates[self.models[model]] - mu) / np.ma.masked_equal(sigma, 0) if model in self.models else mu * 0
-        return float(mu[here] + sigma[here] * np.ma.filled(z.mean(), 0))
+def _guess(found: Table, cell: Mapping[str, str]) -> float | None:
+    """The mafia's rate in a cell that is not in the table; None if it judges something else, or nobody met its
+    background.
+    """
+    model, one, other = (cell[role] for role in DESIGN[found.capability])
+    if one != other or one not in found.backgrounds:
+        return None
+    here = found.backgrounds.index(one)
+    rates = np.ma.masked_array(found.rate, mask=found.games == 0)
+    peers = rates[found.games[:, here] > 0]
+    mu, sigma = peers.mean(axis=0), peers.std(axis=0, ddof=1).filled(0)
+    guess = float(mu[here])
+    if model in found.models:
+        z = (rates[found.models.index(model)] - mu) / np.ma.masked_equal(sigma, 0)
+        guess += float(sigma[here] * np.ma.filled(z.mean(), 0))
+    return guess if found.capability == "deceive" else 1 - guess

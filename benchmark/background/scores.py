@@ -1,73 +1,175 @@
-"""The paper's second method, independent of the capability model: a model's results against fixed backgrounds.
-
-A background is one model in the two other roles. In each background a model's win rate is compared with those of the
-other models, and the comparisons are averaged (Mini-Mafia paper, Appendix B, Eq. 10 to 14).
-"""
+"""Scores against backgrounds: win rates, z-scores and exponential scores, with two kinds of uncertainty."""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-import polars as pl
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+import numpy as np
+import polars as pl
+from scipy.stats import beta
+
+from liescope.benchmark.background.design import DESIGN, Array, Table, complete, table
 from liescope.common.errors import UsageError
 
-# Capability: the role that is judged, and the two that the background holds.
-DESIGN = {
-    "deceive": ("mafioso", "detective", "villager"),
-    "detect": ("villager", "detective", "mafioso"),
-    "disclose": ("detective", "mafioso", "villager"),
-}
+TAILS = (0.025, 0.975)
+DRAWS = 4000
+SEED = 1
+LEAST = 0.1  # of the variance of a simulated sample: what remains at least when chance is taken off
+RATES = pl.Schema(
+    {
+        **dict.fromkeys(("capability", "background", "model"), pl.String),
+        **dict.fromkeys(("wins", "games"), pl.Int64),
+        **dict.fromkeys(("rate", "sd", "lo", "hi"), pl.Float64),
+    }
+)
+SCORES = pl.Schema(
+    {
+        **dict.fromkeys(("capability", "model"), pl.String),
+        **dict.fromkeys(("z", "z_sd", "z_lo", "z_hi", "score", "score_sd", "score_lo", "score_hi"), pl.Float64),
+        **dict.fromkeys(("backgrounds", "games"), pl.Int64),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """scores: a frame of SCORES, best first within each capability. notes: sentences that say what is left out, and
+    where models differ no more than by chance. missing: why a capability has no scores, by its name.
+    """
+
+    scores: pl.DataFrame
+    notes: tuple[str, ...]
+    missing: Mapping[str, str]
+
+
+def win_rates(cells: pl.DataFrame) -> pl.DataFrame:
+    """Every win rate of a model in a background, a frame of RATES: wins (of the judged side), games, rate and sd by
+    Laplace's rule (Eq. 11 and 12), lo and hi the central 95% of the Beta posterior (Eq. 10).
+
+    cells: counts as in `liescope.benchmark.counting.counts.Counts`; those with one model in both roles of the
+    background are used.
+    """
+    rows: list[tuple[object, ...]] = []
+    for found in (table(cells, capability) for capability in DESIGN):
+        lo, hi = (beta.ppf(tail, found.wins + 1, found.games - found.wins + 1) for tail in TAILS)
+        for j, background in enumerate(found.backgrounds):
+            for i, model in enumerate(found.models):
+                if found.games[i, j]:
+                    numbers = (
+                        part[i, j].item() for part in (found.wins, found.games, found.rate, found.rate_sd, lo, hi)
+                    )
+                    rows.append((found.capability, background, model, *numbers))
+    return pl.DataFrame(rows, RATES, orient="row")
 
 
 def background_scores(cells: pl.DataFrame) -> pl.DataFrame:
-    """One row for each capability and model: capability, model, z, z_sd, score (exp z), score_sd, backgrounds.
+    """The scores of `score`: a frame of SCORES. Raises UsageError, with the reasons, if no capability has any."""
+    found = score(cells)
+    if found.scores.is_empty():
+        raise UsageError(f"no scores against backgrounds: {'; '.join(dict.fromkeys(found.missing.values()))}")
+    return found.scores
 
-    cells: counts as in `liescope.benchmark.counting.counts.Counts`, of which those with one
-    model in both background roles are used.
-    A win is the judged side's: the mafia's for deceive, the town's for detect and disclose. mu and sigma of Eq. 13 are
-    the mean and the sample standard deviation over models; z_sd propagates the uncertainty of the model's own win
-    rates and takes mu and sigma as known, as the published figures do.
 
-    Raises UsageError if the counts are not such a design: models not met by every background, fewer than two models,
-    or a background that does not distinguish them.
+def score(cells: pl.DataFrame) -> Scored:
+    """z-scores against backgrounds (Eq. 13 and 14) and their exponentials, for each capability and model.
+
+    cells: counts as in `liescope.benchmark.counting.counts.Counts`, of which those with one model in both roles of the
+    background are used. As in the paper, every scored model has met every background; what is left out for that is
+    named (`liescope.benchmark.background.design.complete`).
+
+    z: a model's win rate less the mean over models, by their sample standard deviation, averaged over backgrounds.
+    z_sd: the uncertainty of the model's own win rates; as in the published figures, mean and deviation over models are
+    taken as known. z_lo to z_hi takes nothing as known (`free_interval`). score and its uncertainties: exp z,
+    z_sd exp z, exp z_lo, exp z_hi. games: of the model.
     """
-    return pl.concat([_scores(capability, cells) for capability in DESIGN])
+    frames, notes, missing = [pl.DataFrame(schema=SCORES)], [], {}
+    for capability in DESIGN:
+        found, incomplete = complete(table(cells, capability))
+        if len(found.models) < 2:
+            missing[capability] = (
+                f"to {capability}, no two models met the same background, one model in the two other roles; "
+                "play with --design background"
+            )
+            continue
+        found, flat = _telling(found)
+        if not found.backgrounds:
+            missing[capability] = f"to {capability}, every model has the same win rate; play more games"
+            continue
+        notes += [*([incomplete] if incomplete else ()), *flat, *_by_chance(found)]
+        frames.append(_scores(found))
+    return Scored(pl.concat(frames), tuple(notes), missing)
 
 
-def _scores(capability: str, cells: pl.DataFrame) -> pl.DataFrame:
-    judged, one, other = DESIGN[capability]
-    part = cells.filter(pl.col(one) == pl.col(other)).sort(judged, one)
-    models, backgrounds = (part[column].unique().sort().to_list() for column in (judged, one))
-    if part.height < len(models) * len(backgrounds) or len(models) < 2:
-        raise UsageError(
-            f"scores against backgrounds need two models or more, each judged in every background; to {capability}, "
-            f"{part.height} of {len(models)} x {len(backgrounds)} combinations were played; use --design background"
-        )
-    games = part["games"].to_numpy().reshape(len(models), -1)
-    mafia = part["mafia_wins"].to_numpy().reshape(len(models), -1)
-    rate, rate_sd = win_rate(mafia if capability == "deceive" else games - mafia, games)
-    sigma = rate.std(axis=0, ddof=1)
-    if not sigma.all():
-        raise UsageError(f"to {capability}, every model has the same win rate in one background; play more games")
-    z = ((rate - rate.mean(axis=0)) / sigma).mean(axis=1)
-    z_sd = np.sqrt(np.square(rate_sd / sigma).sum(axis=1)) / len(backgrounds)
+def _scores(found: Table) -> pl.DataFrame:
+    z, z_sd = standardised(found.rate, found.rate_sd)
+    lo, hi = free_interval(found)
     return pl.DataFrame(
         {
-            "capability": [capability] * len(models),
-            "model": models,
+            "capability": [found.capability] * len(found.models),
+            "model": found.models,
             "z": z,
             "z_sd": z_sd,
+            "z_lo": lo,
+            "z_hi": hi,
             "score": np.exp(z),
             "score_sd": np.exp(z) * z_sd,
-            "backgrounds": [len(backgrounds)] * len(models),
-        }
-    )
+            "score_lo": np.exp(lo),
+            "score_hi": np.exp(hi),
+            "backgrounds": [len(found.backgrounds)] * len(found.models),
+            "games": found.games.sum(axis=1),
+        },
+        SCORES,
+    ).sort("z", "model", descending=[True, False])
 
 
-def win_rate(
-    wins: npt.NDArray[np.int64], games: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Mean and standard deviation of a win rate under a uniform prior: Laplace's rule (Eq. 11 and 12)."""
-    mean = (wins + 1) / (games + 2)
-    return mean, np.sqrt(mean * (1 - mean) / (games + 3))
+def standardised(rate: Array, rate_sd: Array) -> tuple[Array, Array]:
+    """(z, its standard deviation) of each model from rates of shape (models, backgrounds), Eq. 13 and 14; mean and
+    deviation over models are taken as known.
+    """
+    sigma = rate.std(axis=0, ddof=1)
+    z = ((rate - rate.mean(axis=0)) / sigma).mean(axis=1)
+    return z, np.sqrt(np.square(rate_sd / sigma).sum(axis=1)) / rate.shape[1]
+
+
+def free_interval(found: Table, draws: int = DRAWS, seed: int = SEED) -> tuple[Array, Array]:
+    """Ends of 95% intervals of the z-scores that endless games would give, each of shape (models,).
+
+    Win rates are drawn from their Beta posteriors (Eq. 10), and mean and deviation over models are computed anew for
+    each draw. Chance spreads drawn rates twice, in the games and in the draw; without correction every simulated z
+    would be too near to 0. So twice the mean variance of a rate is taken off the variance over models, of which at
+    least a tenth remains, and no z exceeds what so many models can have, (models - 1) / sqrt(models).
+    """
+    random = np.random.default_rng(seed)
+    models = len(found.models)
+    most = (models - 1) / np.sqrt(models)
+    total = np.zeros((draws, models))
+    for wins, games, sd in zip(found.wins.T, found.games.T, found.rate_sd.T, strict=True):
+        rates = random.beta(wins + 1, games - wins + 1, size=(draws, models))
+        variance = rates.var(axis=1, ddof=1, keepdims=True)
+        free = np.maximum(variance - 2 * np.square(sd).mean(), LEAST * variance)
+        total += np.clip((rates - rates.mean(axis=1, keepdims=True)) / np.sqrt(free), -most, most)
+    lo, hi = np.quantile(total / len(found.backgrounds), TAILS, axis=0)
+    return lo, hi
+
+
+def _telling(found: Table) -> tuple[Table, list[str]]:
+    """The table without backgrounds in which all models have the same win rate, and a sentence for each of those."""
+    notes = []
+    for name, spread in zip(found.backgrounds, np.ptp(found.rate, axis=0), strict=True):
+        if not spread:
+            found = found.without(background=found.backgrounds.index(name))
+            notes.append(
+                f"To {found.capability}, the background {name} is left out, as every model has the same win rate."
+            )
+    return found, notes
+
+
+def _by_chance(found: Table) -> list[str]:
+    """The backgrounds in which the models' win rates spread no more than chance makes equal ones."""
+    spread = found.rate.var(axis=0, ddof=1) <= np.square(found.rate_sd).mean(axis=0)
+    names = [name for name, chance in zip(found.backgrounds, spread, strict=True) if chance]
+    if not names:
+        return []
+    where = ", ".join(names)
+    return [f"To {found.capability}, models differ no more than by chance against {where}; more games are needed."]
