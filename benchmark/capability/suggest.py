@@ -1,0 +1,220 @@
+"""Which games to play next: the combinations that tell most about the scores of a fit.
+
+Bayesian experimental design (Chaloner and Verdinelli 1995). For each of a few draws of the posterior, taken as the
+truth, the information that n games of a combination give about the parameters is n p (1 - p) times the square of
+the logit's gradient; that of the games already played and of the prior, inverted, is the covariance to begin with.
+Blocks of games are given out one by one, each to the combination that lowers the sum of the variances of all m, d and v
+most, on average over these draws, and every covariance is brought up to date after each, so that the next block
+knows of those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, replace
+from itertools import product
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.linalg import block_diag
+from scipy.special import expit
+
+from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.laplace import effective, zero_sum
+from liescope.benchmark.capability.model import PRIOR_SD
+from liescope.benchmark.counting.counts import PLAYERS
+
+BLOCK = 5  # games given to a combination at once
+DRAWS = 24  # of the posterior, each taken as the truth
+_STEP = 1e-4  # of a numerical derivative
+ROLES = {"m": PLAYERS[0], "d": PLAYERS[1], "v": PLAYERS[2], "b": PLAYERS[2]}
+
+
+class Drawn(Protocol):
+    """What is needed of a fit: `Posterior` and `Laplace` have it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def cells(self) -> pl.DataFrame: ...
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]: ...
+    @property
+    def draws(self) -> dict[str, Array]: ...
+    def logits(self, cells: pl.DataFrame) -> Array: ...
+
+
+Fit = TypeVar("Fit", bound=Drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Games to play next.
+
+    plan: mafioso, detective, villager, games, most games first. now, then, evenly: the root mean square of the standard
+    deviations of all m, d and v: at present, expected after the plan, and after as many games spread evenly over
+    all combinations.
+    """
+
+    plan: pl.DataFrame
+    now: float
+    then: float
+    evenly: float
+
+
+Gain = Callable[[Array, Array, Array], Array]
+"""The worth of a measurement of each combination: of the squared covariances of its logit with the scores, added up;
+of its logit's variance; of the precision of the measurement."""
+
+
+def less_variance(covered: Array, variance: Array, precision: Array) -> Array:
+    """How much the sum of the scores' variances falls."""
+    return precision * covered / (1 + precision * variance)
+
+
+def more_information(_covered: Array, variance: Array, precision: Array) -> Array:
+    """How much is learned of the logit, in nats (expected information gain); offsets count as much as scores."""
+    return np.log1p(precision * variance) / 2
+
+
+def suggest(
+    fit: Drawn, games: int, *, also: Sequence[str] = (), dispersion: float = 0.0, gain: Gain = less_variance
+) -> Suggestion:
+    """The most informative games. games: how many in all. also: new models, about which only the prior is known.
+
+    dispersion: the correlation of two games of one combination beyond what its chance explains (beta-binomial), which
+    makes further games of a combination worth less than games of another.
+    """
+    known = {name: len(models) for name, models in fit.names.items()}
+    fit = with_models(fit, also)
+    models = sorted(set().union(*(fit.names[name] for name in ROLES if name in fit.names)))
+    cells = pl.DataFrame(list(product(models, repeat=3)), dict.fromkeys(PLAYERS, pl.String), orient="row")
+    design = _Design(_few(fit), known, cells, dispersion)
+    now, evenly = design.sd(), design.sd_evenly(games)
+    given = np.zeros(cells.height)
+    for block in [BLOCK] * (games // BLOCK) + [games % BLOCK] * (games % BLOCK > 0):
+        precision = design.precision(given, block)
+        best = int(gain(design.covered, design.variance, precision).mean(axis=1).argmax())
+        given[best] += block
+        design.measure(best, precision[best])
+    plan = cells.with_columns(games=given.astype(np.int64)).filter(pl.col("games") > 0)
+    return Suggestion(plan.sort("games", *PLAYERS, descending=[True, False, False, False]), now, design.sd(), evenly)
+
+
+def with_models(fit: Fit, also: Sequence[str] = ()) -> Fit:
+    """The fit with draws of the prior for the models of `also` and for every role that a model of the fit never held.
+
+    Their scores are on the scale of the models that the fit has: the mean of whose m is 0, and of whose v is 1.
+    """
+    every = set(also).union(*(fit.names[name] for name in ROLES if name in fit.names))
+    random = np.random.default_rng(0)
+    names, draws = dict(fit.names), dict(fit.draws)
+    for name in [name for name in names if name in ROLES]:
+        new = tuple(sorted(every - set(names[name])))
+        prior = random.normal(float(name == "v"), PRIOR_SD, (*draws[name].shape[:2], len(new)))
+        names[name], draws[name] = names[name] + new, np.concatenate([draws[name], prior], axis=2)
+    return replace(fit, names=names, draws=draws)
+
+
+class _Design:
+    """For each of a few draws (last axis): the covariance of all parameters, and what it means for each combination.
+
+    at: the places of a cell's parameters, shape (parameters of a cell, cells); gradient: of the logit by them, shape
+    (parameters of a cell, cells, draws). state: the covariance, shape (parameters, parameters, draws). variance: of the
+    logit, shape (cells, draws); covered: the sum over all scores of the squared covariance with the logit.
+    """
+
+    def __init__(self, fit: Drawn, known: Mapping[str, int], cells: pl.DataFrame, dispersion: float) -> None:
+        """known: by parameter, how many models the scale rests on; those that follow are new."""
+        roles = [name for name in fit.names if name in ROLES]
+        sizes = [len(fit.names[name]) for name in roles]
+        begins = np.cumsum([0, *sizes[:-1]])
+        self._is_score = np.repeat([float(name in PARAMETERS) for name in roles], sizes)
+        self._at = np.stack(
+            [begin + _places(fit.names[name], cells[ROLES[name]]) for name, begin in zip(roles, begins, strict=True)]
+        )
+        logits = fit.logits(cells).T
+        moved = (replace(fit, draws={**fit.draws, name: fit.draws[name] + _STEP}) for name in roles)
+        self._gradient = np.stack([(other.logits(cells).T - logits) / _STEP for other in moved])
+        chance = expit(logits)
+        self._certain = chance * (1 - chance)
+        played = cells.join(fit.cells, on=PLAYERS, how="left", maintain_order="left")["games"].fill_null(0)
+        self._played, self._dispersion = played.to_numpy().astype(np.float64), dispersion
+        self._basis = block_diag(*(_basis(name, known[name], size) for name, size in zip(roles, sizes, strict=True)))
+        self._state = self._covariances(self._played)
+        self.variance = self._quadratic(self._state)
+        self.covered = self._quadratic(np.einsum("abs,b,bcs->acs", self._state, self._is_score, self._state))
+
+    def _covariances(self, games: Array) -> Array:
+        """Of all parameters, by the prior and so many games of each cell, if a draw is the truth."""
+        weights = self._certain * effective(games, self._dispersion)[:, None]
+        seen = np.flatnonzero(games)
+        found = []
+        for draw in range(weights.shape[1]):
+            slopes = np.zeros((len(seen), len(self._basis)))
+            for at, gradient in zip(self._at, self._gradient, strict=True):
+                slopes[np.arange(len(seen)), at[seen]] = gradient[seen, draw]
+            free = slopes @ self._basis
+            information = free.T @ (free * weights[seen, draw, None]) + np.eye(free.shape[1]) / PRIOR_SD**2
+            found.append(self._basis @ np.linalg.solve(information, self._basis.T))
+        return np.stack(found, axis=-1)
+
+    def _quadratic(self, matrix: Array) -> Array:
+        """gradient' matrix gradient, shape (cells, draws); matrix: shape (parameters, parameters, draws)."""
+        rows = list(zip(self._at, self._gradient, strict=True))
+        parts = (matrix[at, to] * one * other for at, one in rows for to, other in rows)
+        return np.asarray(sum(parts), dtype=np.float64)
+
+    def _along(self, vectors: Array) -> Array:
+        """gradient' vector, shape (cells, draws); vectors: shape (parameters, draws)."""
+        parts = (vectors[at] * gradient for at, gradient in zip(self._at, self._gradient, strict=True))
+        return np.asarray(sum(parts), dtype=np.float64)
+
+    def precision(self, given: Array, block: int) -> Array:
+        """What a block of games adds to the precision of each logit, after the games given; shape (cells, draws)."""
+        after, before = (effective(self._played + games, self._dispersion) for games in (given + block, given))
+        return np.asarray(self._certain * (after - before)[:, None], dtype=np.float64)
+
+    def measure(self, cell: int, precision: Array) -> None:
+        """Take in games of a cell; precision: what they add, shape (draws)."""
+        direction = np.einsum("pas,as->ps", self._state[:, self._at[:, cell]], self._gradient[:, cell])
+        weight = precision / (1 + precision * self.variance[cell])
+        scores = direction * self._is_score[:, None]
+        along = self._along(direction)
+        crossed = self._along(np.einsum("pqs,qs->ps", self._state, scores))
+        self.covered += weight * along * (weight * np.square(scores).sum(axis=0) * along - 2 * crossed)
+        self.variance -= weight * np.square(along)
+        self._state -= weight * direction[:, None] * direction[None]
+
+    def sd(self) -> float:
+        """The root mean square of the scores' standard deviations."""
+        return self._sd(self._state)
+
+    def sd_evenly(self, games: int) -> float:
+        """The same if only so many games were played, as many of each cell."""
+        return self._sd(self._covariances(self._played + games / len(self._played)))
+
+    def _sd(self, covariances: Array) -> float:
+        variances = np.einsum("pps,p->s", covariances, self._is_score)
+        return float(np.sqrt(variances.mean() / self._is_score.sum()))
+
+
+def _few(fit: Fit) -> Fit:
+    """The fit with a few draws, of all its chains."""
+    flat = {name: draws.reshape(1, -1, draws.shape[-1]) for name, draws in fit.draws.items()}
+    count = next(iter(flat.values())).shape[1]
+    chosen = np.linspace(0, count - 1, min(DRAWS, count)).astype(int)
+    return replace(fit, draws={name: draws[:, chosen] for name, draws in flat.items()})
+
+
+def _places(models: Sequence[str], column: pl.Series) -> npt.NDArray[np.int64]:
+    place = {model: number for number, model in enumerate(models)}
+    return np.array([place[model] for model in column], dtype=np.int64)
+
+
+def _basis(name: str, known: int, size: int) -> Array:
+    """All directions in which the models of a parameter can differ; of those known, the sum of m, v or b is fixed."""
+    return np.asarray(block_diag(np.eye(known) if name == "d" else zero_sum(known), np.eye(size - known)))
