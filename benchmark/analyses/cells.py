@@ -30,6 +30,7 @@ HIDDEN = ("condition", RATER)
 _SEAT_OF = {
     "statements": "speaker",
     "claims": "speaker",
+    "turns": "speaker",
     "ratings": "speaker",
     "votes": "voter",
     "ranks": "voter",

@@ -1,5 +1,5 @@
-"""Games as tidy frames: one row for each game, seat, statement, claim, rating, vote, night act, bid, lesson
-and guess.
+"""Games as tidy frames: one row for each game, seat, statement, claim, turn to speak, rating, vote, night act, bid,
+lesson and guess.
 """
 
 from __future__ import annotations
@@ -36,12 +36,15 @@ class Frames:
     the most suspected, ties averaged. fate: alive, killed or exiled. position: of the statement within its day, from 1;
     place: within its game. denied: the claim is that something is not so. Claims are those that the labels are made of:
     found by rules, or brought by the importer of a game that Liescope cannot play (`liescope.labeling.ledger`).
+    turns: to speak in rounds of discussion, in games whose silences follow from who spoke in which round. fallback: why
+    the rules chose, as in the tables.
     """
 
     games: pl.DataFrame
     seats: pl.DataFrame
     statements: pl.DataFrame
     claims: pl.DataFrame
+    turns: pl.DataFrame
     ratings: pl.DataFrame
     votes: pl.DataFrame
     ranks: pl.DataFrame

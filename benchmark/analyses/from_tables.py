@@ -18,6 +18,7 @@ from liescope.common.errors import BadData
 from liescope.games.record import Source, Status, person_of, player_of
 from liescope.games.registry import GAMES
 from liescope.games.werewolf import JESTER
+from liescope.generate.corpus.turns import silent_turns
 from liescope.labeling.ledger import BY_IMPORTER, DENIED, RULES
 
 Tables = Mapping[str, pl.DataFrame]
@@ -85,6 +86,7 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
             how="left",
             maintain_order="left",
         ),
+        "turns": silent_turns(tables["statements"], games),
         "ratings": tables["ratings"].join(
             statements.select("statement_id", "day", *LABELS), on="statement_id", how="left", maintain_order="left"
         ),

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from liescope.benchmark.analyses.accuracy import honest_votes
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import game_bootstrap, game_means, wilson
-from liescope.benchmark.analyses.jester_games import chosen, last_ballots
 from liescope.benchmark.analyses.outcomes import wins_by
 from liescope.benchmark.analyses.sides import NOBODY, UNKNOWN
 from liescope.common.colours import model_colours
@@ -35,7 +35,7 @@ def sentences(frames: Frames) -> tuple[str, str, str]:
 def figure(frames: Frames) -> str:
     """The three by model, as SVG; "" if there are too many models or nothing to show."""
     dots = [dot for name, part in _games(frames.seats) for dot in _wins(name, part)]
-    dots += [dot for name, part in _games(_votes(frames)) for dot in _finds(name, part, frames.seats)]
+    dots += [dot for name, part in _games(honest_votes(frames)) for dot in _finds(name, part, frames.seats)]
     observers = _flags(frames).with_columns(model="observer_seat_model").drop_nulls("model")
     dots += [
         Dot(str(model), *_gap(mine)[2:], facet=f"{name}: deceivers' statements flagged, beyond others'")
@@ -69,7 +69,7 @@ def _who_won(frames: Frames) -> str:
 
 def _who_was_found(frames: Frames) -> str:
     said = []
-    for name, part in _games(_votes(frames)):
+    for name, part in _games(honest_votes(frames)):
         shares = [
             f"of the votes of the {row['voter_role']} {_share(row['mean'], row['lo'], row['hi'])}"
             for row in game_means(part, ["voter_role"], "hit").sort("n", descending=True).to_dicts()
@@ -115,31 +115,6 @@ def _finds(name: str, votes: pl.DataFrame, seats: pl.DataFrame) -> list[Dot]:
         Dot(row["model"], row["mean"], row["lo"], row["hi"], facet=facet)
         for row in game_means(rows, ["model"], "beyond").to_dicts()
     ]
-
-
-def _votes(frames: Frames) -> pl.DataFrame:
-    """The votes that counted and were chosen, of players whose role does not deceive: game_id, game, model, voter_role,
-    hit (it is for one whose role does), chance (the share of such players among the living others).
-    """
-    voted_out = pl.when(pl.col("fate") == "exiled").then(pl.col("day_out"))
-    last_day = pl.when(pl.col("fate") != "alive").then(pl.coalesce(voted_out, pl.col("day_out") - 1))
-    seats = frames.seats.drop_nulls("deceives").with_columns(last_day=last_day)
-    votes = chosen(last_ballots(frames)).drop_nulls("target")
-    days = votes.select("game_id", "day").unique()
-    living = (
-        days.join(seats, on="game_id")
-        .filter(pl.col("last_day").is_null() | (pl.col("day") <= pl.col("last_day")))
-        .group_by("game_id", "day")
-        .agg(chance=pl.col("deceives").sum() / (pl.len() - 1))
-    )
-    side = seats.select("game_id", "name", "deceives")
-    return (
-        votes.join(side.rename({"deceives": "_own"}), left_on=["game_id", "voter"], right_on=["game_id", "name"])
-        .filter(~pl.col("_own"))
-        .join(side.rename({"deceives": "hit"}), left_on=["game_id", "target"], right_on=["game_id", "name"])
-        .join(living, on=["game_id", "day"])
-        .select("game_id", "game", "model", "voter_role", pl.col("hit", "chance").cast(pl.Float64))
-    )
 
 
 def _flags(frames: Frames) -> pl.DataFrame:

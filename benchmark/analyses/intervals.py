@@ -28,6 +28,7 @@ class Interval(Enum):
     WILSON_AND_NEWCOMBE = "Wilson's score interval over games; Newcombe's for a difference"
     FISHER = "Fisher's interval of a correlation, over games"
     BOOTSTRAP = "percentiles of a bootstrap over whole games"
+    CLUSTERED = "Student's interval with errors clustered by game"
     BOOTSTRAP_DIFFERENCE = "percentiles of a bootstrap over whole games, each side resampled separately"
 
     @property

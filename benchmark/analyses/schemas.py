@@ -14,6 +14,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "games": (
         *(*_TURN, "lineup", "settings", "source", "seating", "triadic", "winner", "reason", "days", "seed"),
         *("run", "siblings", *FORK),
+        *("last_speaker", "silences", "fallbacks"),
     ),
     "seats": (*_TURN, "name", "role", "team", "deceives", "seat_model", "person", "won", "survived", "fate", "day_out"),
     "statements": (
@@ -29,6 +30,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "speaker_role",
         "speaker_model",
         "text",
+        "truncated",
+        "read_notes",
         *LABELS,
         "self_confidence",
         "label_peer",
@@ -70,7 +73,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "votes": (*_DAY, "ballot", "voter", "voter_role", "target", "target_role", "drawn"),
     "ranks": (*_DAY, "rater", "ballot", "voter", "voter_role", "drawn", "suspicion_rank"),
-    "nights": (*_DAY, "act", "round", "actor", "actor_role", "target", "target_role", "died", "drawn"),
+    "turns": (*_DAY, "speaker", "speaker_role", "silent"),
+    "nights": (*_DAY, "act", "round", "actor", "actor_role", "target", "target_role", "died", "drawn", "fallback"),
     "bids": (*_DAY, "phase", "turn", "bidder", "role", "bid", "floor", "drawn"),
     "lessons": (*_TURN, "kind", "text", "kept", "nearest"),
     "guesses": (*_GAME, "rater", "observer", "observer_role", "target", "target_role", "guess"),

@@ -11,6 +11,7 @@ from liescope.detectors.audit.association import cramers_v
 from liescope.detectors.audit.bench import share_of
 from liescope.detectors.audit.data import Audited
 from liescope.detectors.audit.findings import AuditRow, Finding, graded
+from liescope.generate.corpus.turns import silent_turns
 
 _ENOUGH = 30  # statements or turns of a group that a sentence names
 _BY = {"speaker_model": "model", "speaker_role": "role"}
@@ -71,26 +72,3 @@ def _by(loss: _Loss, by: str, word: str, draws: int, seed: int) -> tuple[list[Au
         f"{value:.2f}, {lo:.2f} to {hi:.2f}). Figures over the rest say least about {most}."
     )
     return rows, [Finding("missing", name, severity, words)]
-
-
-def silent_turns(spoken: pl.DataFrame, games: pl.DataFrame) -> pl.DataFrame:
-    """One row per turn to speak in rounds of discussion (game_id, speaker_model, speaker_role, silent).
-
-    A silence leaves no statement; it is found as a player who was in the game in a round without speaking. Only games
-    in which this finds as many silences as the game counted are used: games with other ways to get the floor drop out.
-    """
-    talk = spoken.filter(pl.col("phase") == "discussion")
-    rounds = talk.group_by("game_id", "day", "round").agg(
-        speaker=pl.col("alive").explode(empty_as_null=False, keep_nulls=False).unique(), said=pl.col("speaker")
-    )
-    turns = rounds.explode("speaker", empty_as_null=False, keep_nulls=False).with_columns(
-        silent=~pl.col("said").list.contains(pl.col("speaker"))
-    )
-    counted = turns.group_by("game_id").agg(derived=pl.col("silent").sum())
-    sure = games.join(counted, on="game_id").filter(pl.col("derived") == pl.col("silences")).select("game_id", "seats")
-    seats = (
-        sure.explode("seats")
-        .unnest("seats")
-        .select("game_id", speaker="name", speaker_model="model", speaker_role="role")
-    )
-    return turns.join(seats, on=["game_id", "speaker"]).select("game_id", "speaker_model", "speaker_role", "silent")

@@ -13,9 +13,8 @@ from functools import lru_cache
 
 from liescope.games.mafia import MAFIOSO
 from liescope.generate.importers.mini_mafia.log_game import LogMessage, LogVote
-from liescope.labeling.reading_notes import CUT_TEXT, LOST_TEXT
+from liescope.labeling.reading_notes import CUT_TEXT, LOST_TEXT, MAYBE_CUT
 
-MAYBE_CUT = "may have been cut off: it ends in dots"  # the authors' parser adds them after an unclosed quote
 UNCLOSED = "the closing quote is missing"
 BROKEN = "characters that are no text were replaced"
 BLANK = "the published message is blank"
@@ -178,7 +177,7 @@ def _message(speaker: str, words: str) -> LogMessage:
         CUT_TEXT: bool(escaped) and not lost,
         BLANK: not whole.strip(),
         UNCLOSED: quoted and not closed,
-        MAYBE_CUT: text.endswith("..."),
+        MAYBE_CUT: text.endswith("..."),  # the authors' parser adds them after an unclosed quote
         BROKEN: whole != text,
     }
     return LogMessage(speaker, whole, tuple(note for note, holds in facts.items() if holds))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from random import Random
 from zlib import crc32
 
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.sources import load_games
 from liescope.games import drive, record, start
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source
 from liescope.games.werewolf import DOCTOR, JESTER, VILLAGER, WEREWOLF, DyadicWerewolf, Werewolf, WerewolfSpec
+from liescope.generate.importers import import_games
 from tests.benchmark.random_play import answers, judged, mini_mafia
 
 GAMES_PER_CELL = 7
@@ -105,3 +110,13 @@ def staged() -> Staged:
         return record(session.game, session.outcome, players, meta={"seating": "fixed", **meta})
 
     return staged
+
+
+@pytest.fixture(scope="session")
+def published(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Frames:
+    """One in eight of the games that the authors of the Mini-Mafia paper published."""
+    source, folder = shared_data / "mini_mafia", tmp_path_factory.mktemp("published")
+    with gzip.open(source / "games.jsonl.gz", "rt", encoding="utf-8") as lines:
+        (folder / "games.jsonl").write_text("".join(islice(lines, 0, None, 8)), encoding="utf-8")
+    import_games("mini-mafia", folder / "games.jsonl", out=folder / "run", batches=source / "batches.jsonl.gz")
+    return load_games([folder / "run"]).frames

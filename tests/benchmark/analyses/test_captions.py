@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses import intervals
+from liescope.benchmark.analyses import adjusted, intervals
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.intervals import Interval
@@ -27,6 +27,7 @@ METHODS: dict[Interval, set[str]] = {
     Interval.FISHER: {"fisher"},
     Interval.BOOTSTRAP: {"bootstrap"},
     Interval.BOOTSTRAP_DIFFERENCE: {"difference"},
+    Interval.CLUSTERED: {"clustered"},
 }
 DOORS = {
     "with_wilson": "wilson",
@@ -35,6 +36,7 @@ DOORS = {
     "game_means": "bootstrap",
     "game_bootstrap": "bootstrap",
     "game_difference": "difference",
+    "adjusted_difference": "clustered",
 }
 TOGETHER = [
     ("statements", "ratings", "ranks"),
@@ -46,7 +48,13 @@ TOGETHER = [
 EVERY = [pytest.param(one, id=one.name) for one in ANALYSES]
 
 
-WORDS = {"wilson": "Wilson's", "newcombe": "Newcombe's", "fisher": "Fisher's", "bootstrap": "bootstrap"}
+WORDS = {
+    "wilson": "Wilson's",
+    "newcombe": "Newcombe's",
+    "fisher": "Fisher's",
+    "bootstrap": "bootstrap",
+    "clustered": "clustered",
+}
 
 
 @pytest.mark.parametrize("interval", Interval)
@@ -72,7 +80,8 @@ def rich() -> Frames:
         for game in bare
     ]
     dyadic = [settled(werewolf("a", seed, jester=False), rounds="2") for seed in range(2)]
-    return load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic])
+    found = load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic])
+    return replace(found, statements=found.statements.with_columns(truncated=pl.col("position") == 1))
 
 
 @pytest.fixture
@@ -88,7 +97,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return called
 
     for name, way in DOORS.items():
-        real = getattr(intervals, name)
+        real = getattr(intervals, name, None) or getattr(adjusted, name)
         for module in list(sys.modules.values()):
             if getattr(module, "__name__", "").startswith("liescope.benchmark") and getattr(module, name, 0) is real:
                 monkeypatch.setattr(module, name, spy(way, real))

@@ -1,0 +1,188 @@
+"""Whether a player's name, or its gender, changes who wins: raw, and among games that are alike but for the name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from liescope.benchmark.analyses.adjusted import adjusted_difference
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
+from liescope.benchmark.analyses.cells import GAME
+from liescope.benchmark.analyses.figures import cell_names, dots
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_means, with_wilson
+from liescope.benchmark.analyses.needs import WINNERS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEMALE, MALE, UNSTATED = "female", "male", "not stated"
+GENDERS = {
+    **dict.fromkeys(("Alice", "Diana", "Erin", "Grace", "Ivy", "Kate"), FEMALE),
+    **dict.fromkeys(("Bob", "Charlie", "Frank", "Henry", "Jack", "Liam"), MALE),
+}
+"""The gender that a default name of `games.table.NAMES` most often has; the first four as in the Mini-Mafia paper."""
+ANY = "any role"
+RARE = 0.02
+"""Share of the games below which a name is left out: in games between people, names hardly recur."""
+_DRAWN = 24  # names that a figure has room for
+_ALIKE = (*GAME, "learning", "lineup", "role")
+
+
+def name_wins(frames: Frames) -> pl.DataFrame:
+    """How often the side of each name wins, over games in which it lived to speak (section 4.1).
+
+    Columns: game, condition, name, wins, games, rate (Laplace's rule of succession, as in the paper: (wins + 1) /
+    (games + 2)), lo, hi (Wilson's interval over games).
+    """
+    counts = (
+        spoke(frames)
+        .group_by(*GAME, "name")
+        .agg(wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
+        .sort(*GAME, "name")
+    )
+    table = with_wilson(counts, "wins", "games")
+    return table.with_columns(rate=(pl.col("wins") + 1) / (pl.col("games") + 2))
+
+
+def name_effect(frames: Frames) -> pl.DataFrame:
+    """What a name changes: the win rate of its side, minus that of other names in the same role, with the same models
+    in all roles, in the same condition (section 4.1, Eq. 8, on the scale of rates).
+
+    It is the effect of the deal: where Bob is the mafioso nobody else is, so what Bob changes as mafioso shows, weaker,
+    where Bob holds another role. Columns: game, condition, role ("any role", or one), name, difference, lo, hi (errors
+    clustered by game), games (in which names are compared).
+    """
+    return _effects(spoke(frames), "name")
+
+
+def gender_wins(frames: Frames) -> pl.DataFrame:
+    """How often the sides of male and of female names win, over names that lived to speak (section 4.1).
+
+    Names that are not in `GENDERS` have a row of their own. Columns: game, condition, gender, mean (the share of their
+    games that their side won), lo, hi (bootstrap over games), n (names in games), games.
+    """
+    return game_means(_with_gender(spoke(frames)), [*GAME, "gender"], "won")
+
+
+def gender_effect(frames: Frames) -> pl.DataFrame:
+    """The win rate of sides of male names, minus that of female names in the same role, with the same models in all
+    roles, in the same condition. Other names do not count.
+
+    Columns: game, condition, role ("any role", or one), difference, lo, hi (errors clustered by game), games (in which
+    genders are compared).
+    """
+    stated = _with_gender(spoke(frames)).filter(pl.col("gender") != UNSTATED)
+    return _effects(stated, "gender").filter(pl.col("gender") == MALE).drop("gender")
+
+
+def spoke(frames: Frames) -> pl.DataFrame:
+    """The seats of players who were not killed before anybody spoke, in games with a known winner, with the lineup:
+    those whose names the others could judge. In Mini-Mafia, all three survivors of the night. Rare names are left out.
+    """
+    early = (pl.col("fate") == "killed") & (pl.col("day_out") <= 1)
+    share = pl.col("game_id").n_unique().over(*GAME, "name") / pl.col("game_id").n_unique().over(GAME)
+    seats = frames.seats.drop_nulls("won").filter(~early.fill_null(False)).filter(share >= RARE)
+    lineups = frames.games.select("game_id", "lineup")
+    return seats.join(lineups, on="game_id", how="left", maintain_order="left").with_columns(pl.col("won").cast(float))
+
+
+def _with_gender(seats: pl.DataFrame) -> pl.DataFrame:
+    return seats.with_columns(gender=pl.col("name").replace_strict(GENDERS, default=UNSTATED, return_dtype=pl.String))
+
+
+def _effects(seats: pl.DataFrame, fact: str) -> pl.DataFrame:
+    """The difference that each value of a column makes, over all roles and for each: game, condition, role, the column,
+    difference, lo, hi, games.
+    """
+    roles = pl.concat([seats.with_columns(_of=pl.lit(ANY)), seats.with_columns(_of="role")])
+    found = []
+    for (game, condition, role), rows in roles.group_by(*GAME, "_of"):
+        for value in rows[fact].unique():
+            holds = rows.with_columns(_holds=pl.col(fact) == value)
+            found.append((game, condition, role, value, *adjusted_difference(holds, "_holds", "won", _ALIKE)))
+    texts = dict.fromkeys((*GAME, "role", fact), pl.String)
+    figures = {"difference": pl.Float64, "lo": pl.Float64, "hi": pl.Float64, "games": pl.Int64}
+    table = pl.DataFrame(found, {**texts, **figures}, orient="row").drop_nulls("difference")
+    return table.sort(*GAME, pl.col("role") != ANY, "role", fact)
+
+
+def plot_name_wins(table: pl.DataFrame) -> Figure:
+    """A row a name, a panel a game and condition."""
+    return dots(_most(table), "rate", "share of games that the name's side won", "name", cell_names(_most(table)))
+
+
+def plot_name_effect(table: pl.DataFrame) -> Figure:
+    """A row a name around zero, a panel a role."""
+    table = _most(table)
+    axis = "win rate, minus that of other names in its place"
+    roles = [", ".join(filter(None, pair)) for pair in zip(table["role"], cell_names(table), strict=True)]
+    return dots(table, "difference", axis, "name", roles, reference=0)
+
+
+def plot_gender_effect(table: pl.DataFrame) -> Figure:
+    """A row a role around zero."""
+    return dots(table, "difference", "win rate, male minus female names", "role", cell_names(table), reference=0)
+
+
+def _most(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the names with the most games, as many as a figure has room for."""
+    games = table.group_by("name").agg(pl.col("games").sum()).sort("games", "name", descending=[True, False])
+    return table.filter(pl.col("name").is_in(games["name"].head(_DRAWN).implode()))
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "name_wins",
+        "Win rates by name",
+        name_wins,
+        plot_name_wins,
+        needs=(WINNERS,),
+        otherwise="no name recurs",
+        interval=Interval.WILSON_GAMES,
+        source="section 4.1",
+        paper=MINI_MAFIA,
+        note="How often the side of a name wins in games in which it lived to speak; which roles a name drew, and "
+        "beside whom, is not taken into account here.",
+    ),
+    Analysis(
+        "name_effect",
+        "Name bias, adjusted for the design",
+        name_effect,
+        plot_name_effect,
+        needs=(WINNERS,),
+        otherwise="no two names held the same role beside the same models",
+        interval=Interval.CLUSTERED,
+        source="section 4.1, Eq. 8",
+        paper=MINI_MAFIA,
+        note="The win rate of a name's side minus that of the other names in the same role, with the same models in "
+        "all roles. With several names, one interval in twenty leaves zero out by chance.",
+        main=True,
+    ),
+    Analysis(
+        "gender_wins",
+        "Win rates by the gender of the name",
+        gender_wins,
+        needs=(WINNERS,),
+        otherwise="no name recurs",
+        interval=Interval.BOOTSTRAP,
+        source="section 4.1",
+        paper=MINI_MAFIA,
+        note="Only the default names have a gender here, which people most often give them; all others are not stated.",
+    ),
+    Analysis(
+        "gender_effect",
+        "Gender bias, adjusted for the design",
+        gender_effect,
+        plot_gender_effect,
+        needs=(WINNERS,),
+        otherwise="no male and female names held the same role beside the same models",
+        interval=Interval.CLUSTERED,
+        source="section 4.1",
+        paper=MINI_MAFIA,
+        note="The win rate of male names' sides minus that of female names in the same role, with the same models "
+        "in all roles; names of no stated gender are left out.",
+        main=True,
+    ),
+)
