@@ -13,8 +13,8 @@ import polars as pl
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
 from liescope.benchmark.capability.identification import check_identified
-from liescope.benchmark.capability.model import Posterior
-from liescope.benchmark.capability.model import fit as sample_posterior
+from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.posterior import fit as sample_posterior
 from liescope.benchmark.capability.results import predictions, scores, stacked, to_json
 from liescope.benchmark.counting.counts import Counts
 from liescope.benchmark.counting.sources import load_conditions

@@ -10,9 +10,9 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -85,27 +85,64 @@ def load_pymc() -> ModuleType:
             raise MissingExtra(error.name or "pymc", "bayes") from None
 
 
-def sample(build: Callable[[], Any], variables: tuple[str, ...], settings: Settings) -> Sample:
-    """Sample the model that `build` makes with NUTS; equal settings and versions give equal draws.
+class Sampler:
+    """A model, compiled once and sampled as often as needed, each time with other data of the same shape.
 
-    build: called once PyMC is loaded; returns the PyMC model. variables: the names of vectors in it to keep.
-    Raises MissingExtra if PyMC, or the sampler asked for, is not installed.
+    build: called once PyMC is loaded; returns the PyMC model. variables: the names of vectors in it to keep; other
+    variables are dropped.
     """
-    sampler = choose_sampler(settings.sampler)
-    load_pymc()
-    with _quiet():
-        run = _sample_nutpie if sampler == "nutpie" else _sample_pymc
-        trace, compiling, sampling = run(build, settings)
-    posterior, stats = trace["posterior"], trace["sample_stats"]
-    values = {name: np.asarray(posterior[name].values, dtype=np.float64) for name in variables}
-    return Sample(
-        values,
-        int(stats["diverging"].values.sum()),
-        np.asarray(stats["energy"].values, dtype=np.float64),
-        sampler,
-        compiling,
-        sampling,
-    )
+
+    def __init__(self, build: Callable[[], Any], variables: Sequence[str], settings: Settings) -> None:
+        """Raises MissingExtra if PyMC, or the sampler asked for, is not installed."""
+        self._name = choose_sampler(settings.sampler)
+        load_pymc()
+        self._variables = tuple(variables)
+        self._settings = settings
+        with _quiet():
+            begin = time.perf_counter()
+            self._model = build()
+            self._compiled = _compiled(self._model) if self._name == "nutpie" else None
+        self._compiling = time.perf_counter() - begin
+
+    def sample(self, data: Mapping[str, npt.NDArray[Any]] | None = None, seed: int | None = None) -> Sample:
+        """Sample with NUTS; equal settings, data, seeds and versions give equal draws.
+
+        data: new values of the model's `pm.Data`; without it, those it was made with. seed: instead of the settings'.
+        """
+        settings = self._settings if seed is None else replace(self._settings, seed=seed)
+        with _quiet():
+            if self._compiled is not None:
+                compiled = self._compiled.with_data(**data) if data else self._compiled
+                trace, compiling, sampling = _sample_nutpie(compiled, settings)
+            else:
+                trace, compiling, sampling = _sample_pymc(self._model, data or {}, settings)
+        posterior, stats = trace["posterior"], trace["sample_stats"]
+        values = {name: np.asarray(posterior[name].values, dtype=np.float64) for name in self._variables}
+        return Sample(
+            values,
+            int(stats["diverging"].values.sum()),
+            np.asarray(stats["energy"].values, dtype=np.float64),
+            self._name,
+            self._compiling + compiling,
+            sampling,
+        )
+
+
+def sample(build: Callable[[], Any], variables: Sequence[str], settings: Settings) -> Sample:
+    """Compile a model and sample it once; see `Sampler`."""
+    return Sampler(build, variables, settings).sample()
+
+
+def smoothed_weights(log_ratios: Array) -> tuple[Array, Array]:
+    """Pareto-smoothed importance sampling (Vehtari et al. 2024): normalised log weights, and the Pareto k of each
+    observation, above 0.7 where they cannot be trusted. log_ratios: shape (observations, draws).
+    """
+    with _quiet(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning)
+        import arviz
+
+        weights, k = arviz.psislw(np.ascontiguousarray(log_ratios))
+    return np.asarray(weights, dtype=np.float64), np.asarray(k, dtype=np.float64)
 
 
 def mixing(values: Mapping[str, Array]) -> Mixing:
@@ -125,12 +162,16 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie") if find_spec(name)}
 
 
-def _sample_nutpie(build: Callable[[], Any], settings: Settings) -> tuple[Any, float, float]:
+def _compiled(model: Any) -> Any:
+    import nutpie
+
+    return nutpie.compile_pymc_model(model)
+
+
+def _sample_nutpie(compiled: Any, settings: Settings) -> tuple[Any, float, float]:
     import nutpie
 
     begin = time.perf_counter()
-    compiled = nutpie.compile_pymc_model(build())
-    middle = time.perf_counter()
     # The mass matrix follows correlations: all of d stretches against all of v. Not blocking, since a blocking call
     # that Ctrl-C interrupts returns the draws so far as if they were all.
     running = nutpie.sample(
@@ -151,14 +192,16 @@ def _sample_nutpie(build: Callable[[], Any], settings: Settings) -> tuple[Any, f
     except KeyboardInterrupt:
         running.cancel()
         raise
-    return trace, middle - begin, time.perf_counter() - middle
+    return trace, 0.0, time.perf_counter() - begin
 
 
-def _sample_pymc(build: Callable[[], Any], settings: Settings) -> tuple[Any, float, float]:
+def _sample_pymc(model: Any, data: Mapping[str, npt.NDArray[Any]], settings: Settings) -> tuple[Any, float, float]:
     import pymc
 
     begin = time.perf_counter()
-    with build():
+    with model:
+        if data:
+            pymc.set_data(dict(data))
         trace = pymc.sample(
             draws=settings.draws,
             tune=settings.tune,

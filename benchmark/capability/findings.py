@@ -11,7 +11,7 @@ from liescope.benchmark.capability.results import TAILS
 from liescope.common.report_page import with_interval
 
 if TYPE_CHECKING:
-    from liescope.benchmark.capability.model import Posterior
+    from liescope.benchmark.capability.posterior import Posterior
     from liescope.benchmark.fitting import ConditionFit
 
 SURE = 0.95  # share of the draws from which on an order counts as settled

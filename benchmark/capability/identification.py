@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from liescope.benchmark.capability.variants import DEFAULT, PAPER, Variant
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.common.errors import UsageError
 
@@ -26,8 +27,20 @@ def code(cells: pl.DataFrame) -> tuple[dict[str, tuple[str, ...]], dict[str, Ind
     return names, index
 
 
-def check_identified(cells: pl.DataFrame) -> None:
-    """Raises UsageError if data of this shape, or these counts, cannot identify the parameters."""
+def identified_variant(cells: pl.DataFrame) -> Variant:
+    """The default model where these counts identify it, else the paper's, which has fewer parameters. Raises UsageError
+    if they identify neither.
+    """
+    try:
+        check_identified(cells, DEFAULT)
+    except UsageError:
+        check_identified(cells, PAPER)
+        return PAPER
+    return DEFAULT
+
+
+def check_identified(cells: pl.DataFrame, variant: Variant = PAPER) -> None:
+    """Raises UsageError if data of this shape, or these counts, cannot identify the parameters of a model."""
     models = _models(cells)
     if len(models) < 2:
         raise UsageError(
@@ -35,9 +48,9 @@ def check_identified(cells: pl.DataFrame) -> None:
         )
     if cells["mafia_wins"].sum() in (0, cells["games"].sum()):
         raise UsageError("one side won every game, which says nothing about how models differ; play more games")
-    missing, free = undetermined(cells)
+    missing, free = undetermined(cells, variant)
     if missing:
-        guilty = [model for model in models if undetermined(leave_out(cells, model))[0] < missing]
+        guilty = [model for model in models if undetermined(leave_out(cells, model), variant)[0] < missing]
         advice = f" (or leave out those who do not: {_options(guilty)})" if 0 < len(guilty) <= len(models) - 2 else ""
         raise UsageError(
             f"{cells.height} cells leave {missing} of {free} parameters undetermined: each model must meet others in "
@@ -45,21 +58,29 @@ def check_identified(cells: pl.DataFrame) -> None:
         )
 
 
-def undetermined(cells: pl.DataFrame) -> tuple[int, int]:
-    """(how many parameters cannot be determined from these cells, how many there are apart from the two symmetries).
+def undetermined(cells: pl.DataFrame, variant: Variant = PAPER) -> tuple[int, int]:
+    """(how many of m, d, v and b cannot be determined from these cells, how many there are apart from the symmetries).
 
     Read from the rank of the derivative of logit p at a point in general position: every parameter must move some cell.
     """
     names, index = code(cells)
     random = np.random.default_rng(0)
     m, d, v = (random.normal(size=len(names[name])) for name in PARAMETERS)
+    v = v if variant.scaled else np.ones_like(v)
     i, j, k = (index[name] for name in PARAMETERS)
     rows = np.arange(cells.height)
-    slopes = {name: np.zeros((cells.height, len(names[name]))) for name in PARAMETERS}
+    size = {**{name: len(names[name]) for name in PARAMETERS}, "b": len(names["v"])}
+    slopes = {name: np.zeros((cells.height, size[name])) for name in ("m", "d")}
     slopes["m"][rows, i] = v[k]
     slopes["d"][rows, j] = -v[k]
-    slopes["v"][rows, k] = m[i] - d[j]
-    free = max(len(m) + len(d) + len(v) - 2, 0)
+    if variant.scaled:
+        slopes["v"] = np.zeros((cells.height, size["v"]))
+        slopes["v"][rows, k] = m[i] - d[j]
+    if variant.offset:
+        slopes["b"] = np.zeros((cells.height, size["b"]))
+        slopes["b"][rows, k] = 1.0
+    symmetries = 1 + variant.scaled + variant.offset
+    free = max(sum(slope.shape[1] for slope in slopes.values()) - symmetries, 0)
     rank = int(np.linalg.matrix_rank(np.hstack(list(slopes.values())))) if cells.height else 0
     return free - rank, free
 

@@ -1,7 +1,8 @@
 """The capability model: logit p = v_k (m_i - d_j), the chance that mafioso i wins against detective j and villager k.
 
 Mini-Mafia paper, Eq. 2. m is how well a model deceives, d how well it discloses, v how strongly it responds, as the
-villager, to the gap between them; v may be negative.
+villager, to the gap between them; v may be negative. `liescope.benchmark.capability.variants` has the other models of
+the family; the default adds an offset b_k of each villager, and lets counts scatter more than a binomial.
 
 The model has two symmetries: m and d shifted by one number, and v scaled against m and d, leave every p unchanged. The
 paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards; its sampler then wanders along two
@@ -10,6 +11,12 @@ directions that the data do not constrain. Here both are fixed before sampling:
     m ~ ZeroSumNormal(2)          so the sum of m is 0
     d ~ Normal(0, 2)
     v = 1 + ZeroSumNormal(2)      so the mean of v is 1, and single v may be negative
+
+With an offset there is a third: m shifted alone, and b shifted back by v times as much. It is fixed by
+
+    b ~ ZeroSumNormal(1)          so the sum of b is 0
+
+so that m - d of 0 is where the mean villager has even chances.
 
 Why these priors: the paper's fix no scale for m, d and v separately, only for products, so no prior on the rescaled
 parameters is equivalent. We keep their family and width on the rescaled parameters themselves, where published
@@ -24,117 +31,115 @@ to the better speaker. Scores compare within one fit; across fits the scale diff
 
 from __future__ import annotations
 
-import math
-import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.backend import Array, Settings, load_pymc, mixing, sample
-from liescope.benchmark.capability.identification import PARAMETERS, Index, check_identified, code
-from liescope.common.errors import NotConverged, UsageError
+from liescope.benchmark.capability.backend import Array, load_pymc
+from liescope.benchmark.capability.identification import PARAMETERS, Index, code
+from liescope.benchmark.capability.variants import PAPER, Variant
 
 PRIOR_SD = 2.0
-R_HAT_MOST = 1.01
-ESS_LEAST = 400
-BFMI_LEAST = 0.3
+OFFSET_SD = 1.0
+SHIFT_SD = 0.5
+RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combination, 0.05 in the mean
+_TINY = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostics:
-    """How far a sample can be trusted; worst over all parameters and chains. seconds: compiling and sampling."""
-
-    r_hat_max: float
-    ess_bulk_min: float
-    ess_tail_min: float
-    bfmi_min: float
-    divergences: int
-    draws: int
-    chains: int
-    seconds: float
-
-    def faults(self) -> tuple[str, ...]:
-        """The failed diagnostics with their numbers; empty for a usable sample. NaN fails."""
-        checks = [
-            (self.r_hat_max <= R_HAT_MOST, f"r-hat is {self.r_hat_max:.3f} (at most {R_HAT_MOST})"),
-            (self.ess_bulk_min >= ESS_LEAST, f"bulk ESS is {self.ess_bulk_min:.0f} (at least {ESS_LEAST})"),
-            (self.ess_tail_min >= ESS_LEAST, f"tail ESS is {self.ess_tail_min:.0f} (at least {ESS_LEAST})"),
-            (self.bfmi_min >= BFMI_LEAST, f"BFMI is {self.bfmi_min:.2f} (at least {BFMI_LEAST})"),
-            (self.divergences == 0, f"{self.divergences} transitions diverged (none may)"),
-        ]
-        return tuple(words for good, words in checks if not good)
+def code_rows(rows: pl.DataFrame, variant: Variant) -> tuple[dict[str, tuple[str, ...]], dict[str, Index]]:
+    """(names of what each parameter vector is about; for each row the index into it), for m, d, v, b and shifts."""
+    names, index = code(rows)
+    if variant.offset:
+        names["b"], index["b"] = names["v"], index["v"]
+    for shift in variant.shifts:
+        levels = tuple(sorted(set(rows[shift])))
+        place = {level: number for number, level in enumerate(levels)}
+        names[shift], index[shift] = levels, np.array([place[level] for level in rows[shift]], dtype=np.int64)
+    return names, index
 
 
-@dataclass(frozen=True, slots=True)
-class Posterior:
-    """A converged sample. names: by parameter, the models that held its role (m mafioso, d detective, v villager),
-    in order; draws: by parameter, shape (chains, draws, models). cells: the counts that were fitted.
+def parameters(variant: Variant) -> tuple[str, ...]:
+    """The names of the parameter vectors of a model; rho, if it has one, is a vector of one."""
+    scaled = PARAMETERS if variant.scaled else ("m", "d")
+    return (*scaled, *(("b",) if variant.offset else ()), *variant.shifts, *(("rho",) if variant.dispersed else ()))
+
+
+def build(
+    rows: pl.DataFrame,
+    names: dict[str, tuple[str, ...]],
+    index: dict[str, Index],
+    variant: Variant = PAPER,
+    families: dict[str, str] | None = None,
+) -> Any:
+    """The PyMC model with the variables of `parameters`, and the data `wins` and `games`. rows: with the columns
+    mafia_wins and games. families: the family of each model, for a variant that pools them. Raises MissingExtra without
+    PyMC.
     """
-
-    cells: pl.DataFrame
-    names: dict[str, tuple[str, ...]]
-    draws: dict[str, Array]
-    diagnostics: Diagnostics
-    settings: Settings
-    sampler: str
-
-
-def fit(cells: pl.DataFrame, settings: Settings | None = None) -> Posterior:
-    """Sample the capability model. cells: counts (`liescope.benchmark.counting.counts.Counts`) of at least two models.
-
-    Raises UsageError if the counts cannot determine the parameters, MissingExtra without PyMC, and NotConverged,
-    with the numbers and what to try, where the diagnostics fail.
-    """
-    settings = settings or Settings()
-    if min(settings.draws, settings.tune) < 1 or settings.chains < 2:
-        raise UsageError("a fit needs at least 1 draw, 1 step of tuning and 2 chains; r-hat compares chains")
-    check_identified(cells)
-    names, index = code(cells)
-    begin = time.perf_counter()
-    drawn = sample(lambda: build(cells, names, index), PARAMETERS, settings)
-    seconds = time.perf_counter() - begin
-    free = {name: draws for name, draws in drawn.values.items() if name == "d" or len(names[name]) > 1}
-    mixed = mixing(free)
-    diagnostics = Diagnostics(
-        mixed.r_hat_max,
-        mixed.ess_bulk_min,
-        mixed.ess_tail_min,
-        _bfmi(drawn.energy),
-        drawn.divergences,
-        settings.draws,
-        settings.chains,
-        seconds,
-    )
-    if faults := diagnostics.faults():
-        raise NotConverged(
-            f"the sampler has not converged, so there is no result: {'; '.join(faults)}. Sample longer "
-            f"(--draws {max(2000, 4 * settings.draws)} --tune {max(2000, 2 * settings.tune)}), with smaller steps if "
-            "any diverged (--target-accept 0.99); if that does not help, there are too few games for so many models"
-        )
-    return Posterior(cells, names, dict(drawn.values), diagnostics, settings, drawn.sampler)
-
-
-def build(cells: pl.DataFrame, names: dict[str, tuple[str, ...]], index: dict[str, Index]) -> Any:
-    """The PyMC model, with variables m, d and v. Raises MissingExtra without PyMC."""
     pm = load_pymc()
 
     import pytensor.tensor as pt
 
-    def zero_sum(name: str, size: int) -> Any:
-        return pm.ZeroSumNormal(name, sigma=PRIOR_SD, shape=size) if size > 1 else pt.zeros(size)
+    def zero_sum(name: str, size: int, sd: float = PRIOR_SD) -> Any:
+        return pm.ZeroSumNormal(name, sigma=sd, shape=size) if size > 1 else pt.zeros(size)
+
+    def pooled(name: str) -> Any:
+        of = [(families or {}).get(model, model) for model in names[name]]
+        order = {family: number for number, family in enumerate(dict.fromkeys(of))}
+        within, between = (pm.HalfNormal(f"{name}_{kind}", 1.0) for kind in ("within", "between"))
+        family = pm.Normal(f"{name}_family", 0.0, 1.0, shape=len(order))
+        alone = pm.Normal(f"{name}_alone", 0.0, 1.0, shape=len(of))
+        return between * family[[order[one] for one in of]] + within * alone
 
     with pm.Model() as model:
-        m = pm.Deterministic("m", zero_sum("m_centred", len(names["m"])))
-        d = pm.Normal("d", 0.0, PRIOR_SD, shape=len(names["d"]))
-        v = pm.Deterministic("v", 1.0 + zero_sum("v_centred", len(names["v"])))
-        gap = m[index["m"]] - d[index["d"]]
-        pm.Binomial(
-            "wins", n=cells["games"].to_numpy(), logit_p=v[index["v"]] * gap, observed=cells["mafia_wins"].to_numpy()
-        )
+        wins, games = (pm.Data(name, rows[column].to_numpy()) for name, column in DATA.items())
+        if "families" in variant.terms:
+            raw = pooled("m")
+            m = pm.Deterministic("m", raw - raw.mean())
+            d = pm.Deterministic("d", pm.Normal("d_mean", 0.0, PRIOR_SD) + pooled("d"))
+        else:
+            m = pm.Deterministic("m", zero_sum("m_centred", len(names["m"])))
+            d = pm.Normal("d", 0.0, PRIOR_SD, shape=len(names["d"]))
+        logit = m[index["m"]] - d[index["d"]]
+        if variant.scaled:
+            v = pm.Deterministic("v", 1.0 + zero_sum("v_centred", len(names["v"])))
+            logit = v[index["v"]] * logit
+        if variant.offset:
+            b = pm.Deterministic("b", zero_sum("b_centred", len(names["b"]), OFFSET_SD))
+            logit = logit + b[index["b"]]
+        for shift in variant.shifts:
+            effect = pm.Deterministic(shift, zero_sum(f"{shift}_centred", len(names[shift]), SHIFT_SD))
+            logit = logit + effect[index[shift]]
+        if variant.dispersed:
+            rho = pm.Beta("rho", *RHO_PRIOR, shape=1)
+            chance = pm.math.clip(pm.math.sigmoid(logit), _TINY, 1 - _TINY)
+            strength = (1 - rho[0]) / rho[0]
+            pm.BetaBinomial("counts", n=games, alpha=chance * strength, beta=(1 - chance) * strength, observed=wins)
+        else:
+            pm.Binomial("counts", n=games, logit_p=logit, observed=wins)
     return model
+
+
+DATA = {"wins": "mafia_wins", "games": "games"}
+"""The columns of the rows behind the model's data."""
+
+
+def logits(rows: pl.DataFrame, names: dict[str, tuple[str, ...]], draws: dict[str, Array]) -> Array:
+    """The logit of each row in each draw, shape (draws, rows). draws: flat, shape (draws, names), by parameter."""
+    columns = {"m": "mafioso", "d": "detective", "v": "villager", "b": "villager"}
+
+    def of(name: str) -> Array:
+        place = {one: number for number, one in enumerate(names[name])}
+        return draws[name][:, [place[one] for one in rows[columns.get(name, name)]]]
+
+    total = of("m") - of("d")
+    if "v" in draws:
+        total = of("v") * total
+    for name in draws:
+        if name not in (*PARAMETERS, "rho"):
+            total = total + of(name)
+    return total
 
 
 def win_probability(m: Array, d: Array, v: Array) -> Array:
@@ -149,11 +154,3 @@ def normalise(m: Array, d: Array, v: Array) -> tuple[Array, Array, Array]:
     """
     scale, shift = v.mean(axis=-1, keepdims=True), m.mean(axis=-1, keepdims=True)
     return (m - shift) * scale, (d - shift) * scale, v / scale
-
-
-def _bfmi(energy: Array) -> float:
-    """Bayesian fraction of missing information, the worst chain; energy: shape (chains, draws)."""
-    spread = energy.var(axis=1)
-    if energy.shape[1] < 2 or not spread.all():
-        return math.nan
-    return float((np.square(np.diff(energy, axis=1)).mean(axis=1) / spread).min())

@@ -6,74 +6,92 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.capability.model import Posterior, win_probability
+from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.counting.counts import PLAYERS
 
+Counted = npt.NDArray[np.int64]
 MASS = 0.95  # of every interval: between the 2.5% and the 97.5% quantile
 TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
 
 
 def scores(posterior: Posterior) -> pl.DataFrame:
-    """One row a model, best deceiver first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d and v.
+    """One row a model, best deceiver first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d, v, and of the
+    villager's offset b where the model has one.
 
-    m, d and v are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All
-    but games are null if a model never held the role.
+    They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All
+    but games are null if a model never held the role, or the fitted model has no such parameter.
     """
-    columns: dict[str, pl.DataFrame] = {}
-    for name, role in zip(PARAMETERS, PLAYERS, strict=True):
-        draws = posterior.draws[name].reshape(-1, len(posterior.names[name]))
-        lo, hi = np.quantile(draws, TAILS, axis=0)
-        columns[name] = pl.DataFrame(
-            {
-                "model": posterior.names[name],
-                name: draws.mean(axis=0),
-                f"{name}_sd": draws.std(axis=0, ddof=1),
-                f"{name}_lo": lo,
-                f"{name}_hi": hi,
-            }
-        ).join(
-            posterior.cells.group_by(pl.col(role).alias("model")).agg(pl.col("games").sum().alias(f"{name}_games")),
-            on="model",
-            validate="1:1",
-        )
-    models = pl.DataFrame({"model": sorted(set().union(*posterior.names.values()))})
-    for frame in columns.values():
-        models = models.join(frame, on="model", how="left", validate="1:1")
+    models = pl.DataFrame({"model": sorted({model for name in PARAMETERS for model in posterior.names[name]})})
+    for name, role in {**dict(zip(PARAMETERS, PLAYERS, strict=True)), "b": "villager"}.items():
+        if name not in PARAMETERS and name not in posterior.draws:
+            continue
+        held = posterior.cells.group_by(pl.col(role).alias("model")).agg(pl.col("games").sum().alias(f"{name}_games"))
+        found = held.join(_summary(name, posterior), on="model", how="left", validate="1:1")
+        columns = ["model", name, *(f"{name}_{end}" for end in ("sd", "lo", "hi", "games"))]
+        models = models.join(found.select(columns), on="model", how="left", validate="1:1")
     return models.with_columns(pl.col("^._games$").fill_null(0)).sort(
         "m", "model", descending=[True, False], nulls_last=True
     )
 
 
+def _summary(name: str, posterior: Posterior) -> pl.DataFrame:
+    """model and the mean, sd, lo and hi of one parameter; no rows where the fitted model lacks it."""
+    schema = {"model": pl.String, name: pl.Float64, **{f"{name}_{end}": pl.Float64 for end in ("sd", "lo", "hi")}}
+    if name not in posterior.draws:
+        return pl.DataFrame(schema=schema)
+    draws = posterior.flat()[name]
+    lo, hi = np.quantile(draws, TAILS, axis=0)
+    values = posterior.names[name], draws.mean(axis=0), draws.std(axis=0, ddof=1), lo, hi
+    return pl.DataFrame(dict(zip(schema, values, strict=True)), schema)
+
+
+DRAWN_GAMES = 2000  # draws used to predict; more cost memory and change no second decimal
+
+
 def predictions(posterior: Posterior) -> pl.DataFrame:
-    """The cells with their predictions: the columns of the counts, observed (the mafia's win rate),
+    """The combinations with their predictions: the columns of the counts, observed (the mafia's win rate),
     predicted (its posterior mean), lo and hi (central 95% interval of the win rate of as many new games), inside.
     """
+    return predicted_cells(posterior, posterior.rows)
+
+
+def predicted_cells(posterior: Posterior, rows: pl.DataFrame) -> pl.DataFrame:
+    """`predictions` for other rows of the same shape, which the fit need not have seen."""
     random = np.random.default_rng(posterior.settings.seed)
-    flat = {name: draws.reshape(-1, draws.shape[-1]) for name, draws in posterior.draws.items()}
-    place = {name: {model: n for n, model in enumerate(models)} for name, models in posterior.names.items()}
-    rows = []
-    for mafioso, detective, villager, wins, games in posterior.cells.select(*PLAYERS, "mafia_wins", "games").rows():
-        m, d, v = (
-            flat[name][:, place[name][model]]
-            for name, model in zip(PARAMETERS, (mafioso, detective, villager), strict=True)
-        )
-        chance = win_probability(m, d, v)
-        lo, hi = np.quantile(random.binomial(games, chance) / games, TAILS)
-        rows.append((wins / games, float(chance.mean()), float(lo), float(hi)))
-    found = pl.DataFrame(rows, ["observed", "predicted", "lo", "hi"], orient="row")
-    return pl.concat([posterior.cells, found], how="horizontal").with_columns(
-        inside=pl.col("observed").is_between("lo", "hi")
-    )
+    found = []
+    for key, part in rows.sort(PLAYERS).group_by(PLAYERS, maintain_order=True):
+        chances = posterior.chances(part, DRAWN_GAMES)
+        games = part["games"].to_numpy()
+        total, wins = int(games.sum()), int(part["mafia_wins"].sum())
+        replicated = replicate(random, games, chances, posterior.rho(DRAWN_GAMES)).sum(axis=1)
+        lo, hi = np.quantile(replicated / total, TAILS)
+        mean = float((chances.mean(axis=0) * games).sum() / total)
+        found.append((*key, wins, total, wins / total, mean, float(lo), float(hi)))
+    names = [*PLAYERS, "mafia_wins", "games", "observed", "predicted", "lo", "hi"]
+    return pl.DataFrame(found, names, orient="row").with_columns(inside=pl.col("observed").is_between("lo", "hi"))
+
+
+def replicate(random: np.random.Generator, games: Counted, chances: Array, rho: Array) -> Counted:
+    """Wins of as many new games, shape (draws, rows). chances: same shape; rho: shape (draws, 1), 0 for binomial."""
+    if rho.any():
+        p = np.clip(chances, 1e-9, 1 - 1e-9)
+        strength = (1 - rho) / np.maximum(rho, 1e-9)
+        chances = random.beta(p * strength, (1 - p) * strength)
+    return random.binomial(games, chances)
 
 
 def tidy_draws(posterior: Posterior) -> pl.DataFrame:
-    """Every draw: chain, draw, parameter (m, d or v), model, value."""
+    """Every draw: chain, draw, parameter, model (of a shift: its level), value."""
     frames = []
-    for name in PARAMETERS:
-        draws, models = posterior.draws[name], posterior.names[name]
+    for name, models in posterior.names.items():
+        draws = posterior.draws.get(name)
+        if draws is None:
+            continue
         chain, draw, model = (axis.ravel() for axis in np.indices(draws.shape, dtype=np.int32))
         frames.append(
             pl.DataFrame(
@@ -100,7 +118,8 @@ def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:
                 name: None
                 if row[name] is None
                 else {"mean": row[name], "sd": row[f"{name}_sd"], "lo": row[f"{name}_lo"], "hi": row[f"{name}_hi"]}
-                for name in PARAMETERS
+                for name in (*PARAMETERS, "b")
+                if name in row
             },
         }
         for row in table.iter_rows(named=True)
@@ -113,5 +132,6 @@ def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:
         "draws": found.draws,
         "chains": found.chains,
         "seconds": found.seconds,
+        "faults": list(posterior.faults),
     }
-    return {"models": models, "diagnostics": diagnostics}
+    return {"variant": posterior.variant.name, "models": models, "diagnostics": diagnostics}

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +20,23 @@ SCHEMA = pl.Schema(
     {"mafioso": pl.String, "detective": pl.String, "villager": pl.String, "mafia_wins": pl.Int64, "games": pl.Int64}
 )
 
+DRAWN = "drawn"
+"""In the place of the role that a vote names: the rules drew it, because the reply could not be read."""
+PLAYED = pl.Schema(
+    {
+        **dict.fromkeys(PLAYERS, pl.String),
+        "mafia_wins": pl.Int64,
+        "drawn": pl.Boolean,
+        "name": pl.String,
+        "last": pl.String,
+        "seat": pl.String,
+        **{f"{role}_vote": pl.String for role in PLAYERS},
+    }
+)
+"""One row for each counted game: who played and won, whether a vote was drawn, and what it happened to be dealt. name,
+seat: of the mafioso; last: the role that spoke last, "" if nobody did. A vote is the role that it names, `DRAWN`, or ""
+for none, in the last ballot; several votes of one role that differ are "" too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -27,13 +45,14 @@ class Counts:
     cells: a frame of SCHEMA, one row for each (mafioso, detective, villager), sorted; mafia_wins of games. undrawn: the
     same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
     the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
-    reason.
+    reason. played: the same games one by one, a frame of PLAYED, without those of files, which hold counts only.
     """
 
     cells: pl.DataFrame
     undrawn: pl.DataFrame
     sources: frozenset[Source] = frozenset()
     excluded: Mapping[str, int] = field(default_factory=dict)
+    played: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PLAYED))
 
     @property
     def drawn_games(self) -> int:
@@ -47,7 +66,8 @@ class CountedGame:
 
     settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model,
     source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None for nobody;
-    failed: whether the game failed; shares: whether it shares the beginning of a recorded game.
+    failed: whether the game failed; shares: whether it shares the beginning of a recorded game; last_speaker: a name;
+    votes: of the last ballot, voter by voter, the role that it names or DRAWN.
     """
 
     game: str
@@ -58,11 +78,23 @@ class CountedGame:
     winner: str | None
     failed: bool
     shares: bool = False
+    last_speaker: str = ""
+    votes: Mapping[str, str] = field(default_factory=dict)
 
 
 def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
     """What is counted for each game, from the tables `games` and `votes` of a run or a corpus."""
-    votes = tables["votes"].group_by("game_id").agg("voter", drawn=(pl.col("fallback") != "").any())
+    by_rules = pl.col("fallback") != ""
+    ballot = pl.col("day") * 1000 + pl.col("ballot")
+    votes = tables["votes"].group_by("game_id").agg("voter", drawn=by_rules.any())
+    final = (
+        tables["votes"]
+        .with_columns(vote=pl.when(by_rules).then(pl.lit(DRAWN)).otherwise(pl.col("target_role").fill_null("")))
+        .filter(ballot == ballot.max().over("game_id"))
+        .group_by("game_id")
+        .agg(final=pl.struct("voter", "vote"))
+    )
+    votes = votes.join(final, on="game_id", how="left")
     games = tables["games"].join(votes, on="game_id", how="left", maintain_order="left")
     for row in games.iter_rows(named=True):
         yield CountedGame(
@@ -74,6 +106,8 @@ def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
             winner=row["winner"],
             failed=row["status"] == Status.FAILED.value,
             shares=row["siblings"] is not None,
+            last_speaker=row["last_speaker"] or "",
+            votes={vote["voter"]: vote["vote"] for vote in row["final"] or ()},
         )
 
 
@@ -104,11 +138,9 @@ def count_by_settings(games: Iterable[CountedGame]) -> dict[tuple[str, str], Cou
 
 @dataclass(slots=True)
 class _Book:
-    """The running counts of games with the same settings: by cell, (wins, games) of all and of those without a drawn
-    vote.
-    """
+    """The games with the same settings that were counted so far."""
 
-    cells: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
+    played: list[tuple[Any, ...]] = field(default_factory=list)
     excluded: Counter[str] = field(default_factory=Counter)
     sources: set[Source] = field(default_factory=set)
 
@@ -117,21 +149,19 @@ class _Book:
         if isinstance(cell, str):
             self.excluded[cell] += 1
             return
-        counts = self.cells.setdefault(cell, [0, 0, 0, 0])
-        won = game.winner == MAFIA
-        counts[0] += won
-        counts[1] += 1
-        if not game.drawn:
-            counts[2] += won
-            counts[3] += 1
+        self.played.append((*cell, int(game.winner == MAFIA), game.drawn, *_dealt(game)))
         self.sources |= {source for *_, source in game.seats}
 
     def counts(self) -> Counts:
-        rows = [(*cell, *counts) for cell, counts in self.cells.items()]
-        every = [row[:5] for row in rows]
-        undrawn = [(*row[:3], *row[5:]) for row in rows if row[6]]
-        cells, without = (tally(pl.DataFrame(part, SCHEMA, orient="row")) for part in (every, undrawn))
-        return Counts(cells, without, frozenset(self.sources), dict(self.excluded))
+        played = pl.DataFrame(self.played, PLAYED, orient="row")
+        return counts_of(played, frozenset(self.sources), self.excluded)
+
+
+def counts_of(played: pl.DataFrame, sources: frozenset[Source], excluded: Mapping[str, int]) -> Counts:
+    """The counts of games. played: a frame of PLAYED."""
+    each = played.select(*PLAYERS, "mafia_wins", "drawn", games=pl.lit(1, pl.Int64))
+    cells, undrawn = (tally(part.select(SCHEMA.names())) for part in (each, each.filter(~pl.col("drawn"))))
+    return Counts(cells, undrawn, sources, dict(excluded), played)
 
 
 def add(parts: Sequence[Counts]) -> Counts:
@@ -144,7 +174,8 @@ def add(parts: Sequence[Counts]) -> Counts:
         tally(pl.concat([empty, *frames]))
         for frames in ([part.cells for part in parts], [part.undrawn for part in parts])
     )
-    return Counts(cells, undrawn, frozenset().union(*(part.sources for part in parts)), dict(excluded))
+    played = pl.concat([pl.DataFrame(schema=PLAYED), *(part.played for part in parts)])
+    return Counts(cells, undrawn, frozenset().union(*(part.sources for part in parts)), dict(excluded), played)
 
 
 def _cell(game: CountedGame) -> tuple[str, str, str] | str:
@@ -164,3 +195,17 @@ def _cell(game: CountedGame) -> tuple[str, str, str] | str:
             return f"several models shared the role of {role}"
     (mafioso,), (detective,), (villager,) = held.values()
     return mafioso, detective, villager
+
+
+def _dealt(game: CountedGame) -> tuple[str, ...]:
+    """The columns of PLAYED that say what a game happened to be dealt, and how the three roles voted."""
+    roles = {name: role for name, role, *_ in game.seats}
+    order = [name for name, *_ in game.seats]
+    mafioso = next(name for name in order if roles[name] == MAFIOSO)
+    votes = {role: {vote for voter, vote in game.votes.items() if roles.get(voter) == role} for role in PLAYERS}
+    last = roles.get(game.last_speaker, "")
+    return (mafioso, last, str(order.index(mafioso) + 1), *(_only(votes[role]) for role in PLAYERS))
+
+
+def _only(votes: set[str]) -> str:
+    return next(iter(votes)) if len(votes) == 1 else ""

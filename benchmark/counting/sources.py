@@ -83,7 +83,8 @@ def _without(parts: Mapping[str, Counts], model: str) -> dict[str, Counts]:
         kept, undrawn = leave_out(counts.cells, model), leave_out(counts.undrawn, model)
         games = int(counts.cells["games"].sum()) - int(kept["games"].sum())
         excluded = {**counts.excluded, **({f"{model} played in them": games} if games else {})}
-        found[name] = replace(counts, cells=kept, undrawn=undrawn, excluded=excluded)
+        played = leave_out(counts.played, model)
+        found[name] = replace(counts, cells=kept, undrawn=undrawn, excluded=excluded, played=played)
     if all(found[name].cells.height == parts[name].cells.height for name in parts):
         players = (set(counts.cells[column]) for counts in parts.values() for column in PLAYERS)
         raise UnknownName("model", model, set().union(*players))

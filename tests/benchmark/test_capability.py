@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
 from liescope.benchmark.capability.identification import check_identified, leave_out
-from liescope.benchmark.capability.model import Diagnostics, Posterior, fit, normalise, win_probability
+from liescope.benchmark.capability.diagnostics import Diagnostics
+from liescope.benchmark.capability.model import normalise, win_probability
+from liescope.benchmark.capability.posterior import Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores
 from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import MissingExtra, NotConverged, UnknownName, UsageError

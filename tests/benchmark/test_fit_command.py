@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 
 from liescope.benchmark.capability.findings import findings
-from liescope.benchmark.capability.model import Posterior
+from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.results import predictions, scores, tidy_draws
 from liescope.benchmark.commands import app

@@ -1,0 +1,60 @@
+"""How far a sample can be trusted, and when it cannot be used at all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from liescope.benchmark.capability.backend import Array
+
+R_HAT_MOST = 1.01
+ESS_LEAST = 400
+BFMI_LEAST = 0.3
+R_HAT_NEAR = 1.05  # from here on there is no result
+ESS_NEAR = 100
+DIVERGENT_NEAR = 0.01  # of all transitions
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """Worst over all parameters and chains. seconds: compiling and sampling."""
+
+    r_hat_max: float
+    ess_bulk_min: float
+    ess_tail_min: float
+    bfmi_min: float
+    divergences: int
+    draws: int
+    chains: int
+    seconds: float
+
+    def faults(self) -> tuple[str, ...]:
+        """The failed diagnostics with their numbers; empty for a usable sample. NaN fails."""
+        checks = [
+            (self.r_hat_max <= R_HAT_MOST, f"r-hat is {self.r_hat_max:.3f} (at most {R_HAT_MOST})"),
+            (self.ess_bulk_min >= ESS_LEAST, f"bulk ESS is {self.ess_bulk_min:.0f} (at least {ESS_LEAST})"),
+            (self.ess_tail_min >= ESS_LEAST, f"tail ESS is {self.ess_tail_min:.0f} (at least {ESS_LEAST})"),
+            (self.bfmi_min >= BFMI_LEAST, f"BFMI is {self.bfmi_min:.2f} (at least {BFMI_LEAST})"),
+            (self.divergences == 0, f"{self.divergences} transitions diverged (none may)"),
+        ]
+        return tuple(words for good, words in checks if not good)
+
+    @property
+    def near(self) -> bool:
+        """Whether the sample, if it has faults, is near enough to be shown with a warning."""
+        return (
+            self.r_hat_max <= R_HAT_NEAR
+            and min(self.ess_bulk_min, self.ess_tail_min) >= ESS_NEAR
+            and self.bfmi_min >= BFMI_LEAST / 2
+            and self.divergences <= DIVERGENT_NEAR * self.draws * self.chains
+        )
+
+
+def bfmi(energy: Array) -> float:
+    """Bayesian fraction of missing information, the worst chain; energy: shape (chains, draws)."""
+    spread = energy.var(axis=1)
+    if energy.shape[1] < 2 or not spread.all():
+        return math.nan
+    return float((np.square(np.diff(energy, axis=1)).mean(axis=1) / spread).min())

@@ -1,0 +1,131 @@
+"""Goodness of fit: does the model scatter as the games do, how well would it predict a combination it has not seen, and
+which scores have no finite estimate of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy.stats import betabinom, binom
+
+from liescope.benchmark.capability.backend import Array, smoothed_weights
+from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.results import predictions, replicate
+from liescope.benchmark.counting.counts import PLAYERS
+
+DRAWS = 1000
+K_MOST = 0.7  # Pareto k above which an observation's leave-one-out score is not to be trusted
+MISFIT = 0.05  # posterior p below which a report warns
+
+
+@dataclass(frozen=True, slots=True)
+class Goodness:
+    """Of one fit.
+
+    chi2: Pearson's X² of the combinations, with the variance that the fitted model gives them, mean over the posterior;
+    chi2_replicated: the same of data that the model makes; p: the posterior predictive p-value, the share of draws in
+    which replicated data fit no better (near 0: the model misses something). dispersion: chi2 / chi2_replicated, 1 for
+    a model that fits. inside: share of combinations inside their 95% interval. elpd, elpd_se: the expected log
+    probability of a combination that was left out, by PSIS-LOO, and its standard error; unsure: how many have a Pareto
+    k above 0.7, so that only refitting without them would tell. combinations, games: counted. separated: sentences
+    about models that won or lost every game of a role, whose score is held by the prior alone.
+    """
+
+    chi2: float
+    chi2_replicated: float
+    p: float
+    dispersion: float
+    inside: float
+    elpd: float
+    elpd_se: float
+    unsure: int
+    combinations: int
+    games: int
+    separated: tuple[str, ...]
+
+    def sentences(self) -> tuple[str, ...]:
+        """What every report says."""
+        fits = "" if self.p >= MISFIT else ", so the model misses something and its intervals are too narrow"
+        unsure = f"; {self.unsure} of them by refitting only (Pareto k above {K_MOST})" if self.unsure else ""
+        return (
+            f"X² of the combinations is {self.chi2:.0f} where data made by the model give {self.chi2_replicated:.0f}: "
+            f"dispersion {self.dispersion:.2f}, posterior p {self.p:.3f}{fits}.",
+            f"A combination left out has an expected log probability of {self.elpd / self.combinations:.3f} (sum "
+            f"{self.elpd:.1f}, standard error {self.elpd_se:.1f}, PSIS-LOO{unsure}).",
+            *self.separated,
+        )
+
+
+def goodness(posterior: Posterior) -> Goodness:
+    """How well a fit matches the counts it was made of."""
+    random = np.random.default_rng(posterior.settings.seed)
+    rows, chances, rho = posterior.rows, posterior.chances(posterior.rows, DRAWS), posterior.rho(DRAWS)
+    games, wins = rows["games"].to_numpy(), rows["mafia_wins"].to_numpy()
+    place = _cells_of(rows)
+    made = replicate(random, games, chances, rho)
+    spread = games * chances * (1 - chances) * (1 + (games - 1) * rho)
+
+    def chi2(counts: Array) -> Array:
+        off, of = ((part @ place) for part in (counts - games * chances, spread))
+        return np.asarray((np.square(off) / np.maximum(of, 1e-12)).sum(axis=1))
+
+    seen, replicated = chi2(np.broadcast_to(wins, chances.shape)), chi2(made)
+    pointwise, k = left_out(posterior)
+    cells = posterior.cells
+    return Goodness(
+        float(seen.mean()),
+        float(replicated.mean()),
+        float((replicated >= seen).mean()),
+        float(seen.mean() / replicated.mean()),
+        float(predictions(posterior)["inside"].mean() or 0.0),
+        float(pointwise.sum()),
+        float(np.sqrt(len(pointwise) * pointwise.var(ddof=1))) if len(pointwise) > 1 else float("nan"),
+        int((k > K_MOST).sum()),
+        cells.height,
+        int(cells["games"].sum()),
+        separated(cells),
+    )
+
+
+def left_out(posterior: Posterior) -> tuple[Array, Array]:
+    """(the log predictive probability of each combination had it been left out, by PSIS-LOO; its Pareto k), in the
+    order of `posterior.cells`.
+    """
+    rows = posterior.rows
+    chances, rho = posterior.chances(rows, DRAWS), posterior.rho(DRAWS)
+    each = log_probability(rows["mafia_wins"].to_numpy(), rows["games"].to_numpy(), chances, rho)
+    likelihood = (each @ _cells_of(rows)).T
+    weights, k = smoothed_weights(-likelihood)
+    return np.asarray(np.logaddexp.reduce(weights + likelihood, axis=1)), k
+
+
+def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Array:
+    """Of the wins of each row in each draw, shape (draws, rows). rho: shape (draws, 1), 0 for binomial counts."""
+    p = np.clip(chances, 1e-9, 1 - 1e-9)
+    if not rho.any():
+        return np.asarray(binom.logpmf(wins, games, p), dtype=np.float64)
+    strength = (1 - rho) / np.maximum(rho, 1e-9)
+    return np.asarray(betabinom.logpmf(wins, games, p * strength, (1 - p) * strength), dtype=np.float64)
+
+
+def separated(cells: pl.DataFrame) -> tuple[str, ...]:
+    """A sentence for each model whose side won, or lost, every game that it played in one role."""
+    said = []
+    for role in PLAYERS:
+        sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
+        for model, wins, games in sums.iter_rows():
+            if wins in (0, games):
+                won = (wins == games) == (role == "mafioso")
+                said.append(
+                    f"{model} {'won' if won else 'lost'} all its {games} games as the {role}: its score there is bounded "
+                    "by the prior only (separation); more games against other players would tell."
+                )
+    return tuple(said)
+
+
+def _cells_of(rows: pl.DataFrame) -> Array:
+    """The combination of each row, shape (rows, combinations), one 1 a row; combinations in sorted order."""
+    cells = rows.select(PLAYERS).unique().sort(PLAYERS).with_row_index("cell")
+    at = rows.select(PLAYERS).join(cells, on=list(PLAYERS), how="left", maintain_order="left")["cell"].to_numpy()
+    return np.eye(cells.height)[at]
