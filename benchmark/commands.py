@@ -34,6 +34,16 @@ def fit(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="The model to fit: paper, offset or additive, and terms such as +dispersion (offset+dispersion where "
+            "the games allow it, else paper).",
+        ),
+    ] = "",
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Score the whole family of models on combinations not seen (minutes).")
+    ] = False,
     without: Annotated[
         list[str] | None, typer.Option(help="A model whose games are left out; may be repeated.", metavar="MODEL")
     ] = None,
@@ -53,7 +63,7 @@ def fit(
     sampler: Annotated[str, typer.Option(help="nutpie or pymc; nutpie if it is installed.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
-    """Fit the capability model, logit p = v (m - d), to the games of runs or to a table of counts.
+    """Fit the capability model to the games of runs or to a table of counts: at its core logit p = v (m - d).
 
     Games with different settings (rounds, prompts, seating …) are fitted separately and compared. Writes report.html
     (one page: who leads and how surely, the scores with their intervals, how well the model fits), report.md,
@@ -69,6 +79,8 @@ def fit(
     result = fit_games(
         list(sources),
         out=out,
+        model=model,
+        compare=compare,
         without=without or (),
         drawn_votes=drawn_votes.value,
         pool_conditions=pool_conditions,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -12,11 +12,15 @@ import polars as pl
 
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
-from liescope.benchmark.capability.identification import check_identified
+from liescope.benchmark.capability.goodness import Goodness, goodness
+from liescope.benchmark.capability.held_out import HeldOut, held_out
+from liescope.benchmark.capability.identification import check_identified, identified_variant
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.posterior import fit as sample_posterior
 from liescope.benchmark.capability.results import predictions, scores, stacked, to_json
+from liescope.benchmark.capability.variants import FAMILY, PAPER, Variant, variant
 from liescope.benchmark.counting.counts import Counts
+from liescope.benchmark.counting.rows import rows_for
 from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
@@ -30,16 +34,20 @@ class ConditionFit:
     """The fit of one condition.
 
     condition: what tells it from the others, "" if there is only one. counts: the games that were counted.
-    posterior: the sample. other: the sample with the games that hold a drawn vote left out if they were kept, or kept
-    if they were left out; None if there are no such games, and where that fit failed, for the reason in
-    other_failure.
+    posterior: the sample. goodness: how well it fits. other: the sample with the games that hold a drawn vote left out
+    if they were kept, or kept if they were left out; None if there are no such games, and where that fit failed, for
+    the reason in other_failure. compared: the family of models on combinations that they had not seen, None if that was
+    not asked for; left_aside: models of the family that could not be compared, with the reason.
     """
 
     condition: str
     counts: Counts
     posterior: Posterior
+    goodness: Goodness
     other: Posterior | None = None
     other_failure: str = ""
+    compared: HeldOut | None = None
+    left_aside: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,6 +70,8 @@ class FitResult:
     drawn: pl.DataFrame
     differences: pl.DataFrame
     win_rates: pl.DataFrame
+    compared: pl.DataFrame
+    held_out: pl.DataFrame
     findings: tuple[str, str, str]
     notes: tuple[str, ...]
     report: Path | None = None
@@ -72,10 +82,13 @@ class FitResult:
         return f"<FitResult: {self.scores['model'].n_unique()} models, {games} games{conditions}>"
 
     def to_json(self) -> dict[str, Any]:
-        """What `liescope fit --json` prints: models and diagnostics; with several conditions a list of both for each,
-        under "conditions".
+        """What `liescope fit --json` prints: the model, its scores, diagnostics and goodness of fit; with several
+        conditions a list of these for each, under "conditions".
         """
-        parts = [(part.condition, to_json(scores(part.posterior), part.posterior)) for part in self.fits]
+        parts = [
+            (part.condition, {**to_json(scores(part.posterior), part.posterior), "goodness": part.goodness.to_json()})
+            for part in self.fits
+        ]
         if len(parts) == 1:
             return parts[0][1]
         return {"conditions": [{"condition": name, **data} for name, data in parts]}
@@ -85,6 +98,8 @@ def fit(
     sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     out: str | os.PathLike[str] | None = None,
+    model: str = "",
+    compare: bool = False,
     without: Sequence[str] = (),
     drawn_votes: DrawnVotes = "keep",
     pool_conditions: bool = False,
@@ -96,18 +111,22 @@ def fit(
     sampler: str = "",
     progress: bool = False,
 ) -> FitResult:
-    """Fit the capability model, logit p = v (m - d), to the games of runs or corpora, or to tables of counts.
+    """Fit a capability model to the games of runs or corpora, or to tables of counts.
 
     sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several. out: a folder
-    for the report. without: models whose games are left out. drawn_votes: "keep" or "leave-out" games with a vote
-    drawn by the rules; if there are any, the result has both fits. pool_conditions: pool games with different settings;
-    otherwise each condition is fitted separately. draws, tune: of each chain; chains: how many. target_accept:
-    acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie if it is installed. progress: show
-    bars on standard error.
+    for the report. model: a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
+    logit p = v (m - d); "" for "offset+dispersion", or for "paper" where the combinations are too few for it. compare:
+    also score every model of the family on combinations that it has not seen, which takes minutes. without: models
+    whose games are left out. drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any,
+    the result has both fits. pool_conditions: pool games with different settings; otherwise each condition is fitted
+    separately. draws, tune: of each chain; chains: how many. target_accept: acceptance rate to tune the steps for.
+    sampler: "nutpie" or "pymc", "" for nutpie if it is installed. progress: show bars on standard error.
 
-    Raises UsageError if the counts cannot determine the parameters or `out` cannot be written, BadData for a source
-    that cannot be read, MissingExtra without PyMC, and NotConverged if a sampler's diagnostics fail.
+    Raises UsageError if the counts cannot determine the parameters or `out` cannot be written, UnknownName for a model
+    that is not in the family, BadData for a source that cannot be read, MissingExtra without PyMC, and NotConverged if
+    a sampler's diagnostics fail by far (a result that fails by little says so).
     """
+    chosen = variant(model) if model else None
     if drawn_votes not in get_args(DrawnVotes):
         raise UnknownName("way to treat games with a drawn vote", drawn_votes, get_args(DrawnVotes))
     settings = Settings(draws, tune, chains, seed, target_accept, sampler)
@@ -116,17 +135,22 @@ def fit(
         check_report_folder(folder)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     conditions = load_conditions(named, without, pool_conditions)
-    for condition, counts in conditions.items():
-        _check(condition, _chosen(counts, drawn_votes), len(conditions))
+    variants = {
+        condition: _variant(condition, _rows(counts, chosen or PAPER, drawn_votes), chosen, len(conditions))
+        for condition, counts in conditions.items()
+    }
     with progress_bars(progress) as bar:
-        samples = sum(2 if counts.drawn_games else 1 for counts in conditions.values())
+        samples = sum((2 if counts.drawn_games else 1) + compare * len(FAMILY) for counts in conditions.values())
         task = bar.add_task("sampling", total=samples, note="")
         fits = []
         for condition, counts in conditions.items():
             games = int(counts.cells["games"].sum())
             bar.update(task, note=f"{games} games, {counts.cells.height} combinations {condition}".strip())
-            fits.append(_fit(condition, counts, drawn_votes, settings))
+            part = _fit(condition, counts, variants[condition], drawn_votes, settings)
             bar.update(task, advance=2 if counts.drawn_games else 1)
+            if compare:
+                part = _compared(part, drawn_votes, lambda name: bar.update(task, advance=1, note=f"held out: {name}"))
+            fits.append(part)
     result = _result(tuple(fits), drawn_votes)
     if folder is None:
         return result
@@ -135,9 +159,16 @@ def fit(
     return write_fit(folder, result)
 
 
-def _check(condition: str, cells: pl.DataFrame, conditions: int) -> None:
+def _rows(counts: Counts, variant: Variant, drawn_votes: str) -> pl.DataFrame:
+    return rows_for(counts, variant, drawn_votes == "keep")
+
+
+def _variant(condition: str, cells: pl.DataFrame, chosen: Variant | None, conditions: int) -> Variant:
+    """The model to fit to a condition. Raises UsageError, naming the condition, if its games identify none."""
     try:
-        check_identified(cells)
+        if chosen is None:
+            return identified_variant(cells)
+        check_identified(cells, chosen)
     except UsageError as error:
         if conditions == 1:
             raise
@@ -145,21 +176,35 @@ def _check(condition: str, cells: pl.DataFrame, conditions: int) -> None:
             f"the games with {condition or 'unstated settings'} are fitted separately, and {error}; or "
             "pool all conditions: --pool-conditions"
         ) from None
+    return chosen
 
 
-def _chosen(counts: Counts, drawn_votes: DrawnVotes) -> pl.DataFrame:
-    return counts.cells if drawn_votes == "keep" else counts.undrawn
-
-
-def _fit(condition: str, counts: Counts, drawn_votes: DrawnVotes, settings: Settings) -> ConditionFit:
-    posterior = sample_posterior(_chosen(counts, drawn_votes), settings)
+def _fit(condition: str, counts: Counts, variant: Variant, drawn_votes: DrawnVotes, settings: Settings) -> ConditionFit:
+    posterior = sample_posterior(_rows(counts, variant, drawn_votes), settings, variant)
+    part = ConditionFit(condition, counts, posterior, goodness(posterior))
     if not counts.drawn_games:
-        return ConditionFit(condition, counts, posterior)
+        return part
     try:
-        other = sample_posterior(_chosen(counts, "leave-out" if drawn_votes == "keep" else "keep"), settings)
+        other = sample_posterior(
+            _rows(counts, variant, "leave-out" if drawn_votes == "keep" else "keep"), settings, variant
+        )
     except (UsageError, NotConverged) as error:
-        return ConditionFit(condition, counts, posterior, other_failure=str(error))
-    return ConditionFit(condition, counts, posterior, other)
+        return replace(part, other_failure=str(error))
+    return replace(part, other=other)
+
+
+def _compared(part: ConditionFit, drawn_votes: DrawnVotes, watch: Callable[[str], None]) -> ConditionFit:
+    """The fit with the family compared on its games; models that they cannot identify are left aside."""
+    rows: dict[Variant, pl.DataFrame] = {}
+    aside = {}
+    for one in FAMILY:
+        try:
+            rows[one] = _rows(part.counts, one, drawn_votes)
+            check_identified(rows[one], one)
+        except UsageError as error:
+            rows.pop(one, None)
+            aside[one.name] = str(error)
+    return replace(part, compared=held_out(rows, watch=watch), left_aside=aside)
 
 
 def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResult:
@@ -175,6 +220,8 @@ def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResul
         drawn=stacked({part.condition: beside(*_both(part, drawn_votes)) for part in fits if part.other}, several),
         differences=against_each_other({part.condition: part.posterior for part in fits}),
         win_rates=win_rate_differences({part.condition: part.posterior.cells for part in fits}),
+        compared=stacked({part.condition: part.compared.table for part in fits if part.compared}, several),
+        held_out=stacked({part.condition: part.compared.cells for part in fits if part.compared}, several),
         findings=findings(fits),
         notes=tuple(notes(fits, drawn_votes)),
     )

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.capability.text import covered, stated
+from liescope.benchmark.capability.text import covered, goodness_sentences, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.common.text import plain
 
@@ -35,21 +35,31 @@ def fit_lines(result: FitResult) -> Iterator[str]:
         yield " ".join([f"{'model':{_NAME}}", *(f"{head:>{_FIGURE}}" for head in heads)])
         for row in table.iter_rows(named=True):
             yield " ".join([_short(row["model"]), *(f"{_figure(row, name):>{_FIGURE}}" for name in PARAMETERS)])
+    if not result.compared.is_empty():
+        yield ""
+        yield wrapped("Log score a game on combinations not seen, and the difference from the best:")
+        for row in result.compared.iter_rows(named=True):
+            yield (
+                f"{_short(row['method'], 34)} {row['log_score']:.4f} {row['difference']:+.4f} "
+                f"({row['difference_lo']:+.4f}, {row['difference_hi']:+.4f})"
+            )
     yield ""
     for part in result.fits:
         found = part.posterior.diagnostics
+        divergent = f"{found.divergences} divergences" if found.divergences else "no divergences"
         yield wrapped(
-            f"r-hat at most {found.r_hat_max:.4f}, ESS at least {found.ess_bulk_min:.0f}, no divergences"
+            f"r-hat at most {found.r_hat_max:.4f}, ESS at least {found.ess_bulk_min:.0f}, {divergent}"
             + (f" ({stated(part.condition)})" if len(result.fits) > 1 else "")
         )
+    yield from (wrapped(sentence) for sentence in goodness_sentences(result.fits))
     yield f"{covered(result.cells):.0%} of {result.cells.height} combinations in their 95% interval"
     if result.report is not None:
         yield f"wrote {plain(str(result.report))}"
 
 
-def _short(name: str) -> str:
+def _short(name: str, width: int = _NAME) -> str:
     shown = " ".join(plain(name).split())
-    return f"{shown if len(shown) <= _NAME else shown[: _NAME - 1] + '…':{_NAME}}"
+    return f"{shown if len(shown) <= width else shown[: width - 1] + '…':{width}}"
 
 
 def _figure(row: dict[str, Any], name: str) -> str:

@@ -72,7 +72,7 @@ def against_each_other(posteriors: Mapping[str, Posterior]) -> pl.DataFrame:
         if any(first.names[name] != second.names[name] for name in ("m", "v")):
             continue
         for name in PARAMETERS:
-            if first.names[name] != second.names[name]:
+            if first.names[name] != second.names[name] or not {name} <= first.draws.keys() & second.draws.keys():
                 continue
             draws = [posterior.draws[name].reshape(-1, len(first.names[name])) for posterior in (first, second)]
             size = min(len(sample) for sample in draws)

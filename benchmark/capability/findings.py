@@ -40,6 +40,8 @@ def _sentence(parameter: str, fits: Sequence[ConditionFit]) -> str:
 
 
 def _lead(parameter: str, posterior: Posterior) -> str:
+    if parameter not in posterior.draws:
+        return f"the fitted model gives {parameter} no meaning of its own ({posterior.variant.formula})"
     names = posterior.names[parameter]
     draws = posterior.draws[parameter].reshape(-1, len(names))
     means = draws.mean(axis=0)

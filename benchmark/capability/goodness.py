@@ -3,7 +3,8 @@ which scores have no finite estimate of their own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -44,6 +45,10 @@ class Goodness:
     games: int
     separated: tuple[str, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        """Its fields, for JSON."""
+        return {**asdict(self), "separated": list(self.separated)}
+
     def sentences(self) -> tuple[str, ...]:
         """What every report says."""
         fits = "" if self.p >= MISFIT else ", so the model misses something and its intervals are too narrow"
@@ -63,7 +68,7 @@ def goodness(posterior: Posterior) -> Goodness:
     rows, chances, rho = posterior.rows, posterior.chances(posterior.rows, DRAWS), posterior.rho(DRAWS)
     games, wins = rows["games"].to_numpy(), rows["mafia_wins"].to_numpy()
     place = _cells_of(rows)
-    made = replicate(random, games, chances, rho)
+    made = replicate(random, games, chances, rho).astype(np.float64)
     spread = games * chances * (1 - chances) * (1 + (games - 1) * rho)
 
     def chi2(counts: Array) -> Array:
@@ -78,7 +83,7 @@ def goodness(posterior: Posterior) -> Goodness:
         float(replicated.mean()),
         float((replicated >= seen).mean()),
         float(seen.mean() / replicated.mean()),
-        float(predictions(posterior)["inside"].mean() or 0.0),
+        float(predictions(posterior)["inside"].to_numpy().mean()),
         float(pointwise.sum()),
         float(np.sqrt(len(pointwise) * pointwise.var(ddof=1))) if len(pointwise) > 1 else float("nan"),
         int((k > K_MOST).sum()),
@@ -118,7 +123,8 @@ def separated(cells: pl.DataFrame) -> tuple[str, ...]:
             if wins in (0, games):
                 won = (wins == games) == (role == "mafioso")
                 said.append(
-                    f"{model} {'won' if won else 'lost'} all its {games} games as the {role}: its score there is bounded "
+                    f"{model} {'won' if won else 'lost'} all its {games} games as the {role}: its score there is "
+                    f"bounded "
                     "by the prior only (separation); more games against other players would tell."
                 )
     return tuple(said)
@@ -128,4 +134,4 @@ def _cells_of(rows: pl.DataFrame) -> Array:
     """The combination of each row, shape (rows, combinations), one 1 a row; combinations in sorted order."""
     cells = rows.select(PLAYERS).unique().sort(PLAYERS).with_row_index("cell")
     at = rows.select(PLAYERS).join(cells, on=list(PLAYERS), how="left", maintain_order="left")["cell"].to_numpy()
-    return np.eye(cells.height)[at]
+    return np.asarray(np.eye(cells.height)[at], dtype=np.float64)

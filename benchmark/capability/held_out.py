@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.special import logit
 
-from liescope.benchmark.background.predicting import predicted_rate
+from liescope.benchmark.background.prediction import predicted_rate
 from liescope.benchmark.capability.backend import Array, Settings
 from liescope.benchmark.capability.goodness import log_probability
 from liescope.benchmark.capability.posterior import Fitter
@@ -28,7 +28,8 @@ BACKGROUND, MEAN = "background method", "mean of the others"
 class HeldOut:
     """cells: one row for each method and combination: method, mafioso, detective, villager, mafia_wins, games, fold,
     predicted (mean chance), lo, hi (95% interval of the win rate of as many new games), inside, log_score (log
-    probability of the single games, summed), log_probability (of the count).
+    probability of the single games, summed), log_probability (of the count), fault (the sample of its fold had not
+    converged).
 
     table: one row for each method, best first: method, log_score (a game), log_score_lo, log_score_hi, difference (from
     the first row), difference_lo, difference_hi, log_probability (a combination), rmse (of the win rate), slope and
@@ -41,8 +42,8 @@ class HeldOut:
 
 
 def folds_of(cells: pl.DataFrame, folds: int = FOLDS, seed: int = 1) -> Counted:
-    """The fold of each combination, drawn at random; sizes differ by one at most. Raises UsageError where there are fewer
-    than two combinations.
+    """The fold of each combination, drawn at random; sizes differ by one at most. Raises UsageError where there are
+    fewer than two combinations.
     """
     if cells.height < 2:
         raise UsageError("holding combinations out needs two or more")
@@ -70,15 +71,17 @@ def held_out(
     simple = {BACKGROUND: predicted_rate, MEAN: _mean}
     parts += [_of_method(name, method, cells, fold, settings.seed) for name, method in simple.items()]
     found = pl.concat(parts)
-    return HeldOut(found.drop("fault"), summarise(found))
+    return HeldOut(found, summarise(found))
 
 
 def _mean(kept: pl.DataFrame, out: pl.DataFrame) -> Array:
-    rate = (kept["mafia_wins"].sum() + 1) / (kept["games"].sum() + 2)
-    return np.full(out.height, rate)
+    wins, games = int(kept["mafia_wins"].sum()), int(kept["games"].sum())
+    return np.full(out.height, (wins + 1) / (games + 2))
 
 
-def _of_variant(variant: Variant, rows: pl.DataFrame, cells: pl.DataFrame, fold: Counted, settings: Settings) -> pl.DataFrame:
+def _of_variant(
+    variant: Variant, rows: pl.DataFrame, cells: pl.DataFrame, fold: Counted, settings: Settings
+) -> pl.DataFrame:
     fitter = Fitter(rows, variant, settings)
     at = rows.join(cells.select(PLAYERS).with_columns(fold=fold), on=list(PLAYERS), how="left", maintain_order="left")
     counted = [name for name in rows.columns if rows.schema[name] == pl.Int64]
@@ -164,7 +167,11 @@ def summarise(cells: pl.DataFrame) -> pl.DataFrame:
     for name in order:
         part, change = by[name], scores[name] - scores[order[0]]
         drawn = {"log_score": times @ scores[name] / weight, "difference": times @ change / weight}
-        ends = {f"{key}_{end}": float(value) for key, values in drawn.items() for end, value in zip(("lo", "hi"), np.quantile(values, TAILS), strict=True)}
+        ends = {
+            f"{key}_{end}": float(value)
+            for key, values in drawn.items()
+            for end, value in zip(("lo", "hi"), np.quantile(values, TAILS), strict=True)
+        }
         rate = part["mafia_wins"].to_numpy() / games
         predicted = part["predicted"].to_numpy()
         slope, intercept = calibration(part["mafia_wins"].to_numpy(), games, predicted)
@@ -172,16 +179,14 @@ def summarise(cells: pl.DataFrame) -> pl.DataFrame:
             {
                 "method": name,
                 "log_score": float(scores[name].sum() / games.sum()),
-                "log_score_lo": ends["log_score_lo"],
-                "log_score_hi": ends["log_score_hi"],
+                **{name: ends[name] for name in ("log_score_lo", "log_score_hi")},
                 "difference": float(change.sum() / games.sum()),
-                "difference_lo": ends["difference_lo"],
-                "difference_hi": ends["difference_hi"],
-                "log_probability": float(part["log_probability"].mean() or 0.0),
+                **{name: ends[name] for name in ("difference_lo", "difference_hi")},
+                "log_probability": float(part["log_probability"].to_numpy().mean()),
                 "rmse": float(np.sqrt(np.square(rate - predicted).mean())),
                 "slope": slope,
                 "intercept": intercept,
-                "inside": float(part["inside"].mean() or 0.0),
+                "inside": float(part["inside"].to_numpy().mean()),
                 "faults": part.filter("fault")["fold"].n_unique(),
             }
         )

@@ -57,6 +57,8 @@ def code_rows(rows: pl.DataFrame, variant: Variant) -> tuple[dict[str, tuple[str
         levels = tuple(sorted(set(rows[shift])))
         place = {level: number for number, level in enumerate(levels)}
         names[shift], index[shift] = levels, np.array([place[level] for level in rows[shift]], dtype=np.int64)
+    if variant.dispersed:
+        names["rho"] = ("every combination",)
     return names, index
 
 

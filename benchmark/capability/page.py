@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from liescope.benchmark.capability.backend import versions
-from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.text import (
     APART,
+    HEADS,
     INCOMPARABLE,
+    LOG_SCORE,
     NOTHING_SHARED,
+    OFFSET,
     READING,
     TITLE,
     counted,
     fits_well,
     furthest,
+    goodness_sentences,
+    shown_parameters,
 )
 from liescope.common.figures import svg
 from liescope.common.report_page import Page, Section, with_interval
@@ -26,12 +30,17 @@ from liescope.common.report_page import Page, Section, with_interval
 if TYPE_CHECKING:
     from liescope.benchmark.fitting import FitResult
 
-_HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds"}
-
 
 def fit_page(result: FitResult) -> Page:
     """The page."""
-    sections = [_scores(result), _fit(result), *_drawn(result), *_conditions(result), _sampler(result)]
+    sections = [
+        _scores(result),
+        *_compared(result),
+        _fit(result),
+        *_drawn(result),
+        *_conditions(result),
+        _sampler(result),
+    ]
     return Page(
         TITLE,
         result.findings,
@@ -45,11 +54,13 @@ def fit_page(result: FitResult) -> Page:
 
 def _scores(result: FitResult) -> Section:
     keys = [name for name in ("condition", "model") if name in result.scores.columns]
-    columns = [_interval(name, f"{name}_lo", f"{name}_hi").alias(_HEADS[name]) for name in PARAMETERS]
+    columns = [
+        _interval(name, f"{name}_lo", f"{name}_hi").alias(HEADS[name]) for name in shown_parameters(result.scores)
+    ]
     return Section(
         "scores",
         "Scores of the models",
-        READING,
+        (*READING, *([OFFSET] if "b" in result.scores.columns else [])),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
         table=result.scores.select(*keys, *columns),
         file="capability.csv",
@@ -61,13 +72,30 @@ def _fit(result: FitResult) -> Section:
     return Section(
         "goodness",
         "Goodness of fit",
-        (fits_well(result.cells),),
+        (*goodness_sentences(result.fits), fits_well(result.cells)),
         "lo to hi: the central 95% interval that the fit predicts for as many new games.",
         svg(predictive(result.cells), "predictive"),
         "Observed against predicted win rate of the mafia, a point for each combination of players.",
         furthest(result.cells).select([name for name in columns if name in result.cells.columns]),
         file="counts.csv",
     )
+
+
+def _compared(result: FitResult) -> list[Section]:
+    if result.compared.is_empty():
+        return []
+    keys = [name for name in ("condition", "method") if name in result.compared.columns]
+    columns = ["log_score", "rmse", "slope", "inside"]
+    from_best = _interval("difference", "difference_lo", "difference_hi", 4).alias("from the best")
+    return [
+        Section(
+            "held-out",
+            "The family of models on combinations not seen",
+            (LOG_SCORE,),
+            table=result.compared.select(*keys, columns[0], from_best, *columns[1:]),
+            file="compared.csv",
+        )
+    ]
 
 
 def _drawn(result: FitResult) -> list[Section]:
@@ -105,6 +133,7 @@ def _sampler(result: FitResult) -> Section:
     rows = [
         {
             "condition": fit.condition,
+            "model": fit.posterior.variant.name,
             "sampler": f"NUTS by {fit.posterior.sampler}",
             "chains": found.chains,
             "draws": found.draws,
@@ -125,8 +154,8 @@ def _sampler(result: FitResult) -> Section:
     return Section("sampler", "The sampler", (f"Made with {used}.",), table=table)
 
 
-def _interval(value: str, lo: str, hi: str) -> pl.Expr:
+def _interval(value: str, lo: str, hi: str, digits: int = 2) -> pl.Expr:
     """A number with its interval, as text."""
     return pl.struct(pl.col(value).alias("value"), pl.col(lo).alias("lo"), pl.col(hi).alias("hi")).map_elements(
-        lambda row: with_interval(row["value"], row["lo"], row["hi"]), return_dtype=pl.String
+        lambda row: with_interval(row["value"], row["lo"], row["hi"], digits), return_dtype=pl.String
     )

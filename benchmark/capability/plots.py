@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.capability.text import stated
+from liescope.benchmark.capability.text import shown_parameters, stated
 from liescope.common.colours import COLOURS, MUTED, model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import legend, name_axis, stacked, style
@@ -19,6 +18,7 @@ TITLES = {
     "m": "m: deceives as the mafioso",
     "d": "d: discloses as the detective",
     "v": "v: responds as the villager",
+    "b": "b: leans to the mafia as the villager",
 }
 
 
@@ -37,7 +37,7 @@ def forest(table: pl.DataFrame) -> Figure:
             series=stated(row["condition"]) if "condition" in row else "",
             facet=TITLES[name],
         )
-        for name in PARAMETERS
+        for name in shown_parameters(table)
         for row in table.iter_rows(named=True)
     ]
     series = {dot.series for dot in dots} - {""}

@@ -120,7 +120,7 @@ class Fitter:
         )
 
     def _diagnose(self, drawn: Sample, seconds: float) -> Diagnostics:
-        fixed = {name for name, names in self._names.items() if len(names) < 2 and name != "d"}
+        fixed = {name for name, names in self._names.items() if len(names) < 2 and name not in ("d", "rho")}
         mixed = mixing({name: draws for name, draws in drawn.values.items() if name not in fixed})
         return Diagnostics(
             mixed.r_hat_max,
@@ -135,7 +135,7 @@ class Fitter:
 
     def _draws(self, drawn: Sample) -> int:
         chains, draws, _ = drawn.values["m"].shape
-        return chains * draws
+        return int(chains * draws)
 
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:

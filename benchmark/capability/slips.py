@@ -44,7 +44,8 @@ def slips_of(rows: pl.DataFrame, draws: int, seed: int) -> Slips:
 
 
 def win_chances(rows: pl.DataFrame, for_detective: Array, slips: Slips) -> Array:
-    """The chance that mafia wins, shape (draws, rows), from the villager's readable votes for the detective, same shape.
+    """The chance that mafia wins, shape (draws, rows), from the villager's readable votes for the detective, same
+    shape.
 
     A drawn vote goes to either other player with chance 1/2. The player with most votes is arrested, one of several by
     lot; the town wins if that is the mafioso.

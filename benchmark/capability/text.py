@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.capability.backend import versions
-from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.goodness import MISFIT
+from liescope.benchmark.capability.held_out import summarise
+from liescope.benchmark.capability.posterior import sample_longer
+from liescope.benchmark.capability.variants import PAPER
 from liescope.benchmark.counting.counts import add
 from liescope.common.text import markdown as escaped
 from liescope.games.record import Source
@@ -24,14 +27,28 @@ _SOURCES = {
 }
 NO_SOURCE = "The counts come from a file that does not say who played."
 WORST = 5
+HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
 TITLE = "Who deceives, who discloses, who responds"
 READING = (
-    "The chance that the mafia wins is the logistic function of v (m - d): m of the mafioso, d of the detective, v of "
-    "the villager who votes. A higher m deceives better, a higher d makes the truth believed more often, a higher v "
+    "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the "
+    "mafioso, d "
+    "of the detective, v of the villager who votes. A higher m deceives better, a higher d makes the truth "
+    "believed more often, a higher v "
     "follows the better speaker more reliably; a villager with v near 0 votes at random, one with a negative v follows "
     "the worse speaker.",
     "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
     "models or games has a different zero and unit. Overlapping intervals do not settle an order.",
+)
+OFFSET = (
+    "b is a villager's offset: above 0 it leans to the mafioso whatever the two say, below 0 to the detective. "
+    "The mean "
+    "of b is 0."
+)
+LOG_SCORE = (
+    "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
+    "difference "
+    "from the best. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the share of combinations "
+    "inside their 95% interval. Intervals are 95%, combinations resampled."
 )
 APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
 INCOMPARABLE = "No two conditions have the same mafiosos and villagers, so their scores cannot be compared."
@@ -57,6 +74,26 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
         for part in fits
         if part.other_failure
     ]
+    for part in fits:
+        words.append(
+            f"The model {_of(part.condition)}is {part.posterior.variant.name}: {part.posterior.variant.formula}."
+        )
+        if part.posterior.variant == PAPER and not any(fit.compared for fit in fits):
+            words.append(
+                "The published model has no term for villagers who lean to one side, and counts that scatter more than "
+                "it says make its intervals too narrow: see the goodness of fit."
+            )
+        if part.posterior.faults:
+            words.append(
+                f"NOT FULLY CONVERGED: {'; '.join(part.posterior.faults)}. Do not publish these scores. "
+                f"{sample_longer(part.posterior.settings)}."
+            )
+        if part.goodness.p < MISFIT:
+            words.append(f"POOR FIT: {part.goodness.sentences()[0]}")
+        words += part.goodness.separated
+        if part.compared:
+            words.append(verdict(part.compared.cells))
+        words += [f"Not compared: {name}, because {reason}." for name, reason in part.left_aside.items()]
     if len(fits) > 1:
         words.append(
             f"{len(fits)} conditions, each fitted separately: {'; '.join(stated(part.condition) for part in fits)}."
@@ -76,6 +113,33 @@ def _of(condition: str) -> str:
 def covered(cells: pl.DataFrame) -> float:
     """The share of cells inside their interval; cells: `liescope.benchmark.capability.results.predictions`."""
     return int(cells["inside"].sum()) / cells.height
+
+
+def verdict(held_out: pl.DataFrame) -> str:
+    """Whether the published formula predicts better than main effects do, on combinations that neither had seen.
+
+    held_out: `liescope.benchmark.capability.held_out.HeldOut.cells`.
+    """
+    table = summarise(held_out.filter(pl.col("method").is_in([f"{base}+dispersion" for base in ("paper", "additive")])))
+    if table.height < 2:
+        return "These games cannot tell whether logit p = v (m - d) predicts better than main effects."
+    best, other = table.rows(named=True)
+    gain, lo, hi = (-other[name] for name in ("difference", "difference_hi", "difference_lo"))
+    words = {"paper+dispersion": "logit p = v (m - d)", "additive+dispersion": "main effects alone (m - d + b)"}
+    sure = "" if lo > 0 else "; the interval reaches 0, so these games do not settle it"
+    return (
+        f"On combinations that it had not seen, {words[best['method']]} predicts better than {words[other['method']]}, "
+        f"by {gain:.4f} ({lo:.4f} to {hi:.4f}) of log score a game{sure}."
+    )
+
+
+def goodness_sentences(fits: Sequence[ConditionFit]) -> list[str]:
+    """What the goodness of each fit is, in sentences."""
+    return [
+        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + sentence
+        for part in fits
+        for sentence in part.goodness.sentences()[:2]
+    ]
 
 
 def counted(cells: pl.DataFrame, scores: pl.DataFrame) -> str:
@@ -120,8 +184,10 @@ def report(result: FitResult) -> str:
         "## How to read it",
         "",
         *(line for paragraph in READING for line in (paragraph, "")),
+        *_compared(result),
         "## Goodness of fit",
         "",
+        *(line for sentence in goodness_sentences(result.fits) for line in (escaped(sentence), "")),
         fits_well(result.cells),
         "",
         *_furthest(result.cells),
@@ -135,6 +201,11 @@ def report(result: FitResult) -> str:
     return "\n".join(lines)
 
 
+def shown_parameters(scores: pl.DataFrame) -> tuple[str, ...]:
+    """The parameters that a table of scores has."""
+    return tuple(name for name in HEADS if name in scores.columns and scores[name].null_count() < scores.height)
+
+
 def _scores(result: FitResult) -> list[str]:
     lines = []
     for part in result.fits:
@@ -144,10 +215,12 @@ def _scores(result: FitResult) -> list[str]:
         else:
             table = result.scores
         lines += [
-            "| model | m: deceives | d: discloses | v: responds |",
-            "|---|---|---|---|",
+            f"| model | {' | '.join(HEADS[name] for name in shown_parameters(table))} |",
+            f"|---|{'---|' * len(shown_parameters(table))}",
             *(
-                f"| {escaped(row['model'])} | " + " | ".join(_score(row, name) for name in PARAMETERS) + " |"
+                f"| {escaped(row['model'])} | "
+                + " | ".join(_score(row, name) for name in shown_parameters(table))
+                + " |"
                 for row in table.to_dicts()
             ),
             "",
@@ -216,6 +289,28 @@ def _conditions(result: FitResult) -> list[str]:
     ]
 
 
+def _compared(result: FitResult) -> list[str]:
+    """The family on combinations that it had not seen."""
+    if result.compared.is_empty():
+        return []
+    several = "condition" in result.compared.columns
+    return [
+        "## The family of models on combinations not seen",
+        "",
+        LOG_SCORE,
+        "",
+        f"|{' condition |' if several else ''} method | log score | from the best | RMSE | slope | inside |",
+        f"|{'---|' if several else ''}---|---|---|---|---|---|",
+        *(
+            f"|{_condition(row) if several else ''} {escaped(row['method'])} | {row['log_score']:.4f} "
+            f"| {_interval(row, 'difference_lo', 'difference_hi', 4)} | {row['rmse']:.3f} "
+            f"| {'–' if row['slope'] is None else format(row['slope'], '.2f')} | {row['inside']:.1%} |"
+            for row in result.compared.to_dicts()
+        ),
+        "",
+    ]
+
+
 def _furthest(cells: pl.DataFrame) -> list[str]:
     return [
         "| mafioso | detective | villager | games | observed | predicted | interval |",
@@ -248,5 +343,5 @@ def _score(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:.2f} ({row[f'{name}_lo']:.2f} to {row[f'{name}_hi']:.2f})"
 
 
-def _interval(row: dict[str, Any]) -> str:
-    return f"{row['difference']:+.2f} ({row['lo']:+.2f} to {row['hi']:+.2f})"
+def _interval(row: dict[str, Any], lo: str = "lo", hi: str = "hi", digits: int = 2) -> str:
+    return f"{row['difference']:+.{digits}f} ({row[lo]:+.{digits}f} to {row[hi]:+.{digits}f})"

@@ -24,11 +24,13 @@ FILES = frozenset(
         "background.csv",
         "capability.csv",
         "capability.json",
+        "compared.csv",
         "counts.csv",
         "differences.csv",
         "draws.parquet",
         "drawn_votes.csv",
         "forest.png",
+        "held_out.csv",
         "predictive.png",
         "report.html",
         "report.md",
@@ -42,8 +44,8 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
 
     report.html is the page, report.md the same in short. capability.csv and .json hold the scores, counts.csv each cell
     with its prediction, draws.parquet the sample, drawn_votes.csv the scores with and without games that contain a
-    drawn vote, differences.csv and win_rates.csv the comparison of conditions, background.csv z-scores that do not
-    assume the model, where the games allow them.
+    drawn vote, differences.csv and win_rates.csv the comparison of conditions, compared.csv and held_out.csv that of
+    the family, background.csv z-scores that do not assume the model, where the games allow them.
     """
     with report_folder(out, FILES) as folder:
         tables = {
@@ -52,6 +54,8 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
             "drawn_votes.csv": result.drawn,
             "differences.csv": result.differences,
             "win_rates.csv": result.win_rates,
+            "compared.csv": result.compared,
+            "held_out.csv": result.held_out,
             "background.csv": _background(result),
         }
         for name, table in tables.items():

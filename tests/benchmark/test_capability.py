@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
-from liescope.benchmark.capability.identification import check_identified, leave_out
 from liescope.benchmark.capability.diagnostics import Diagnostics
+from liescope.benchmark.capability.identification import check_identified, leave_out
 from liescope.benchmark.capability.model import normalise, win_probability
 from liescope.benchmark.capability.posterior import Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores

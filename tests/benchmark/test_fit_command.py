@@ -13,8 +13,9 @@ import pytest
 from typer.main import get_command
 
 from liescope.benchmark.capability.findings import findings
-from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.goodness import goodness
 from liescope.benchmark.capability.plots import forest, predictive
+from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import predictions, scores, tidy_draws
 from liescope.benchmark.commands import app
 from liescope.benchmark.counting.counts import Counts
@@ -47,14 +48,25 @@ def test_json_has_the_fixed_shape_and_nothing_else_on_standard_output(
 ) -> None:
     run(table, "--draws", "400", "--tune", "400", "--json", "--out", tmp_path / "report")
     data = json.loads(capsys.readouterr().out)
-    assert set(data) == {"models", "diagnostics"}
+    assert set(data) == {"variant", "models", "diagnostics", "goodness"}
+    assert data["variant"] == "offset+dispersion"
+    assert 0 <= data["goodness"]["p"] <= 1
+    assert data["goodness"]["games"] == 480
     assert [model["model"] for model in data["models"]] == ["a", "b"]
     for model in data["models"]:
-        assert set(model) == {"model", "m", "d", "v"}
-        for name in ("m", "d", "v"):
+        assert set(model) == {"model", "m", "d", "v", "b"}
+        for name in ("m", "d", "v", "b"):
             assert set(model[name]) == {"mean", "sd", "lo", "hi"}
             assert model[name]["lo"] < model[name]["mean"] < model[name]["hi"]
-    assert set(data["diagnostics"]) == {"r_hat_max", "ess_bulk_min", "divergences", "draws", "chains", "seconds"}
+    assert set(data["diagnostics"]) == {
+        "r_hat_max",
+        "ess_bulk_min",
+        "divergences",
+        "draws",
+        "chains",
+        "seconds",
+        "faults",
+    }
     assert json.loads((tmp_path / "report" / "capability.json").read_text(encoding="utf-8")) == data
 
 
@@ -78,7 +90,7 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     }
     written = pl.read_csv(out / "capability.csv")
     draws = pl.read_parquet(out / "draws.parquet")
-    assert draws.height == 4 * 400 * 6
+    assert draws.height == 4 * 400 * (4 * 2 + 1)
     means = draws.group_by("parameter", "model").agg(pl.col("value").mean())
     for row in written.to_dicts():
         for name in ("m", "d", "v"):
@@ -147,7 +159,9 @@ def test_the_tidy_draws_are_the_draws(published_fit: Posterior) -> None:
 
 def test_the_findings_name_who_leads_and_how_surely(published_fit: Posterior) -> None:
     table = scores(published_fit)
-    sentences = findings([ConditionFit("", Counts(published_fit.cells, published_fit.cells), published_fit)])
+    sentences = findings(
+        [ConditionFit("", Counts(published_fit.cells, published_fit.cells), published_fit, goodness(published_fit))]
+    )
     for name, sentence in zip(("m", "d", "v"), sentences, strict=True):
         best = table.sort(name, descending=True).row(0, named=True)
         assert sentence.startswith(best["model"])

@@ -1,0 +1,235 @@
+"""The family of capability models: its names, what its terms recover, and how it is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import expit
+
+from liescope.benchmark import published_counts
+from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.families import family_of
+from liescope.benchmark.capability.goodness import goodness, separated
+from liescope.benchmark.capability.held_out import BACKGROUND, MEAN, calibration, folds_of, held_out, summarise
+from liescope.benchmark.capability.identification import check_identified, identified_variant, undetermined
+from liescope.benchmark.capability.posterior import Posterior, fit
+from liescope.benchmark.capability.results import scores
+from liescope.benchmark.capability.slips import Slips, win_chances
+from liescope.benchmark.capability.text import verdict
+from liescope.benchmark.capability.variants import DEFAULT, FAMILY, PAPER, variant
+from liescope.benchmark.counting.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
+from liescope.benchmark.counting.rows import rows_for
+from liescope.common.errors import UnknownName, UsageError
+from liescope.games.record import GameRecord
+
+pytestmark = pytest.mark.xdist_group("fit")
+
+SHORT = Settings(draws=400, tune=400)
+M, D, V, B = (np.array(values) for values in ([0.8, 0.0, -0.8], [0.2, 0.9, 0.4], [0.6, 1.0, 1.4], [0.9, -0.2, -0.7]))
+
+
+def leaning(games: int, rho: float = 0.0) -> pl.DataFrame:
+    """The cube of three models whose villagers lean to a side."""
+    random = np.random.default_rng(4)
+    rows = []
+    for i, j, k in product(range(3), repeat=3):
+        p = expit(V[k] * (M[i] - D[j]) + B[k])
+        if rho:
+            p = random.beta(p * (1 - rho) / rho, (1 - p) * (1 - rho) / rho)
+        rows.append(("abc"[i], "abc"[j], "abc"[k], int(random.binomial(games, p)), games))
+    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Posterior:
+    return fit(leaning(300), SHORT, DEFAULT)
+
+
+def test_a_name_is_a_base_and_terms_in_any_order_and_prints_as_it_is_read() -> None:
+    assert variant("offset+name+dispersion") == variant("offset+dispersion+name")
+    for one in FAMILY:
+        assert variant(one.name) == one
+    with pytest.raises(UnknownName, match="additive, offset, paper"):
+        variant("papers")
+    with pytest.raises(UnknownName, match="dispersion"):
+        variant("paper+names")
+    for wrong in ("paper+name+name", "paper+votes+last"):
+        with pytest.raises(UsageError):
+            variant(wrong)
+
+
+def test_villagers_who_lean_to_a_side_come_back_with_their_offsets(fitted: Posterior) -> None:
+    table = scores(fitted).sort("model")
+    for name, planted in (("m", M), ("d", D), ("v", V), ("b", B)):
+        inside = (table[f"{name}_lo"].to_numpy() <= planted) & (planted <= table[f"{name}_hi"].to_numpy())
+        assert inside.sum() >= 2, name
+        assert np.corrcoef(table[name], planted)[0, 1] > 0.95
+    assert np.allclose(fitted.draws["b"].sum(axis=-1), 0, atol=1e-9)
+    assert fitted.faults == ()
+
+
+def test_the_published_model_does_not_fit_leaning_villagers_and_the_default_does(fitted: Posterior) -> None:
+    wrong, right = goodness(fit(leaning(300), SHORT, PAPER)), goodness(fitted)
+    assert wrong.p < 0.01
+    assert wrong.dispersion > 2
+    assert right.p > 0.05
+    assert right.elpd > wrong.elpd + 10
+    assert "intervals are too narrow" in wrong.sentences()[0]
+    assert "too narrow" not in right.sentences()[0]
+
+
+def test_the_published_cells_scatter_twice_as_much_as_the_published_model_says(published_fit: Posterior) -> None:
+    found = goodness(published_fit)
+    assert (found.combinations, found.games) == (140, 14_000)
+    assert 290 < found.chi2 < 315
+    assert 130 < found.chi2_replicated < 150
+    assert found.p < 0.001
+
+
+def test_chances_are_the_formula_for_combinations_seen_or_not(fitted: Posterior) -> None:
+    rows = pl.DataFrame([("a", "b", "c")], PLAYERS, orient="row")
+    flat = fitted.flat()
+    logit = flat["v"][:, 2] * (flat["m"][:, 0] - flat["d"][:, 1]) + flat["b"][:, 2]
+    assert np.allclose(fitted.chances(rows)[:, 0], expit(logit))
+    assert fitted.chances(rows, most=100).shape == (100, 1)
+    with pytest.raises(UnknownName, match="villager"):
+        fitted.chances(rows.with_columns(villager=pl.lit("z")))
+
+
+def test_three_symmetries_leave_an_offset_identified_where_the_cube_was_played() -> None:
+    cube = leaning(10)
+    assert undetermined(cube, DEFAULT) == (0, 3 + 3 + 3 + 3 - 3)
+    assert undetermined(cube, PAPER) == (0, 7)
+    assert undetermined(cube, variant("additive")) == (0, 7)
+    own = cube.filter((pl.col("mafioso") == pl.col("detective")) & (pl.col("detective") == pl.col("villager")))
+    with pytest.raises(UsageError, match="leave 6 of 9 parameters undetermined"):
+        check_identified(own, DEFAULT)
+
+
+def test_where_combinations_are_too_few_for_offsets_the_published_model_is_fitted() -> None:
+    few = leaning(10).filter((pl.col("mafioso") == pl.col("detective")) | (pl.col("detective") == pl.col("villager")))
+    keys = [("a", "b", "b"), ("b", "a", "a"), ("a", "a", "b"), ("a", "b", "a"), ("b", "b", "a"), ("b", "a", "b")]
+    some = tally(pl.DataFrame([(*key, 4, 10) for key in keys[:4]], SCHEMA, orient="row"))
+    assert identified_variant(few) == DEFAULT
+    assert undetermined(some, DEFAULT)[0] > 0
+    assert identified_variant(some) == PAPER
+
+
+def test_a_model_that_won_everything_in_a_role_is_named() -> None:
+    cells = pl.DataFrame([("a", "b", "b", 9, 9), ("b", "a", "b", 3, 9), ("b", "b", "a", 0, 9)], SCHEMA, orient="row")
+    said = " ".join(separated(cells))
+    assert "a won all its 9 games as the mafioso" in said
+    assert "a won all its 9 games as the villager" in said
+    assert "as the detective" not in said
+
+
+def test_models_of_one_maker_are_one_family() -> None:
+    names = ["GPT-4.1 Mini", "gpt-5", "Claude Sonnet 4", "openai/o3", "openai/gpt-5", "7B"]
+    assert [family_of(name) for name in names] == ["gpt", "gpt", "claude", "openai", "openai", "7b"]
+
+
+def test_a_win_follows_the_villager_when_nobody_slips_and_the_lot_when_votes_split() -> None:
+    rows = pl.DataFrame([("a", "b", "c")], PLAYERS, orient="row")
+    keys = [("mafioso", "a"), ("detective", "b"), ("villager", "c")]
+    villager = np.array([[0.0], [0.3], [1.0]])
+
+    def chance(mafioso: float = 0, detective: float = 0, drawn: float = 0) -> np.ndarray:
+        slip = {keys[0]: np.full(3, mafioso), keys[1]: np.full(3, detective)}
+        return win_chances(rows, villager, Slips(slip, {key: np.full(3, drawn) for key in keys}))[:, 0]
+
+    assert np.allclose(chance(), villager[:, 0])
+    assert np.allclose(chance(mafioso=1), [0, 0.3 * 2 / 3, 2 / 3])  # a split vote takes the mafioso one time in three
+    assert np.allclose(chance(detective=1), [2 / 3, 2 / 3 + 0.3 / 3, 1])
+    assert np.ptp(chance(drawn=1)) == 0
+
+
+def played(random: np.random.Generator, games: int) -> pl.DataFrame:
+    """Games of two models whose mafioso called Bob is trusted, one row a game; nobody slips."""
+    rows = []
+    for number in range(games):
+        i, j, k = (number >> bit & 1 for bit in range(3))
+        name = ["Alice", "Bob"][int(random.integers(2))]
+        win = random.random() < expit(0.5 * (M[i] - D[j]) + (0.6 if name == "Bob" else -0.6))
+        votes = ("detective", "mafioso", "detective" if win else "mafioso")
+        drawn = number % 10 == 0
+        final = (*votes[:2], DRAWN) if drawn else votes
+        rows.append(("ab"[i], "ab"[j], "ab"[k], int(win), drawn, name, "villager", "1", *final))
+    return pl.DataFrame(rows, PLAYED, orient="row")
+
+
+def test_a_trusted_name_comes_back_from_games_and_is_refused_from_counts() -> None:
+    counts = counts_of(played(np.random.default_rng(2), 1600), frozenset(), {})
+    rows = rows_for(counts, variant("paper+name"))
+    assert rows.height == 16
+    found = fit(rows, SHORT, variant("paper+name"))
+    bias = found.flat()["name"]
+    assert found.names["name"] == ("Alice", "Bob")
+    lo, hi = np.quantile(bias[:, 1], [0.025, 0.975])
+    assert lo < 0.6 < hi
+    assert lo > 0
+    assert found.cells.height == 8
+    with pytest.raises(UsageError, match="a file holds counts only"):
+        rows_for(Counts(counts.cells, counts.undrawn), variant("paper+name"))
+
+
+def test_votes_are_fitted_without_those_that_the_rules_drew() -> None:
+    counts = counts_of(played(np.random.default_rng(3), 800), frozenset(), {})
+    rows = rows_for(counts, variant("offset+votes"))
+    assert rows["games"].sum() == 800
+    assert rows["villager_votes"].sum() == 720
+    assert rows["villager_drawn"].sum() == 80
+    found = fit(rows, SHORT, variant("offset+votes"))
+    assert found.slips is not None
+    assert found.slips.drawn["villager", "a"].mean() == pytest.approx(0.1, abs=0.03)
+    predicted = found.chances(rows).mean(axis=0) @ rows["games"].to_numpy() / 800
+    assert predicted == pytest.approx(counts.cells["mafia_wins"].sum() / 800, abs=0.05)
+
+
+def test_played_games_say_who_spoke_last_and_how_each_role_voted(play: Callable[..., GameRecord]) -> None:
+    counts = count_games(
+        [play("a", "b", "c", "c", mafia_wins=True), play("a", "b", "c", "c", mafia_wins=False, seed=1)]
+    )
+    assert counts.played.schema == PLAYED
+    assert counts.played["villager_vote"].to_list() == ["detective", "mafioso"]
+    assert set(counts.played["last"]) <= set(PLAYERS)
+    assert tally(counts.played.with_columns(games=pl.lit(1, pl.Int64)).select(SCHEMA.names())).equals(counts.cells)
+
+
+def test_every_combination_is_held_out_once_and_the_right_model_predicts_it_best() -> None:
+    cells = leaning(200)
+    fold = folds_of(cells, 9)
+    assert sorted(np.bincount(fold)) == [3] * 9
+    family = [variant(name) for name in ("paper+dispersion", "offset+dispersion", "additive+dispersion")]
+    found = held_out(dict.fromkeys(family, cells), 5, replace(SHORT, chains=2))
+    assert found.cells.group_by("method").len()["len"].to_list() == [27] * 5
+    assert set(found.table["method"]) == {*(one.name for one in family), BACKGROUND, MEAN}
+    by = {row["method"]: row for row in found.table.to_dicts()}
+    assert found.table["method"][0] in ("offset+dispersion", "additive+dispersion")
+    assert by["offset+dispersion"]["log_score"] > by["paper+dispersion"]["log_score"]
+    assert by[MEAN]["rmse"] > 2 * by["offset+dispersion"]["rmse"]
+    assert by["offset+dispersion"]["inside"] >= 0.85
+    assert 0.8 < by["offset+dispersion"]["slope"] < 1.2
+    assert by[MEAN]["difference_hi"] < 0
+    assert "main effects alone" in verdict(found.cells)
+    assert (
+        summarise(found.cells).equals(found.table)
+    )
+
+
+def test_a_calibrated_forecast_has_slope_one_and_a_timid_one_more() -> None:
+    p = np.linspace(0.05, 0.95, 40)
+    games = np.full(40, 1000.0)
+    assert calibration(p * games, games, p) == pytest.approx((1, 0), abs=1e-6)
+    timid = expit(np.log(p / (1 - p)) / 2)
+    assert calibration(p * games, games, timid)[0] == pytest.approx(2)
+    assert calibration(p * games, games, np.full(40, 0.5)) == (None, None)
+
+
+def test_one_combination_cannot_be_held_out() -> None:
+    with pytest.raises(UsageError, match="two or more"):
+        folds_of(published_counts().head(1))
