@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
-from liescope.games.record import GameRecord, Source, Status
+from liescope.games.record import GameRecord, Source, Status, player_of
 from liescope.generate.corpus.open import tables_of
 
 TABLES = ("games", "votes")  # what games are counted from
@@ -64,10 +64,10 @@ class Counts:
 class CountedGame:
     """What is counted for one game.
 
-    settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model,
-    source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None for nobody;
-    failed: whether the game failed; shares: whether it shares the beginning of a recorded game; last_speaker: a name;
-    votes: of the last ballot, voter by voter, the role that it names or DRAWN.
+    settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model or
+    people, source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None for
+    nobody; failed: whether the game failed; shares: whether it shares the beginning of a recorded game; last_speaker: a
+    name; votes: of the last ballot, voter by voter, the role that it names or DRAWN.
     """
 
     game: str
@@ -100,7 +100,7 @@ def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
         yield CountedGame(
             game=row["game"],
             settings=json.loads(row["settings"]),
-            seats=tuple((seat["name"], seat["role"], seat["model"], Source(seat["source"])) for seat in row["seats"]),
+            seats=tuple(_seat(seat) for seat in row["seats"]),
             voters=frozenset(row["voter"] or ()),
             drawn=bool(row["drawn"]),
             winner=row["winner"],
@@ -109,6 +109,11 @@ def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
             last_speaker=row["last_speaker"] or "",
             votes={vote["voter"]: vote["vote"] for vote in row["final"] or ()},
         )
+
+
+def _seat(seat: Mapping[str, str]) -> tuple[str, str, str, Source]:
+    source = Source(seat["source"])
+    return seat["name"], seat["role"], player_of(seat["model"], source), source
 
 
 def tally(cells: pl.DataFrame) -> pl.DataFrame:

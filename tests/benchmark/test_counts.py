@@ -53,6 +53,12 @@ def test_every_game_left_out_is_counted_with_its_reason(play: Play) -> None:
     }
 
 
+def test_people_are_one_player_whoever_sat_there(play: Play) -> None:
+    some = [play("ann", "ben", "c", "c", mafia_wins=True, seed=seed, source=Source.HUMAN) for seed in range(2)]
+    counts = count_games([*some, play("d", "d", "d", "d", mafia_wins=False, seed=5)])
+    assert counts.cells.rows() == [("d", "d", "d", 0, 1), ("people", "people", "people", 2, 2)]
+
+
 def test_adding_counts_loses_nothing(play: Play) -> None:
     one = count_games([play("a", "b", "c", "c", mafia_wins=True, source=Source.SCRIPTED)])
     two = count_games([play("a", "b", "c", "c", mafia_wins=False, failure=why) for why in ("", "down")])

@@ -216,9 +216,7 @@ def test_every_combination_is_held_out_once_and_the_right_model_predicts_it_best
     assert 0.8 < by["offset+dispersion"]["slope"] < 1.2
     assert by[MEAN]["difference_hi"] < 0
     assert "main effects alone" in verdict(found.cells)
-    assert (
-        summarise(found.cells).equals(found.table)
-    )
+    assert summarise(found.cells).equals(found.table)
 
 
 def test_a_calibrated_forecast_has_slope_one_and_a_timid_one_more() -> None:
