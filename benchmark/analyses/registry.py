@@ -21,6 +21,7 @@ MODULES = (
     "disclosure",
     "mishaps",
     "lengths",
+    "first_claim",
     "game_length",
     "deception",
     "suspicion",

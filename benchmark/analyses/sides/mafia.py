@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from liescope.benchmark.analyses.sides.declared import Sides
+from liescope.benchmark.analyses.sides.tallies import plurality
 from liescope.common.colours import COLOURS
 from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, TOWN, VILLAGER
 
@@ -14,5 +15,6 @@ SIDES = Sides(
         VILLAGER: COLOURS["blue"],
         TOWN: COLOURS["blue"],
     },
+    tally=plurality,
     united=(MAFIOSO,),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from liescope.benchmark.analyses.sides.declared import Sides
+from liescope.benchmark.analyses.sides.tallies import strict_majority
 from liescope.common.colours import COLOURS
 from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, VILLAGERS, WEREWOLF, WEREWOLVES
 
@@ -16,5 +17,6 @@ SIDES = Sides(
         VILLAGER: COLOURS["blue"],
         VILLAGERS: COLOURS["blue"],
     },
+    tally=strict_majority,
     united=(WEREWOLF,),
 )
