@@ -40,16 +40,17 @@ Claim = Mapping[str, Any]
 def first_claim(frames: Frames) -> pl.DataFrame:
     """Trusting the first player who claims to have investigated: how often it is right, and what it would change.
 
-    Of every player who neither deceives nor investigated, at each ballot that counts, over the claims of the days
-    before and of that day's talk: the first other player to claim an investigation or a role that investigates is
-    trusted. The rule names whom that player accused last among those to vote for; without an accusation, the only
-    player left who is neither the claimer nor cleared by the claimer; the claimer, if it accuses the voter itself, who
-    knows better. Where it names nobody, the vote stays as it was. Then the ballot is counted again with this one vote
-    changed, all others as they were cast or drawn; ties that are broken at random give shares, in both counts.
+    It asks every player who neither deceives nor investigated, at each ballot that counts, in games in which somebody
+    investigated, over all that was claimed until then: the first other player to claim an investigation, or a role that
+    investigates, is trusted. The rule names whom that player accused last among those to vote for; without an
+    accusation, the only player left who is neither the claimer nor cleared by the claimer; the claimer, if it accuses
+    the voter itself, who knows better. Where it names nobody, the vote stays as it was. Then the ballot is counted again
+    with this one vote changed, all others as they were cast or drawn; ties that are broken at random give shares, in
+    both counts. A killer is a player of those who attack together at night (`sides`).
 
     Columns: game, condition, model (the voter's; all models in its last rows), learning, metric (a key of `METRICS`),
-    mean, lo, hi (bootstrap over games; "gain" is paired), n (votes), games. A deceiver voted out is a win where there
-    is one vote and one deceiver, as in Mini-Mafia.
+    mean, lo, hi (bootstrap over games; "gain" is paired), n (votes), games. A killer voted out is a win where there is
+    one vote and one killer, as in Mini-Mafia.
     """
     rows = ballots(frames)
     pooled = rows.with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
@@ -67,14 +68,15 @@ def ballots(frames: Frames) -> pl.DataFrame:
     investigated = _names_of(investigators(frames))
     claims = _claims(frames)
     seats = frames.seats.select("game_id", "deceives", voter="name")
-    votes = last_ballots(frames).filter(pl.col("game").is_in(list(SIDES))).join(seats, on=["game_id", "voter"])
+    counted = pl.col("game").is_in(list(SIDES)) & pl.col("game_id").is_in(list(investigated))
+    votes = last_ballots(frames).filter(counted).join(seats, on=["game_id", "voter"])
     found: list[dict[str, Any]] = []
     columns = [*_KEYS, "day", "voter", "target", "deceives"]
     for _, ballot in groupby(votes.sort("game_id", "day", maintain_order=True).select(columns).rows(named=True), _day):
         rows = list(ballot)
         cast = {row["voter"]: row["target"] for row in rows}
         game_id, day = rows[0]["game_id"], rows[0]["day"]
-        looked = investigated.get(game_id, ())
+        looked = investigated[game_id]
         heard = [claim for claim in claims.get(game_id, ()) if claim["day"] <= day]
         for row in rows:
             if row["voter"] not in looked and row["deceives"] is False:

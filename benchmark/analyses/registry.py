@@ -21,6 +21,7 @@ MODULES = (
     "disclosure",
     "mishaps",
     "lengths",
+    "counter_accusation",
     "first_claim",
     "game_length",
     "deception",

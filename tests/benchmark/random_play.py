@@ -22,6 +22,11 @@ LESSONS = (
     "Ask the loudest player for proof.",
     "Stay silent when the talk turns to you.",
 )
+TALK = (
+    "I am a villager, and I wonder about the others.",
+    "Alice is suspicious, and I think Bob is the mafioso or a werewolf.",
+    "I don't trust Charlie. Vote for Diana!",
+)
 TYPES = [kind.value for kind in DeceptionType]
 
 
@@ -45,7 +50,7 @@ def answers(random: Random) -> Callable[[Ask, Sequence[Event]], Reply]:
         if ask.kind in CHOICES:
             text = "Something is off." if ask.kind is AskKind.EXPLAINED_VOTE else None
             return Reply(choice=random.choice(ask.options), text=text)
-        return Reply(text="I am a villager, and I wonder about the others.")
+        return Reply(text=TALK[len(view) % len(TALK)])
 
     return answer
 

@@ -39,7 +39,7 @@ DOORS = {
     "adjusted_difference": "clustered",
 }
 TOGETHER = [
-    ("statements", "ratings", "ranks"),
+    ("statements", "claims", "ratings", "ranks"),
     ("ratings", "ranks"),
     *[(name,) for name in ("votes", "nights", "bids", "guesses", "tags")],
     ("lessons", "tags"),
