@@ -44,9 +44,9 @@ def first_claim(frames: Frames) -> pl.DataFrame:
     investigated, over all that was claimed until then: the first other player to claim an investigation, or a role that
     investigates, is trusted. The rule names whom that player accused last among those to vote for; without an
     accusation, the only player left who is neither the claimer nor cleared by the claimer; the claimer, if it accuses
-    the voter itself, who knows better. Where it names nobody, the vote stays as it was. Then the ballot is counted again
-    with this one vote changed, all others as they were cast or drawn; ties that are broken at random give shares, in
-    both counts. A killer is a player of those who attack together at night (`sides`).
+    the voter itself, who knows better. Where it names nobody, the vote stays as it was. Then the ballot is counted
+    again with this one vote changed, all others as they were cast or drawn; ties that are broken at random give shares,
+    in both counts. A killer is a player of those who attack together at night (`sides`).
 
     Columns: game, condition, model (the voter's; all models in its last rows), learning, metric (a key of `METRICS`),
     mean, lo, hi (bootstrap over games; "gain" is paired), n (votes), games. A killer voted out is a win where there is
