@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,7 @@ from liescope.common.errors import BadData, UsageError
 TABLE_KEYS = ("capability", "model")
 MOST_DIGITS = 12  # of a count; more must be a mistake and would overflow the sums
 TABLE_GAMES = 100  # games in each cell of the paper's tables
+MOST_NAMED = 20  # contradictions in one message
 
 
 def read_counts(path: Path) -> Counts:
@@ -105,7 +107,7 @@ def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, s
     three tables as the same 100 games: it is kept once, and the tables must agree on it.
     """
     backgrounds = [column for column in header if column not in TABLE_KEYS]
-    found: dict[tuple[str, str, str], int] = {}
+    found: dict[tuple[str, str, str], list[_Entry]] = {}
     for line, row in rows:
         model, capability = row["model"].strip(), row["capability"].strip().casefold()
         for background in backgrounds:
@@ -119,11 +121,38 @@ def _from_tables(header: Sequence[str], rows: Sequence[tuple[int, Mapping[str, s
             count = _whole(row[background], background, line, name)
             if count > TABLE_GAMES:
                 raise BadData(f"{name}, line {line}: {count} wins under {background!r} of {TABLE_GAMES} games")
-            wins = count if capability == "deceive" else TABLE_GAMES - count
-            cell = places[capability]
-            if found.setdefault(cell, wins) != wins:
-                raise BadData(
-                    f"{name}, line {line}: mafioso {cell[0]}, detective {cell[1]}, villager {cell[2]} have {wins} "
-                    f"mafia wins here and {found[cell]} on an earlier line; these are the same games, correct the file"
-                )
-    return tally(pl.DataFrame([(*cell, wins, TABLE_GAMES) for cell, wins in found.items()], SCHEMA, orient="row"))
+            found.setdefault(places[capability], []).append(_Entry(line, capability, count))
+    contradictions = [(cell, said) for cell, said in found.items() if len({entry.mafia_wins for entry in said}) > 1]
+    if contradictions:
+        raise BadData(_contradicted(name, contradictions))
+    cells = [(*cell, said[0].mafia_wins, TABLE_GAMES) for cell, said in found.items()]
+    return tally(pl.DataFrame(cells, SCHEMA, orient="row"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One number of the paper's tables: its line, capability, and wins of the judged side."""
+
+    line: int
+    capability: str
+    wins: int
+
+    @property
+    def mafia_wins(self) -> int:
+        return self.wins if self.capability == "deceive" else TABLE_GAMES - self.wins
+
+    def __str__(self) -> str:
+        as_mafia = "" if self.capability == "deceive" else f", so {self.mafia_wins} of the mafia"
+        side = "mafia" if self.capability == "deceive" else "town"
+        return f"line {self.line} ({self.capability}) has {self.wins} wins of the {side}{as_mafia}"
+
+
+def _contradicted(name: str, contradictions: Sequence[tuple[tuple[str, str, str], Sequence[_Entry]]]) -> str:
+    """What the tables say of the same games, of every cell on which they disagree."""
+    words = [
+        f"mafioso {mafioso}, detective {detective}, villager {villager}: {'; '.join(map(str, said))}"
+        for (mafioso, detective, villager), said in contradictions[:MOST_NAMED]
+    ]
+    more = len(contradictions) - MOST_NAMED
+    words += [f"and {more} more"] if more > 0 else []
+    return f"{name} says different things about the same {TABLE_GAMES} games; correct the file. " + ". ".join(words)

@@ -72,10 +72,26 @@ def test_the_papers_tables_give_each_cell_once_and_count_mafia_wins() -> None:
     ]
 
 
-def test_tables_that_disagree_on_a_model_against_itself_are_refused() -> None:
+def test_tables_that_disagree_on_a_model_against_itself_are_refused_and_every_such_cell_is_named() -> None:
+    # The printed paper has these three numbers for the same hundred games.
     printed = "capability,model,GPT-5 Mini\nDeceive,GPT-5 Mini,35\nDetect,GPT-5 Mini,65\nDisclose,GPT-5 Mini,72\n"
-    with pytest.raises(BadData, match=r"line 4.*28 mafia wins here and 35"):
+    with pytest.raises(BadData) as error:
         parse_counts(printed, "tables.csv")
+    assert str(error.value) == (
+        "tables.csv says different things about the same 100 games; correct the file. mafioso GPT-5 Mini, detective "
+        "GPT-5 Mini, villager GPT-5 Mini: line 2 (deceive) has 35 wins of the mafia; line 3 (detect) has 65 wins of "
+        "the town, so 35 of the mafia; line 4 (disclose) has 72 wins of the town, so 28 of the mafia"
+    )
+    twice = TABLE.replace("Detect,a,70", "Detect,a,71").replace("Detect,b,80,50", "Detect,b,80,49")
+    with pytest.raises(BadData, match=r"mafioso a, .* \(detect\) has 71 .*mafioso b, .* \(detect\) has 49 wins"):
+        parse_counts(twice, "tables.csv")
+
+
+def test_a_file_full_of_contradictions_is_named_in_part() -> None:
+    rows = [f"{role},m,{','.join([count] * 30)}" for role, count in (("Deceive", "1"), ("Deceive", "2"))]
+    text = "\n".join([f"capability,model,{','.join(f'b{n}' for n in range(30))}", *rows])
+    with pytest.raises(BadData, match=r"b19, .*and 10 more$"):
+        parse_counts(text, "tables.csv")
 
 
 def test_the_bundled_counts_are_the_papers_fourteen_thousand_games() -> None:
