@@ -11,9 +11,8 @@ knows of those before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from scipy.linalg import block_diag
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.drawn import ROLES, Drawn, Fit
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.laplace import effective, zero_sum
 from liescope.benchmark.capability.model import PRIOR_SD
@@ -30,24 +30,6 @@ from liescope.benchmark.counting.counts import PLAYERS
 BLOCK = 5  # games given to a combination at once
 DRAWS = 24  # of the posterior, each taken as the truth
 _STEP = 1e-4  # of a numerical derivative
-ROLES = {"m": PLAYERS[0], "d": PLAYERS[1], "v": PLAYERS[2], "b": PLAYERS[2]}
-
-
-class Drawn(Protocol):
-    """What is needed of a fit: `Posterior` and `Laplace` have it."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    @property
-    def cells(self) -> pl.DataFrame: ...
-    @property
-    def names(self) -> dict[str, tuple[str, ...]]: ...
-    @property
-    def draws(self) -> dict[str, Array]: ...
-    def logits(self, cells: pl.DataFrame) -> Array: ...
-
-
-Fit = TypeVar("Fit", bound=Drawn)
 
 
 @dataclass(frozen=True, slots=True)
