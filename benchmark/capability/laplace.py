@@ -7,8 +7,8 @@ can fit thousands of data sets; a report is always made of a sample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -17,17 +17,17 @@ from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.identification import PARAMETERS, Index, code
-from liescope.benchmark.capability.model import PRIOR_SD
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.capability.model import OFFSET_SD, PRIOR_SD, logits
 
-OFFSET = "b"  # of a villager, added to the logit
+PRIORS = {"m": PRIOR_SD, "d": PRIOR_SD, "v": PRIOR_SD, "b": OFFSET_SD}
+"""The prior standard deviation of each parameter of a model."""
 _STEPS, _SMALL = 200, 1e-8
 
 
 @dataclass(frozen=True, slots=True)
 class Laplace:
     """names and cells: as in `Posterior`. mode: by parameter, shape (models); draws: from the Gaussian, by parameter,
-    shape (1, draws, models).
+    shape (1, draws, models), rho (the dispersion) among them where it is not 0.
     """
 
     cells: pl.DataFrame
@@ -37,23 +37,7 @@ class Laplace:
 
     def logits(self, cells: pl.DataFrame) -> Array:
         """The logit of the mafia's win for each draw and cell, shape (draws, cells)."""
-        return logits(self.names, self.draws, cells)
-
-
-def logits(names: Mapping[str, tuple[str, ...]], draws: Mapping[str, Array], cells: pl.DataFrame) -> Array:
-    """v (m - d), and the villager's offset b where there is one; draws: by parameter, shape (..., draws, models).
-
-    Returns shape (draws of all chains, cells). The models of the cells must be among the names.
-    """
-
-    def of(name: str, column: str) -> Array:
-        place = {model: number for number, model in enumerate(names[name])}
-        values = draws[name].reshape(-1, len(place))
-        return values[:, [place[model] for model in cells[column]]]
-
-    m, d, v = (of(name, column) for name, column in zip(PARAMETERS, PLAYERS, strict=True))
-    offset = of(OFFSET, PLAYERS[2]) if OFFSET in names else 0.0
-    return np.asarray(v * (m - d) + offset, dtype=np.float64)
+        return logits(cells, self.names, {name: draws[0] for name, draws in self.draws.items()})
 
 
 def laplace(
@@ -66,8 +50,8 @@ def laplace(
     """
     names, index = code(cells)
     if offset:
-        names, index = {**names, OFFSET: names["v"]}, {**index, OFFSET: index["v"]}
-    basis, origin = _free(names)
+        names, index = {**names, "b": names["v"]}, {**index, "b": index["v"]}
+    basis, origin = free(names)
     played = cells["games"].to_numpy().astype(np.float64)
     games = effective(played, dispersion)
     wins = cells["mafia_wins"].to_numpy() / played * games
@@ -75,14 +59,14 @@ def laplace(
 
     def log_posterior(x: Array) -> float:
         eta = _slopes(origin + basis @ x, names, index)[0]
-        return float(wins @ eta - games @ np.logaddexp(0, eta) - x @ x / (2 * PRIOR_SD**2))
+        return float(wins @ eta - games @ np.logaddexp(0, eta) - x @ x / 2)
 
     height = log_posterior(x)
     for _ in range(_STEPS):
         eta, slopes = _slopes(origin + basis @ x, names, index)
-        chance, free = expit(eta), slopes @ basis
-        information = free.T @ (free * (games * chance * (1 - chance))[:, None]) + np.eye(x.size) / PRIOR_SD**2
-        step = np.linalg.solve(information, free.T @ (wins - games * chance) - x / PRIOR_SD**2)
+        chance, moves = expit(eta), slopes @ basis
+        information = moves.T @ (moves * (games * chance * (1 - chance))[:, None]) + np.eye(x.size)
+        step = np.linalg.solve(information, moves.T @ (wins - games * chance) - x)
         while (higher := log_posterior(x + step)) < height and np.abs(step).max() > _SMALL:
             step /= 2
         x, height = x + step, higher
@@ -91,7 +75,11 @@ def laplace(
     normal = np.random.default_rng(seed).normal(size=(x.size, draws))
     drawn = x[:, None] + solve_triangular(np.linalg.cholesky(information).T, normal)
     mode, sample = (_split(origin + part.T @ basis.T, names) for part in (x, drawn))
-    return Laplace(cells, names, mode, {name: part[None] for name, part in sample.items()})
+    found = Laplace(cells, names, mode, {name: part[None] for name, part in sample.items()})
+    if not dispersion:
+        return found
+    rho = {"rho": np.full((1, draws, 1), dispersion)}
+    return replace(found, names={**names, "rho": ("every combination",)}, draws={**found.draws, **rho})
 
 
 def effective(games: Array, dispersion: float) -> Array:
@@ -99,16 +87,23 @@ def effective(games: Array, dispersion: float) -> Array:
     return np.asarray(games / (1 + np.maximum(games - 1, 0) * dispersion), dtype=np.float64)
 
 
-def _free(names: Mapping[str, tuple[str, ...]]) -> tuple[Array, Array]:
-    """(basis, origin): all parameters in a row are origin + basis @ x, for any x; x has the prior N(0, PRIOR_SD)."""
-    bases = [np.eye(len(models)) if name == "d" else zero_sum(len(models)) for name, models in names.items()]
-    origin = [np.full(len(models), float(name == "v")) for name, models in names.items()]
-    return block_diag(*bases), np.concatenate(origin)
+def free(names: Mapping[str, Sequence[str]], known: Mapping[str, int] | None = None) -> tuple[Array, Array]:
+    """(basis, origin): all parameters in a row are origin + basis @ x, with the prior N(0, 1) of every x.
+
+    known: by parameter, how many models fix the zero and the unit; those that follow are free. Without it, all fix it.
+    """
+    bases, origins = [], []
+    for name, models in names.items():
+        size = len(models)
+        fixed = 0 if name == "d" else size if known is None else known[name]
+        bases.append(PRIORS[name] * block_diag(_zero_sum(fixed), np.eye(size - fixed)))
+        origins.append(np.full(size, float(name == "v")))
+    return np.asarray(block_diag(*bases), dtype=np.float64), np.concatenate(origins)
 
 
-def zero_sum(size: int) -> Array:
+def _zero_sum(size: int) -> Array:
     """An orthonormal basis of the vectors whose sum is 0, shape (size, size - 1)."""
-    return np.asarray(helmert(size).T if size > 1 else np.zeros((1, 0)), dtype=np.float64)
+    return np.asarray(helmert(size).T if size > 1 else np.zeros((size, 0)), dtype=np.float64)
 
 
 def _slopes(parameters: Array, names: Mapping[str, tuple[str, ...]], index: Mapping[str, Index]) -> tuple[Array, Array]:
@@ -119,8 +114,8 @@ def _slopes(parameters: Array, names: Mapping[str, tuple[str, ...]], index: Mapp
     eta = v * (m - d)
     rows, slopes = np.arange(len(eta)), np.zeros((len(eta), len(parameters)))
     slopes[rows, at["m"]], slopes[rows, at["d"]], slopes[rows, at["v"]] = v, -v, m - d
-    if OFFSET in names:
-        eta, slopes[rows, at[OFFSET]] = eta + parameters[at[OFFSET]], 1.0
+    if "b" in names:
+        eta, slopes[rows, at["b"]] = eta + parameters[at["b"]], 1.0
     return eta, slopes
 
 

@@ -10,21 +10,19 @@ knows of those before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.linalg import block_diag
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.drawn import ROLES, Drawn, Fit
 from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.capability.laplace import effective, zero_sum
-from liescope.benchmark.capability.model import PRIOR_SD
+from liescope.benchmark.capability.laplace import PRIORS, effective, free
 from liescope.benchmark.counting.counts import PLAYERS
 
 BLOCK = 5  # games given to a combination at once
@@ -62,27 +60,20 @@ def more_information(_covered: Array, variance: Array, precision: Array) -> Arra
     return np.log1p(precision * variance) / 2
 
 
-def suggest(
-    fit: Drawn, games: int, *, also: Sequence[str] = (), dispersion: float = 0.0, gain: Gain = less_variance
-) -> Suggestion:
-    """The most informative games. games: how many in all. also: new models, about which only the prior is known.
+def suggest(fit: Drawn, games: int, also: Sequence[str] = (), gain: Gain = less_variance) -> Suggestion:
+    """The most informative games. games: how many, at least 1. also: new models, of which only the prior is known.
 
-    dispersion: the correlation of two games of one combination beyond what its chance explains (beta-binomial), which
-    makes further games of a combination worth less than games of another.
+    Where counts are dispersed (rho), further games of a combination are worth less than those of another.
     """
-    known = {name: len(models) for name, models in fit.names.items()}
-    fit = with_models(fit, also)
-    models = sorted(set().union(*(fit.names[name] for name in ROLES if name in fit.names)))
-    cells = pl.DataFrame(list(product(models, repeat=3)), dict.fromkeys(PLAYERS, pl.String), orient="row")
-    design = _Design(_few(fit), known, cells, dispersion)
+    design = _Design(_few(fit), also)
     now, evenly = design.sd(), design.sd_evenly(games)
-    given = np.zeros(cells.height)
+    given = np.zeros(design.cells.height)
     for block in [BLOCK] * (games // BLOCK) + [games % BLOCK] * (games % BLOCK > 0):
         precision = design.precision(given, block)
         best = int(gain(design.covered, design.variance, precision).mean(axis=1).argmax())
         given[best] += block
         design.measure(best, precision[best])
-    plan = cells.with_columns(games=given.astype(np.int64)).filter(pl.col("games") > 0)
+    plan = design.cells.with_columns(games=given.astype(np.int64)).filter(pl.col("games") > 0)
     return Suggestion(plan.sort("games", *PLAYERS, descending=[True, False, False, False]), now, design.sd(), evenly)
 
 
@@ -94,38 +85,46 @@ def with_models(fit: Fit, also: Sequence[str] = ()) -> Fit:
     every = set(also).union(*(fit.names[name] for name in ROLES if name in fit.names))
     random = np.random.default_rng(0)
     names, draws = dict(fit.names), dict(fit.draws)
-    for name in [name for name in names if name in ROLES]:
+    for name in [name for name in ROLES if name in names]:
         new = tuple(sorted(every - set(names[name])))
-        prior = random.normal(float(name == "v"), PRIOR_SD, (*draws[name].shape[:2], len(new)))
-        names[name], draws[name] = names[name] + new, np.concatenate([draws[name], prior], axis=2)
+        names[name] += new
+        if name in draws:
+            prior = random.normal(float(name == "v"), PRIORS[name], (*draws[name].shape[:2], len(new)))
+            draws[name] = np.concatenate([draws[name], prior], axis=2)
     return replace(fit, names=names, draws=draws)
 
 
 class _Design:
-    """For each of a few draws (last axis): the covariance of all parameters, and what it means for each combination.
+    """For each draw (last axis): the covariance of all parameters, and what it means for each combination.
 
     at: the places of a cell's parameters, shape (parameters of a cell, cells); gradient: of the logit by them, shape
     (parameters of a cell, cells, draws). state: the covariance, shape (parameters, parameters, draws). variance: of the
     logit, shape (cells, draws); covered: the sum over all scores of the squared covariance with the logit.
     """
 
-    def __init__(self, fit: Drawn, known: Mapping[str, int], cells: pl.DataFrame, dispersion: float) -> None:
-        """known: by parameter, how many models the scale rests on; those that follow are new."""
-        roles = [name for name in fit.names if name in ROLES]
-        sizes = [len(fit.names[name]) for name in roles]
-        begins = np.cumsum([0, *sizes[:-1]])
-        self._is_score = np.repeat([float(name in PARAMETERS) for name in roles], sizes)
+    def __init__(self, fit: Drawn, also: Sequence[str]) -> None:
+        roles = [name for name in ROLES if name in fit.draws]
+        known = {name: len(fit.names[name]) for name in roles}
+        fit = with_models(fit, also)
+        names = {name: fit.names[name] for name in roles}
+        self._basis, _ = free(names, known)
+        self._is_score = np.concatenate([np.full(len(names[name]), float(name in PARAMETERS)) for name in roles])
+        models = sorted(set().union(*names.values()))
+        self.cells = pl.DataFrame(list(product(models, repeat=3)), dict.fromkeys(PLAYERS, pl.String), orient="row")
+        begins = np.cumsum([0, *map(len, names.values())])
         self._at = np.stack(
-            [begin + _places(fit.names[name], cells[ROLES[name]]) for name, begin in zip(roles, begins, strict=True)]
+            [begin + _places(names[name], self.cells[ROLES[name]]) for name, begin in zip(roles, begins, strict=False)]
         )
-        logits = fit.logits(cells).T
+        levels = {name: pl.lit(of[0]) for name, of in fit.names.items() if name not in ROLES}  # of the other terms
+        rows = self.cells.with_columns(**levels)
+        logits = fit.logits(rows).T
         moved = (replace(fit, draws={**fit.draws, name: fit.draws[name] + _STEP}) for name in roles)
-        self._gradient = np.stack([(other.logits(cells).T - logits) / _STEP for other in moved])
+        self._gradient = np.stack([(other.logits(rows).T - logits) / _STEP for other in moved])
         chance = expit(logits)
         self._certain = chance * (1 - chance)
-        played = cells.join(fit.cells, on=PLAYERS, how="left", maintain_order="left")["games"].fill_null(0)
-        self._played, self._dispersion = played.to_numpy().astype(np.float64), dispersion
-        self._basis = block_diag(*(_basis(name, known[name], size) for name, size in zip(roles, sizes, strict=True)))
+        played = self.cells.join(fit.cells, on=PLAYERS, how="left", maintain_order="left")["games"].fill_null(0)
+        self._played = played.to_numpy().astype(np.float64)
+        self._dispersion = float(fit.draws["rho"].mean()) if "rho" in fit.draws else 0.0
         self._state = self._covariances(self._played)
         self.variance = self._quadratic(self._state)
         self.covered = self._quadratic(np.einsum("abs,b,bcs->acs", self._state, self._is_score, self._state))
@@ -139,8 +138,8 @@ class _Design:
             slopes = np.zeros((len(seen), len(self._basis)))
             for at, gradient in zip(self._at, self._gradient, strict=True):
                 slopes[np.arange(len(seen)), at[seen]] = gradient[seen, draw]
-            free = slopes @ self._basis
-            information = free.T @ (free * weights[seen, draw, None]) + np.eye(free.shape[1]) / PRIOR_SD**2
+            moves = slopes @ self._basis
+            information = moves.T @ (moves * weights[seen, draw, None]) + np.eye(moves.shape[1])
             found.append(self._basis @ np.linalg.solve(information, self._basis.T))
         return np.stack(found, axis=-1)
 
@@ -195,8 +194,3 @@ def _few(fit: Fit) -> Fit:
 def _places(models: Sequence[str], column: pl.Series) -> npt.NDArray[np.int64]:
     place = {model: number for number, model in enumerate(models)}
     return np.array([place[model] for model in column], dtype=np.int64)
-
-
-def _basis(name: str, known: int, size: int) -> Array:
-    """All directions in which the models of a parameter can differ; of those known, the sum of m, v or b is fixed."""
-    return np.asarray(block_diag(np.eye(known) if name == "d" else zero_sum(known), np.eye(size - known)))

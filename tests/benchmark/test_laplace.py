@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from liescope.benchmark.capability.laplace import effective, laplace, logits
-from liescope.benchmark.capability.model import Posterior, win_probability
+from liescope.benchmark.capability.laplace import effective, laplace
+from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 
 pytestmark = pytest.mark.xdist_group("fit")
@@ -49,16 +49,10 @@ def test_planted_offsets_of_villagers_come_back(simulate: Callable[..., pl.DataF
 def test_dispersed_games_count_for_fewer() -> None:
     assert effective(np.array([0.0, 1.0, 101.0]), 0.01) == pytest.approx([0.0, 1.0, 50.5])
     assert effective(np.array([100.0]), 0.0) == 100
-
-
-def test_a_logit_is_that_of_the_models_formula() -> None:
-    names = {"m": ("x", "y"), "d": ("x",), "v": ("x", "y"), "b": ("x", "y")}
-    draws = {name: np.arange(4.0 * len(models)).reshape(2, 2, -1) for name, models in names.items()}
-    cells = pl.DataFrame([("y", "x", "x")], list(PLAYERS), orient="row")
-    m, d, v, b = draws["m"][..., 1], draws["d"][..., 0], draws["v"][..., 0], draws["b"][..., 0]
-    without = {name: names[name] for name in ("m", "d", "v")}
-    assert np.allclose(logits(names, draws, cells)[:, 0], (v * (m - d) + b).ravel())
-    assert np.allclose(1 / (1 + np.exp(-logits(without, draws, cells)[:, 0])), win_probability(m, d, v).ravel())
+    cells = pl.DataFrame([("a", "b", "a", 30, 100), ("b", "a", "b", 60, 100)], SCHEMA, orient="row")
+    narrow, wide = (laplace(cells, dispersion=size) for size in (0.0, 0.1))
+    assert (wide.draws["d"].std(axis=1) > narrow.draws["d"].std(axis=1)).all()
+    assert (wide.draws["rho"] == 0.1).all()
 
 
 def test_without_any_games_the_prior_is_left() -> None:

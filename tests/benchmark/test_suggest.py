@@ -67,7 +67,7 @@ def test_how_a_villager_responds_is_asked_of_speakers_far_apart() -> None:
 
 
 def test_dispersion_spreads_games_over_more_combinations(begun: Laplace) -> None:
-    plain, dispersed = (suggest(begun, 300, dispersion=size).plan for size in (0.0, 0.2))
+    plain, dispersed = (suggest(laplace(begun.cells, dispersion=size), 300).plan for size in (0.0, 0.2))
     assert dispersed.height > plain.height
     assert dispersed["games"].max() < plain["games"].max()
 

@@ -22,8 +22,8 @@ from scipy.stats import t as student
 
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.capability.laplace import Laplace, laplace, logits
-from liescope.benchmark.capability.model import normalise
+from liescope.benchmark.capability.laplace import Laplace, laplace
+from liescope.benchmark.capability.model import logits, normalise
 from liescope.benchmark.capability.suggest import BLOCK, less_variance, more_information, suggest
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
 from liescope.generate.runs.tournament import cells as designed
@@ -66,7 +66,7 @@ class Players:
             self.truth["b"] = lean - lean.mean()
         self.cube = pl.DataFrame(list(product(self.models, repeat=3)), list(PLAYERS), orient="row")
         named = dict.fromkeys(self.truth, self.models)
-        chance = expit(logits(named, {name: values[None] for name, values in self.truth.items()}, self.cube)[0])
+        chance = expit(logits(self.cube, named, {name: values[None] for name, values in self.truth.items()})[0])
         if world.dispersion:  # every cell has a chance of its own, which further games of it share
             size = (1 - world.dispersion) / world.dispersion
             chance = self.random.beta(chance * size, (1 - chance) * size)
@@ -95,7 +95,7 @@ class Players:
 
 def add(players: Players, begun: pl.DataFrame, way: str) -> Laplace:
     """The fit after the games that a way of choosing adds."""
-    games, dispersion = players.world.more, players.world.dispersion
+    games = players.world.more
     everywhere = np.arange(players.cube.height)
     if way == "random":
         plan = players.spread(games, players.random.choice(everywhere, games // BLOCK))
@@ -105,11 +105,11 @@ def add(players: Players, begun: pl.DataFrame, way: str) -> Laplace:
         design = players.cube.join(players.background(1), on=PLAYERS, how="left", maintain_order="left")
         plan = players.spread(games, np.flatnonzero(design["games"].is_not_null()))
     elif way == "in two steps":
-        begun = pl.concat([begun, players.play(suggest(players.fit(begun), games // 2, dispersion=dispersion).plan)])
-        plan = suggest(players.fit(begun), games - games // 2, dispersion=dispersion).plan
+        begun = pl.concat([begun, players.play(suggest(players.fit(begun), games // 2).plan)])
+        plan = suggest(players.fit(begun), games - games // 2).plan
     else:
         gain = more_information if way == "by information" else less_variance
-        plan = suggest(players.fit(begun), games, dispersion=dispersion, gain=gain).plan
+        plan = suggest(players.fit(begun), games, gain=gain).plan
     return players.fit(begun, players.play(plan))
 
 
