@@ -124,8 +124,7 @@ def separated(cells: pl.DataFrame) -> tuple[str, ...]:
                 won = (wins == games) == (role == "mafioso")
                 said.append(
                     f"{model} {'won' if won else 'lost'} all its {games} games as the {role}: its score there is "
-                    f"bounded "
-                    "by the prior only (separation); more games against other players would tell."
+                    "bounded by the prior only (separation); more games against other players would tell."
                 )
     return tuple(said)
 

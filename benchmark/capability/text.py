@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SOURCES = {
     Source.SCRIPTED: "Rule-based players with planted skills spoke in these games: the scores test the tool "
     "and are not findings about models or people.",
-    Source.HUMAN: "People played in these games, under the names of their seats' models.",
+    Source.HUMAN: "People played in these games; whoever they were, they count as one player, people.",
     Source.IMPORTED: "These games were played elsewhere and imported.",
 }
 NO_SOURCE = "The counts come from a file that does not say who played."
@@ -30,25 +30,21 @@ WORST = 5
 HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
 TITLE = "Who deceives, who discloses, who responds"
 READING = (
-    "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the "
-    "mafioso, d "
-    "of the detective, v of the villager who votes. A higher m deceives better, a higher d makes the truth "
-    "believed more often, a higher v "
-    "follows the better speaker more reliably; a villager with v near 0 votes at random, one with a negative v follows "
-    "the worse speaker.",
+    "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the mafioso, "
+    "d of the detective, v of the villager who votes. A higher m deceives better, a higher d makes the truth believed "
+    "more often, a higher v follows the better speaker more reliably; a villager with v near 0 votes at random, one "
+    "with a negative v follows the worse speaker.",
     "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
     "models or games has a different zero and unit. Overlapping intervals do not settle an order.",
 )
 OFFSET = (
-    "b is a villager's offset: above 0 it leans to the mafioso whatever the two say, below 0 to the detective. "
-    "The mean "
-    "of b is 0."
+    "b is a villager's offset: above 0 it leans to the mafioso whatever the two say, below 0 to the detective. The "
+    "mean of b is 0."
 )
 LOG_SCORE = (
     "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
-    "difference "
-    "from the best. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the share of combinations "
-    "inside their 95% interval. Intervals are 95%, combinations resampled."
+    "difference from the best. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the share of "
+    "combinations inside their 95% interval. Intervals are 95%, combinations resampled."
 )
 APART = "Every fit has its own zero and unit: a difference shows how a model's place among these models changes."
 INCOMPARABLE = "No two conditions have the same mafiosos and villagers, so their scores cannot be compared."

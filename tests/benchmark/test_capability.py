@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import liescope
 from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
 from liescope.benchmark.capability.diagnostics import Diagnostics
@@ -145,6 +147,17 @@ def test_a_hopeless_run_raises_with_the_numbers_and_what_to_try(simulate: Simula
     some = simulate((np.array([0.5, -0.5]), np.array([0.2, 0.4]), np.array([1.2, 0.8])), games=60, seed=1)
     with pytest.raises(NotConverged, match=r"bulk ESS is \d+ \(at least 400\).*--draws 2000"):
         fit(some, Settings(draws=20, tune=5))
+
+
+def test_a_run_that_nearly_converged_is_a_result_that_says_so(simulate: Simulate, tmp_path: Path) -> None:
+    some = simulate((np.array([0.5, -0.5]), np.array([0.2, 0.4]), np.array([1.2, 0.8])), games=60, seed=1)
+    some.write_csv(tmp_path / "counts.csv")
+    result = liescope.fit(tmp_path / "counts.csv", draws=70, tune=400, model="paper")
+    (part,) = result.fits
+    assert part.posterior.diagnostics.near
+    assert any("ESS" in fault for fault in part.posterior.faults)
+    assert any("NOT FULLY CONVERGED" in note and "ESS is" in note and "--draws 2000" in note for note in result.notes)
+    assert result.to_json()["diagnostics"]["faults"] == list(part.posterior.faults)
 
 
 @pytest.mark.parametrize("name", ["r_hat_max", "ess_bulk_min", "ess_tail_min", "bfmi_min", "divergences"])
