@@ -1,0 +1,132 @@
+"""Nash averaging: a model's win rate against, and beside, the best that all models of these games can do together.
+
+The mafia chooses a mafioso, the town a detective and a villager, each side knowing the win rate of every combination.
+That is a zero-sum game of two players. In its equilibrium neither side gains by another choice; each model's rating is
+its side's win rate when it takes its role and the two others are chosen as in the equilibrium (Balduzzi et al. 2018).
+Unlike a mean over opponents it does not change when weak or equal models join. Alpha-rank would treat detective and
+villager as two populations with interests of their own, which they do not have.
+
+Win rates are uncertain, so all of this is computed for many draws of them. The chance of a combination has a Beta
+distribution around what a model of the games predicts, as wide as played combinations depart from their predictions,
+and updated by its own games where it was played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+import polars as pl
+from scipy.special import expit
+
+from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.ratings.bradley_terry import Ratings
+from liescope.benchmark.ratings.equilibrium import equilibrium
+from liescope.benchmark.ratings.scores import Scores
+
+MOST_DRAWS, LEAST_DRAWS = 200, 20
+_WORK = 4_000_000  # combinations, over all draws
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The chances that mafia wins as some model of the games predicts them, in draws of its uncertainty.
+
+    model: which one. names: by role. chances: shape (draws, mafiosos, detectives, villagers). rho: the correlation
+    between games of one combination beyond them, shape (draws,).
+    """
+
+    model: str
+    names: Mapping[str, tuple[str, ...]]
+    chances: Array
+    rho: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Nash:
+    """The equilibrium in every draw.
+
+    ratings: by role, the win rate of a model's side (0 to 1) when it takes the role and the others play the
+    equilibrium; shares: by role, how often the equilibrium chooses a model. value: the mafia's win rate in it, shape
+    (draws,). played: combinations with games, of `combinations`; model: what the others are drawn around.
+    """
+
+    ratings: Mapping[str, Scores]
+    shares: Mapping[str, Scores]
+    value: Array
+    played: int
+    combinations: int
+    model: str
+
+
+def by_fit(posterior: Posterior) -> Expected | None:
+    """What a fit of the capability model predicts; None for one that takes combinations to depart from it by nothing,
+    or that predicts only games whose details are known.
+    """
+    if posterior.variant.needs_games or not posterior.variant.dispersed:
+        return None
+    names = {role: posterior.names[name] for role, name in zip(PLAYERS, PARAMETERS, strict=True)}
+    draws = _draws_for(names)
+    every = pl.DataFrame(list(product(*names.values())), PLAYERS, orient="row")
+    chances = posterior.chances(every, draws).reshape(-1, *map(len, names.values()))
+    return Expected("the capability model", names, chances, posterior.rho(draws)[:, 0])
+
+
+def _draws_for(names: Mapping[str, tuple[str, ...]]) -> int:
+    """How many draws are worth their time: fewer for many models."""
+    return int(np.clip(_WORK // prod(map(len, names.values())), LEAST_DRAWS, MOST_DRAWS))
+
+
+def by_ratings(ratings: Ratings) -> Expected:
+    """What role ratings predict; no rho where the cells could not tell it."""
+    drawn = ratings.draws[: _draws_for(ratings.names)]
+    m, d, v = (drawn[:, ratings.place(role)] for role in PLAYERS)
+    logits = drawn[:, 0, None, None, None] + m[:, :, None, None] - (d[:, None, :, None] + v[:, None, None, :]) / 2
+    rho = np.full(len(drawn), ratings.rho or 0.0)
+    return Expected("the role ratings", ratings.names, np.asarray(expit(logits)), rho)
+
+
+def average(cells: pl.DataFrame, expected: Expected) -> Nash:
+    """Nash averaging of these counts, whose models are all among those of `expected`."""
+    wins, games = np.zeros(expected.chances.shape[1:]), np.zeros(expected.chances.shape[1:])
+    places = [{name: at for at, name in enumerate(expected.names[role])} for role in PLAYERS]
+    index = tuple(
+        np.array([place[name] for name in cells[role]], int) for place, role in zip(places, PLAYERS, strict=True)
+    )
+    wins[index], games[index] = cells["mafia_wins"].to_numpy(), cells["games"].to_numpy()
+    random = np.random.default_rng(1)
+    found = [
+        _solved(_drawn(chances, float(rho), wins, games, random))
+        for chances, rho in zip(expected.chances, expected.rho, strict=True)
+    ]
+    ratings, shares = (
+        {role: Scores(expected.names[role], np.array([one[at] for one in drawn])) for at, role in enumerate(PLAYERS)}
+        for drawn in ([one[0] for one in found], [one[1] for one in found])
+    )
+    value = np.array([one[2] for one in found])
+    return Nash(ratings, shares, value, cells.height, games.size, expected.model)
+
+
+def _drawn(chances: Array, rho: float, wins: Array, games: Array, random: np.random.Generator) -> Array:
+    """The mafia's win rate in every combination."""
+    if rho <= 0:
+        return chances
+    worth = (1 - rho) / rho  # games that the prediction counts as
+    rates = random.beta(worth * chances + wins, worth * (1 - chances) + games - wins)
+    return np.asarray(rates)
+
+
+def _solved(rates: Array) -> tuple[list[Array], list[Array], float]:
+    """(ratings by role, shares by role, value) of one table of win rates, shape (mafiosos, detectives, villagers)."""
+    mafia, town, value = equilibrium(rates.reshape(len(rates), -1))
+    pair = town.reshape(rates.shape[1:])
+    detectives, villagers = pair.sum(axis=1), pair.sum(axis=0)
+    town_wins = 1 - np.tensordot(mafia, rates, axes=1)
+    ratings = [rates.reshape(len(rates), -1) @ town, town_wins @ villagers, detectives @ town_wins]
+    return ratings, [mafia, detectives, villagers], value

@@ -1,0 +1,189 @@
+"""The sections of a page about ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+
+from liescope.benchmark.ratings.agreement import SURE
+from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings
+from liescope.benchmark.ratings.nash import Nash
+from liescope.benchmark.ratings.scores import TAILS, Scores
+from liescope.benchmark.ratings.tables import ELO, MIDDLE
+from liescope.common.colours import model_colours
+from liescope.common.dots import Dot, dots_with_intervals
+from liescope.common.figures import svg
+from liescope.common.matrix import Cell, matrix
+from liescope.common.report_page import Section, with_interval
+
+RATINGS = "Bradley-Terry ratings"
+NASH = "Nash averaging"
+AHEAD = "Who is ahead of whom"
+METHODS = "Ranks by each method"
+CONFLICTS = "Pairs that methods order differently"
+
+_ROLES = {
+    "mafioso": "as the mafioso",
+    "detective": "as the detective",
+    "villager": "as the villager",
+    OVERALL: "in all roles together",
+}
+_AHEAD = {"m": "Who deceives better", "d": "Who discloses better", "v": "Who responds more"}
+_MOST = 12  # models in the figure of pairs
+
+
+def ratings(elo: pl.DataFrame, by_role: Ratings, overall: Ratings) -> Section:
+    """elo: `liescope.benchmark.ratings.tables.elo_table` of both."""
+    dots = [
+        Dot(row["model"], row["rating"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
+        for row in elo.iter_rows(named=True)
+    ]
+    return Section(
+        "ratings",
+        RATINGS,
+        (
+            "The log-odds that the mafia wins are the rating of the mafioso minus the mean rating of the detective and "
+            "the villager, plus an advantage of the side; 400 points are odds of ten to one. A model has a rating for "
+            "each role, and one for all roles together. Compare within a role: each has the mean 1500.",
+            _advantage(by_role),
+            "All games are rated at once, so their order does not matter. Elo's update after each game would depend on "
+            "it, and on the size of its steps: it is made for players who change.",
+            _departure(by_role, overall),
+        ),
+        "lo to hi: central 95% intervals around the most probable ratings (Laplace), which allow for this departure. "
+        "games_lo to games_hi: a bootstrap over games alone, which does not.",
+        svg(dots_with_intervals(dots, "rating with its 95% interval", _colours(elo), reference=MIDDLE), "ratings"),
+        "Ratings with 95% intervals by model, a panel for each role and one for all roles together.",
+        elo.drop("logit").with_columns(pl.col("rating", "^.*(lo|hi)$").round(0).cast(pl.Int64)),
+        file="ratings.csv",
+    )
+
+
+def _advantage(by_role: Ratings) -> str:
+    points = ELO * by_role.mean[0], float(norm.ppf(TAILS[1])) * ELO * float(np.sqrt(by_role.covariance[0, 0]))
+    value, lo, hi = (points[0] + side * points[1] for side in (0, -1, 1))
+    return f"Where all are average in their role, the mafia's advantage is {with_interval(value, lo, hi, 0)} points."
+
+
+def _departure(by_role: Ratings, overall: Ratings) -> str:
+    if by_role.rho is None:
+        return (
+            "These games cannot tell how far combinations of models depart from what their ratings predict; intervals "
+            "take it as nothing, and may be too narrow."
+        )
+    text = (
+        "Combinations of models depart from what the ratings predict by a standard deviation of "
+        f"{_percent(by_role.rho)} around an even chance, beyond the luck of the games"
+    )
+    return text + (f" (one rating for all roles: {_percent(overall.rho)})." if overall.rho is not None else ".")
+
+
+def _percent(rho: float) -> str:
+    """The standard deviation of a win rate of 1/2 with this correlation between its games."""
+    return f"{50 * rho**0.5:.0f} percentage points"
+
+
+def nash(table: pl.DataFrame, found: Nash) -> Section:
+    """table: `liescope.benchmark.ratings.tables.nash_table`."""
+    dots = [
+        Dot(row["model"], row["rating"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
+        for row in table.iter_rows(named=True)
+    ]
+    mean, lo, hi = (f"{share:.0%}" for share in (found.value.mean(), *np.quantile(found.value, TAILS)))
+    seen = (
+        f"{found.played} of {found.combinations} combinations were played; the others are drawn around what "
+        f"{found.model} predict{'s' if found.model.endswith('model') else ''}."
+    )
+    return Section(
+        "nash",
+        NASH,
+        (
+            "The mafia chooses its model and the town its two, each knowing how often every combination wins. At the "
+            "shares given here, the equilibrium, neither side gains by another choice. A model's rating is how often "
+            "its side wins when it takes its role and the others are chosen so: its worth against the best opponents "
+            "and beside the best partner. It does not change when weak models, or copies of one, join.",
+            f"In this equilibrium the mafia wins {mean} ({lo} to {hi}) of the games. {seen}",
+        ),
+        f"rating: the mean over {len(found.value)} draws of all win rates; lo to hi: its central 95% interval. share: "
+        "the chance that the equilibrium chooses the model, over the draws too.",
+        svg(dots_with_intervals(dots, "win rate of its side, with its 95% interval", _colours(table)), "nash"),
+        "Win rate with 95% intervals of each model's side against the equilibrium, a panel for each role.",
+        table,
+        source="Balduzzi et al. 2018, Re-evaluating evaluation",
+        file="nash.csv",
+    )
+
+
+def ahead(parameter: str, scores: Scores, ranks: pl.DataFrame) -> Section:
+    """parameter: m, d or v; ranks: `liescope.benchmark.ratings.scores.ranks` of the scores."""
+    ordered = [scores.names[at] for at in scores.order()]
+    shown = ordered[:_MOST]
+    chances = scores.ahead()
+    places = {name: at for at, name in enumerate(scores.names)}
+    cells = {
+        (one, other): Cell(float(chances[places[one], places[other]]))
+        for one in shown
+        for other in shown
+        if one != other
+    }
+    some = f" The figure shows the first {_MOST} of {len(ordered)} models." if len(ordered) > _MOST else ""
+    figure = matrix(shown, shown, cells, "chance that the row is ahead", middle=0.5, column_axis="ahead of")
+    return Section(
+        f"ahead-{parameter}",
+        _AHEAD[parameter],
+        (
+            f"The chance that one model's {parameter} is higher than another's, from the draws of the fit, which know "
+            f"how scores depend on each other; overlapping intervals do not tell it.{some} All pairs, with the "
+            "difference of their scores, are in ahead.csv.",
+        ),
+        "rank: the mean over the draws, 1 is best; lo to hi: its central 95% interval; best: the chance to be first.",
+        svg(figure, f"ahead-{parameter}"),
+        f"For each pair of models the chance that the first has the higher {parameter}.",
+        ranks,
+        file="ranks.csv",
+    )
+
+
+def methods(table: pl.DataFrame, taus: pl.DataFrame) -> Section:
+    """table: `liescope.benchmark.ratings.agreement.ranked`, taus: `taus`, both with the column role."""
+    dots = [
+        Dot(f"{row['one']} and {row['other']}", row["tau"], row["lo"], row["hi"], facet=_ROLES[row["role"]])
+        for row in taus.iter_rows(named=True)
+    ]
+    return Section(
+        "methods",
+        METHODS,
+        (
+            "All methods rank the same games. Kendall's tau is the share of pairs of models that two methods order "
+            "equally minus the share that they order differently. A villager's v is how much it responds to who speaks "
+            "better; the other methods rate how often the town wins with it.",
+        ),
+        "Interval of tau: 95% over models (Fieller, Hartley and Pearson 1957), none below five models or at 1 and -1.",
+        svg(dots_with_intervals(dots, "Kendall's tau", limits=(-1.05, 1.05), reference=0), "tau") if dots else "",
+        "Kendall's tau between every two methods, a panel for each role." if dots else "",
+        table,
+        file="rank_by_method.csv",
+    )
+
+
+def conflicts(table: pl.DataFrame, methods: Sequence[str]) -> Section:
+    """table: `liescope.benchmark.ratings.agreement.conflicts` with the column role."""
+    if not table.height:
+        text = "No method orders two models with a chance above 95% that another orders the other way around."
+    else:
+        certain = table.filter(pl.min_horizontal(methods) < 1 - SURE).height
+        text = (
+            f"Pairs that one method orders with a chance above 95% and another the other way around: {table.height}. "
+            f"Pairs of which both are so sure, and at most one can be right: {certain}."
+        )
+    caption = "The chance that the first model is ahead of the second, by each method." if table.height else ""
+    return Section(
+        "conflicts", CONFLICTS, (text,), caption, table=table if table.height else None, file="conflicts.csv"
+    )
+
+
+def _colours(table: pl.DataFrame) -> dict[str, str]:
+    return model_colours(table["model"].unique(maintain_order=True))
