@@ -44,6 +44,21 @@ def fit(
     compare: Annotated[
         bool, typer.Option("--compare", help="Score the whole family of models on combinations not seen (minutes).")
     ] = False,
+    suggest: Annotated[
+        int | None,
+        typer.Option(help="How many games to play next: suggests which, for the most information.", min=1, metavar="N"),
+    ] = None,
+    suggest_for: Annotated[
+        list[str] | None,
+        typer.Option(help="A new model that the suggested games should include; may be repeated.", metavar="MODEL"),
+    ] = None,
+    extend: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder of an older report: its games are added, and its scores keep their scale.",
+            metavar="REPORT",
+        ),
+    ] = None,
     without: Annotated[
         list[str] | None, typer.Option(help="A model whose games are left out; may be repeated.", metavar="MODEL")
     ] = None,
@@ -69,7 +84,8 @@ def fit(
     (one page: who leads and how surely, the scores with their intervals, how well the model fits), report.md,
     capability.csv and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png and predictive.png
     to the folder, and background.csv (z-scores that do not assume the model) if every background met every model. Stops
-    with an error, and writes nothing, if the sampler has not converged.
+    with an error, and writes nothing, if the sampler has not converged. --suggest adds suggest.csv, which play --cells
+    takes; --extend adds extended.csv, the old scores beside the new.
 
     Example: liescope fit runs/first --out reports/capability
     """
@@ -81,6 +97,9 @@ def fit(
         out=out,
         model=model,
         compare=compare,
+        suggest=suggest,
+        suggest_for=suggest_for or (),
+        extend=extend,
         without=without or (),
         drawn_votes=drawn_votes.value,
         pool_conditions=pool_conditions,

@@ -12,17 +12,23 @@ import polars as pl
 
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
+from liescope.benchmark.capability.extend import OldReport, anchored, read_report
+from liescope.benchmark.capability.extend import part as old_beside_new
 from liescope.benchmark.capability.goodness import Goodness, goodness
 from liescope.benchmark.capability.held_out import HeldOut, held_out
 from liescope.benchmark.capability.identification import check_identified, identified_variant
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.posterior import fit as sample_posterior
 from liescope.benchmark.capability.results import predictions, scores, stacked, to_json
+from liescope.benchmark.capability.suggest import Suggestion, check_suggestible
+from liescope.benchmark.capability.suggest import suggest as suggest_games
+from liescope.benchmark.capability.suggest_part import part as games_to_play
 from liescope.benchmark.capability.variants import FAMILY, PAPER, Variant, variant
 from liescope.benchmark.counting.counts import Counts
 from liescope.benchmark.counting.rows import rows_for
 from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.folders import check_report_folder
+from liescope.benchmark.parts import Part
 from liescope.common.console import progress as progress_bars
 from liescope.common.errors import NotConverged, UnknownName, UsageError
 
@@ -59,8 +65,9 @@ class FitResult:
     and the same of d and v (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions
     (`predictions`). drawn: m, d and v with and without those games, empty if there are none. differences: of m, d
     and v between conditions, win_rates: of win rates; both empty for one condition. findings: three sentences that say
-    who leads, and how surely; notes: others that must accompany these figures. report: the page, None if none was
-    requested.
+    who leads, and how surely; notes: others that must accompany these figures. parts: of the report, what was asked for
+    beside the fit; suggestion: the games to play next, None if they were not asked for. report: the page, None if none
+    was requested.
     """
 
     fits: tuple[ConditionFit, ...]
@@ -74,6 +81,8 @@ class FitResult:
     held_out: pl.DataFrame
     findings: tuple[str, str, str]
     notes: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    suggestion: Suggestion | None = None
     report: Path | None = None
 
     def __repr__(self) -> str:
@@ -90,7 +99,8 @@ class FitResult:
             for part in self.fits
         ]
         if len(parts) == 1:
-            return parts[0][1]
+            plan = {"suggest": self.suggestion.to_json()} if self.suggestion else {}
+            return {**parts[0][1], **plan}
         return {"conditions": [{"condition": name, **data} for name, data in parts]}
 
 
@@ -100,6 +110,9 @@ def fit(
     out: str | os.PathLike[str] | None = None,
     model: str = "",
     compare: bool = False,
+    suggest: int | None = None,
+    suggest_for: Sequence[str] = (),
+    extend: str | os.PathLike[str] | None = None,
     without: Sequence[str] = (),
     drawn_votes: DrawnVotes = "keep",
     pool_conditions: bool = False,
@@ -116,7 +129,10 @@ def fit(
     sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several. out: a folder
     for the report. model: a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
     logit p = v (m - d); "" for "offset+dispersion", or for "paper" where the combinations are too few for it. compare:
-    also score every model of the family on combinations that it has not seen, which takes minutes. without: models
+    also score every model of the family on combinations that it has not seen, which takes minutes. suggest: also find
+    so many games to play next, those that tell most; suggest_for: new models that they should include. extend: the
+    folder of an older report, whose counts are added and whose scale is kept, and its model if none is named (games of
+    the sources must not be among its own). without: models
     whose games are left out. drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any,
     the result has both fits. pool_conditions: pool games with different settings; otherwise each condition is fitted
     separately. draws, tune: of each chain; chains: how many. target_accept: acceptance rate to tune the steps for.
@@ -126,7 +142,8 @@ def fit(
     that is not in the family, BadData for a source that cannot be read, MissingExtra without PyMC, and NotConverged if
     a sampler's diagnostics fail by far (a result that fails by little says so).
     """
-    chosen = variant(model) if model else None
+    old = None if extend is None else read_report(Path(extend))
+    chosen = variant(name) if (name := model or (old.variant if old else "")) else None
     if drawn_votes not in get_args(DrawnVotes):
         raise UnknownName("way to treat games with a drawn vote", drawn_votes, get_args(DrawnVotes))
     settings = Settings(draws, tune, chains, seed, target_accept, sampler)
@@ -135,6 +152,9 @@ def fit(
         check_report_folder(folder)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     conditions = load_conditions(named, without, pool_conditions)
+    if old:
+        conditions = old.joined(conditions)
+    check_suggestible(conditions, suggest, suggest_for)
     variants = {
         condition: _variant(condition, _rows(counts, chosen or PAPER, drawn_votes), chosen, len(conditions))
         for condition, counts in conditions.items()
@@ -146,12 +166,17 @@ def fit(
         for condition, counts in conditions.items():
             games = int(counts.cells["games"].sum())
             bar.update(task, note=f"{games} games, {counts.cells.height} combinations {condition}".strip())
-            part = _fit(condition, counts, variants[condition], drawn_votes, settings)
+            part = _fit(condition, counts, variants[condition], drawn_votes, settings, old)
             bar.update(task, advance=2 if counts.drawn_games else 1)
             if compare:
                 part = _compared(part, drawn_votes, lambda name: bar.update(task, advance=1, note=f"held out: {name}"))
             fits.append(part)
     result = _result(tuple(fits), drawn_votes)
+    if old:
+        result = _with(result, old_beside_new(old, result.scores))
+    if suggest:
+        suggestion = suggest_games(fits[0].posterior, suggest, suggest_for)
+        result = replace(_with(result, games_to_play(suggestion)), suggestion=suggestion)
     if folder is None:
         return result
     from liescope.benchmark.capability.write import write_fit
@@ -179,18 +204,31 @@ def _variant(condition: str, cells: pl.DataFrame, chosen: Variant | None, condit
     return chosen
 
 
-def _fit(condition: str, counts: Counts, variant: Variant, drawn_votes: DrawnVotes, settings: Settings) -> ConditionFit:
-    posterior = sample_posterior(_rows(counts, variant, drawn_votes), settings, variant)
+def _fit(
+    condition: str,
+    counts: Counts,
+    variant: Variant,
+    drawn_votes: DrawnVotes,
+    settings: Settings,
+    old: OldReport | None,
+) -> ConditionFit:
+    def sampled(votes: str) -> Posterior:
+        posterior = sample_posterior(_rows(counts, variant, votes), settings, variant)
+        return anchored(posterior, old.reference) if old else posterior
+
+    posterior = sampled(drawn_votes)
     part = ConditionFit(condition, counts, posterior, goodness(posterior))
     if not counts.drawn_games:
         return part
     try:
-        other = sample_posterior(
-            _rows(counts, variant, "leave-out" if drawn_votes == "keep" else "keep"), settings, variant
-        )
+        other = sampled("leave-out" if drawn_votes == "keep" else "keep")
     except (UsageError, NotConverged) as error:
         return replace(part, other_failure=str(error))
     return replace(part, other=other)
+
+
+def _with(result: FitResult, part: Part) -> FitResult:
+    return replace(result, parts=(*result.parts, part), notes=(*result.notes, *part.notes))
 
 
 def _compared(part: ConditionFit, drawn_votes: DrawnVotes, watch: Callable[[str], None]) -> ConditionFit:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import polars as pl
 
 from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.suggest import Suggestion
+from liescope.benchmark.capability.suggest_part import FILE, summary
 from liescope.benchmark.capability.text import covered, goodness_sentences, stated
+from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.fitting import FitResult
 from liescope.common.text import plain
+from liescope.generate.players.registry import PLAYERS as KINDS
 
 WIDTH = 79
-_NAME, _FIGURE = 18, 19
+_NAME, _FIGURE, _PLAYER = 18, 19, 23
+_SHOWN = 10  # combinations of a suggestion
 
 
 def wrapped(text: str) -> str:
@@ -53,8 +60,29 @@ def fit_lines(result: FitResult) -> Iterator[str]:
         )
     yield from (wrapped(sentence) for sentence in goodness_sentences(result.fits))
     yield f"{covered(result.cells):.0%} of {result.cells.height} combinations in their 95% interval"
+    if result.suggestion is not None:
+        yield ""
+        yield from _suggested(result.suggestion, result.report)
+        yield ""
     if result.report is not None:
         yield f"wrote {plain(str(result.report))}"
+
+
+def _suggested(suggestion: Suggestion, report: Path | None) -> Iterator[str]:
+    """The first games of a suggestion, and how to play all of them."""
+    plan = suggestion.plan
+    yield wrapped(summary(suggestion))
+    yield " ".join([*(f"{role:{_PLAYER}}" for role in PLAYERS), "games"])
+    for *cell, games in plan.head(_SHOWN).rows():
+        yield " ".join([*(_short(name, _PLAYER) for name in cell), f"{games:5}"])
+    if (rest := plan.slice(_SHOWN)).height:
+        yield f"and {rest['games'].sum()} games in {rest.height} more combinations"
+    if report is None:
+        return
+    yield f"liescope play mini-mafia --out runs/NAME \\\n    --cells {quote(plain(str(report.parent / FILE)))}"
+    names = sorted({name for role in PLAYERS for name in plan[role] if name.partition(":")[0] not in KINDS})
+    if names:
+        yield wrapped(f'and a --player "NAME=PLAYER" for each of the names {", ".join(names)}')
 
 
 def _short(name: str, width: int = _NAME) -> str:

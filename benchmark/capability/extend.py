@@ -7,6 +7,7 @@ set the scale of the old report; no win probability changes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +18,14 @@ import polars as pl
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.drawn import ROLES, Fit
 from liescope.benchmark.capability.identification import PARAMETERS
-from liescope.benchmark.counting.counts import Counts
+from liescope.benchmark.counting.counts import Counts, add
 from liescope.benchmark.counting.tables import read_counts
 from liescope.benchmark.parts import Part
 from liescope.common.errors import BadData, UsageError
 from liescope.common.report_page import Section, with_interval
 
-COUNTS, SCORES, EXTENDED = "counts.csv", "capability.csv", "extended.csv"  # of a report's folder
+# of a report's folder
+COUNTS, SCORES, SUMMARY, EXTENDED = "counts.csv", "capability.csv", "capability.json", "extended.csv"
 SETS_SCALE = "sets_scale"
 _ENDS = ("", "_lo", "_hi")
 
@@ -31,13 +33,24 @@ _ENDS = ("", "_lo", "_hi")
 @dataclass(frozen=True, slots=True)
 class OldReport:
     """A report that `fit` wrote. scores: model, and m, m_lo, m_hi and the same of d and v; reference: for m and v, the
-    models whose mean sets the scale: those that held the role.
+    models whose mean sets the scale: those that held the role; variant: the model that was fitted, "" if it does not
+    say.
     """
 
     folder: Path
     counts: Counts
     scores: pl.DataFrame
     reference: Mapping[str, tuple[str, ...]]
+    variant: str = ""
+
+    def joined(self, conditions: Mapping[str, Counts]) -> dict[str, Counts]:
+        """New games, by condition, with those of the report. Raises UsageError if they are of several conditions."""
+        if len(conditions) > 1:
+            raise UsageError(
+                f"the new games are of {len(conditions)} conditions, and {self.folder} reports one: name runs that "
+                "were played as its games were, or pool them with --pool-conditions"
+            )
+        return {condition: add([self.counts, counts]) for condition, counts in conditions.items()}
 
 
 def read_report(folder: Path) -> OldReport:
@@ -61,7 +74,16 @@ def read_report(folder: Path) -> OldReport:
     held = {name: setters & set(counts.cells[ROLES[name]]) for name in ("m", "v")}
     if not all(held.values()):
         raise BadData(f"the counts and the scores in {folder} are not of the same models; fit its games again")
-    return OldReport(folder, counts, scores, {name: tuple(sorted(models)) for name, models in held.items()})
+    reference = {name: tuple(sorted(models)) for name, models in held.items()}
+    return OldReport(folder, counts, scores, reference, _variant(folder / SUMMARY))
+
+
+def _variant(path: Path) -> str:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return str(data.get("variant", "")) if isinstance(data, dict) else ""
 
 
 def _table(path: Path) -> pl.DataFrame:
@@ -138,7 +160,8 @@ def part(old: OldReport, scores: pl.DataFrame) -> Part:
     )
     notes = (
         f"The scale is that of {old.folder}: over the models {', '.join(setters)} the mean of m is 0 and that of v is "
-        f"1. {'Added: ' + ', '.join(added) if added else 'No model is new'}.",
+        f"1. {'Added: ' + ', '.join(added) if added else 'No model is new'}. The games of that report "
+        "are counted with the new ones; that those are others, and were played in the same way, its counts cannot say.",
         f"{moved.height} of {table.height} old scores are now outside their old 95% interval"
         f"{f': {named}' if named else ''}.",
     )

@@ -39,6 +39,7 @@ def fit_page(result: FitResult) -> Page:
         _fit(result),
         *_drawn(result),
         *_conditions(result),
+        *(section for part in result.parts for section in part.sections),
         _sampler(result),
     ]
     return Page(

@@ -10,9 +10,10 @@ knows of those before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +24,10 @@ from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.drawn import ROLES, Drawn, Fit
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.laplace import PRIORS, effective, free
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.counting.counts import PLAYERS, Counts
+from liescope.common.errors import UsageError
 
+MOST_GAMES = 100_000
 BLOCK = 5  # games given to a combination at once
 DRAWS = 24  # of the posterior, each taken as the truth
 _STEP = 1e-4  # of a numerical derivative
@@ -43,6 +46,29 @@ class Suggestion:
     now: float
     then: float
     evenly: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as rows under "games", the three deviations under "sd"."""
+        return {"games": self.plan.to_dicts(), "sd": {"now": self.now, "then": self.then, "evenly": self.evenly}}
+
+
+def check_suggestible(conditions: Mapping[str, Counts], games: int | None, also: Sequence[str]) -> None:
+    """Raises UsageError for a suggestion of games that cannot be made from these counts, by condition."""
+    if games is None:
+        if also:
+            raise UsageError("--suggest-for names models for the games of --suggest N; say how many games")
+        return
+    if games not in range(1, MOST_GAMES + 1):
+        raise UsageError(f"--suggest takes from 1 to {MOST_GAMES:,} games, not {games:,}")
+    if len(conditions) > 1:
+        raise UsageError(
+            f"--suggest needs games of one condition, and these are of {len(conditions)}: name the runs of one, or "
+            "pool them with --pool-conditions"
+        )
+    (counts,) = conditions.values()
+    for model in also:
+        if any(model in set(counts.cells[column]) for column in PLAYERS):
+            raise UsageError(f"{model} has played in these games; --suggest-for takes the name of a new model")
 
 
 Gain = Callable[[Array, Array, Array], Array]

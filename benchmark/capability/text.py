@@ -177,6 +177,7 @@ def report(result: FitResult) -> str:
         "",
         *_drawn(result),
         *_conditions(result),
+        *_parts(result),
         "## How to read it",
         "",
         *(line for paragraph in READING for line in (paragraph, "")),
@@ -305,6 +306,15 @@ def _compared(result: FitResult) -> list[str]:
         ),
         "",
     ]
+
+
+def _parts(result: FitResult) -> list[str]:
+    """What was asked for beside the fit: in words, with its file."""
+    lines = []
+    for section in (section for part in result.parts for section in part.sections):
+        words = (line for paragraph in section.paragraphs for line in (escaped(paragraph), ""))
+        lines += [f"## {section.title}", "", *words, f"[{section.file}]({section.file})", ""]
+    return lines
 
 
 def _furthest(cells: pl.DataFrame) -> list[str]:

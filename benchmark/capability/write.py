@@ -29,11 +29,13 @@ FILES = frozenset(
         "differences.csv",
         "draws.parquet",
         "drawn_votes.csv",
+        "extended.csv",
         "forest.png",
         "held_out.csv",
         "predictive.png",
         "report.html",
         "report.md",
+        "suggest.csv",
         "win_rates.csv",
     }
 )
@@ -45,7 +47,8 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
     report.html is the page, report.md the same in short. capability.csv and .json hold the scores, counts.csv each cell
     with its prediction, draws.parquet the sample, drawn_votes.csv the scores with and without games that contain a
     drawn vote, differences.csv and win_rates.csv the comparison of conditions, compared.csv and held_out.csv that of
-    the family, background.csv z-scores that do not assume the model, where the games allow them.
+    the family, background.csv z-scores that do not assume the model, where the games allow them; suggest.csv the games
+    to play next, extended.csv the scores of an older report beside the new ones, where they were asked for.
     """
     with report_folder(out, FILES) as folder:
         tables = {
@@ -57,6 +60,7 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
             "compared.csv": result.compared,
             "held_out.csv": result.held_out,
             "background.csv": _background(result),
+            **{f"{name}.csv": table for part in result.parts for name, table in part.tables.items()},
         }
         for name, table in tables.items():
             if not table.is_empty():
