@@ -144,10 +144,21 @@ def game_bootstrap(
     """The percentile interval of a figure of summed counts. games: counts, shape (games, counts); figure: from sums,
     shape (draws, counts), to values, shape (draws,), NaN if it is not defined. (None, None) below two games.
     """
+    return game_bootstraps(games, [figure], draws, seed)[0]
+
+
+def game_bootstraps(
+    games: npt.NDArray[np.float64],
+    figures: Sequence[Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]],
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> list[tuple[float | None, float | None]]:
+    """The intervals of several figures from the same resamples; otherwise as `game_bootstrap`."""
     if len(games) < 2:
-        return None, None
-    drawn = figure(_times(len(games), draws, seed) @ games)
-    return _percentiles(drawn[~np.isnan(drawn)])
+        return [(None, None)] * len(figures)
+    sums = _times(len(games), draws, seed) @ games
+    values = [figure(sums) for figure in figures]
+    return [_percentiles(drawn[~np.isnan(drawn)]) for drawn in values]
 
 
 def _times(games: int, draws: int, seed: int) -> npt.NDArray[np.int64]:

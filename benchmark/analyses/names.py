@@ -63,7 +63,7 @@ def gender_wins(frames: Frames) -> pl.DataFrame:
     Names that are not in `GENDERS` have a row of their own. Columns: game, condition, gender, mean (the share of their
     games that their side won), lo, hi (bootstrap over games), n (names in games), games.
     """
-    return game_means(_with_gender(spoke(frames)), [*GAME, "gender"], "won")
+    return game_means(with_gender(spoke(frames)), [*GAME, "gender"], "won")
 
 
 def gender_effect(frames: Frames) -> pl.DataFrame:
@@ -73,7 +73,7 @@ def gender_effect(frames: Frames) -> pl.DataFrame:
     Columns: game, condition, role ("any role", or one), difference, lo, hi (errors clustered by game), games (in which
     genders are compared).
     """
-    stated = _with_gender(spoke(frames)).filter(pl.col("gender") != UNSTATED)
+    stated = with_gender(spoke(frames)).filter(pl.col("gender") != UNSTATED)
     return _effects(stated, "gender").filter(pl.col("gender") == MALE).drop("gender")
 
 
@@ -88,7 +88,7 @@ def spoke(frames: Frames) -> pl.DataFrame:
     return seats.join(lineups, on="game_id", how="left", maintain_order="left").with_columns(pl.col("won").cast(float))
 
 
-def _with_gender(seats: pl.DataFrame) -> pl.DataFrame:
+def with_gender(seats: pl.DataFrame) -> pl.DataFrame:
     return seats.with_columns(gender=pl.col("name").replace_strict(GENDERS, default=UNSTATED, return_dtype=pl.String))
 
 

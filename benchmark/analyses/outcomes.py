@@ -29,7 +29,7 @@ from liescope.games.werewolf import JESTER
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DECIDED = pl.col("winner") != UNKNOWN
+DECIDED = pl.col("winner") != UNKNOWN
 
 
 def win_rates(frames: Frames) -> pl.DataFrame:
@@ -51,7 +51,7 @@ def model_wins(frames: Frames) -> pl.DataFrame:
     A win is the role's team's. Columns: game, condition, model, learning, role, wins, games (in which the model holds
     the role), rate, lo, hi (Wilson's interval over games; null if winners of one role may differ within a game).
     """
-    mixed = frames.games.filter((pl.col("model") == MIXED) & _DECIDED).select("game_id")
+    mixed = frames.games.filter((pl.col("model") == MIXED) & DECIDED).select("game_id")
     keys = [*CELL, "role"]
     held = (
         frames.seats.join(mixed, on="game_id", how="semi")
@@ -181,7 +181,7 @@ def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None
     by: columns of games. games: those that count, all where None. Games without a known winner never do.
     """
     games = frames.games if games is None else games
-    group = games.filter(_DECIDED).select("game_id", *by, "winner")
+    group = games.filter(DECIDED).select("game_id", *by, "winner")
     dealt = frames.seats.select("game_id", faction="team").unique()
     of_faction = group.join(dealt, on="game_id").group_by(*by, "faction").agg(games=pl.len().cast(pl.Int64))
     won = group.group_by(*by, faction="winner").agg(wins=pl.len().cast(pl.Int64))

@@ -20,6 +20,7 @@ MODULES = (
     "silence",
     "disclosure",
     "mishaps",
+    "influence",
     "lengths",
     "counter_accusation",
     "first_claim",

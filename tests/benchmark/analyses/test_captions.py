@@ -35,6 +35,7 @@ DOORS = {
     "fisher": "fisher",
     "game_means": "bootstrap",
     "game_bootstrap": "bootstrap",
+    "game_bootstraps": "bootstrap",
     "game_difference": "difference",
     "adjusted_difference": "clustered",
 }

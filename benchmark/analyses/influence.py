@@ -1,0 +1,151 @@
+"""How much the games with a silence, an unusable reply or a drawn vote move each result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import GAME
+from liescope.benchmark.analyses.figures import cell_names, dots
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_bootstraps
+from liescope.benchmark.analyses.results_of_play import Floats, Result, results_of_play
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NOTHING, ANY = "nothing", "any of these"
+SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys((*GAME, "result", "left_out"), pl.String()),
+        "games": pl.Int64(),
+        **dict.fromkeys(("mean", "lo", "hi"), pl.Float64()),
+        **dict.fromkeys(("difference", "difference_lo", "difference_hi"), pl.Float64()),
+        **dict.fromkeys(("same_lineups", "same_lineups_lo", "same_lineups_hi"), pl.Float64()),
+    }
+)
+
+
+def influence(frames: Frames) -> pl.DataFrame:
+    """Every result with all games, and without those with a silence, an unusable reply, a drawn vote, any of these.
+
+    Columns: game, condition, result, left_out (which games, "nothing" for all), games (kept, of those that the result
+    counts), mean (the result), lo, hi; difference (the result minus that of all games) with its bounds; same_lineups
+    (the same difference where the kept games of each line-up weigh as much as all its games, over line-ups that keep
+    some) with its bounds. All bounds are of one bootstrap over games. A silence may be deliberate; an unusable reply
+    may have led to a silence, a drawn vote or another choice by the rules. What no game has is left out.
+    """
+    rows = [
+        (game, condition, *row)
+        for game, condition, results in results_of_play(frames)
+        for row in _rows(frames.games.filter(game=game, condition=condition), _marks(frames), results)
+    ]
+    return pl.DataFrame(rows, SCHEMA, orient="row")
+
+
+def _marks(frames: Frames) -> pl.DataFrame:
+    """game_id, and whether the game has each of the marks."""
+    drawn = frames.votes.group_by("game_id").agg(drawn=pl.col("drawn").any())
+    marks = frames.games.join(drawn, on="game_id", how="left").select(
+        "game_id",
+        (pl.col("silences") > 0).fill_null(False).alias("silences"),
+        (pl.col("fallbacks") > 0).fill_null(False).alias("unusable replies"),
+        pl.col("drawn").fill_null(False).alias("drawn votes"),
+    )
+    return marks.with_columns(pl.any_horizontal(pl.exclude("game_id")).alias(ANY))
+
+
+def _left_to_the_rules(frames: Frames) -> str:
+    """At least one game to leave out."""
+    return "" if _marks(frames)[ANY].any() else "no game has a silence, an unusable reply or a drawn vote"
+
+
+def _rows(games: pl.DataFrame, marks: pl.DataFrame, results: Sequence[Result]) -> Iterator[tuple[Any, ...]]:
+    """result, left_out, games, mean, lo, hi and both differences with their bounds, of the games of one set."""
+    marked = games.select("game_id", "lineup", "learning").join(marks, on="game_id", maintain_order="left")
+    lineup = marked.select(pl.struct("lineup", "learning").rank("dense")).to_series().to_numpy() - 1
+    flags = {name: marked[name].to_numpy() for name in marks.columns[1:] if marked[name].any()}
+    if not flags or not results:
+        return
+    selections = {NOTHING: np.zeros(marked.height, bool), **flags}
+    heads, blocks, figures = [], [], []
+    at = 0
+    for result in results:
+        counts = marked.select("game_id").join(result.counts, on="game_id", how="left", maintain_order="left")
+        counted = counts[:, 1].is_not_null().to_numpy()
+        numbers = counts.drop("game_id").fill_null(0.0).to_numpy()
+        for name, flag in selections.items():
+            heads.append((result.name, name, int((~flag & counted).sum())))
+            blocks += [numbers * weight[:, None] for weight in _weights(flag, lineup)]
+            figures += _figures(result, at, numbers.shape[1])
+            at += 4 * numbers.shape[1]
+    table = np.hstack(blocks)
+    points = [float(figure(table.sum(axis=0, keepdims=True))[0]) for figure in figures]
+    bounded = [
+        (None if np.isnan(point) else point, *bounds)
+        for point, bounds in zip(points, game_bootstraps(table, figures), strict=True)
+    ]
+    undefined = (None, None, None)
+    for head, (mean, *differences) in zip(heads, zip(*[iter(bounded)] * 3, strict=True), strict=True):
+        if mean[0] is not None:
+            one, other = (undefined, undefined) if head[1] == NOTHING else differences
+            yield (*head, *mean, *one, *other)
+
+
+def _weights(left_out: npt.NDArray[np.bool_], lineup: npt.NDArray[np.int64]) -> tuple[Floats, Floats, Floats, Floats]:
+    """What each game weighs: among all games; among those kept; among all games of line-ups that keep some; and, of the
+    kept games of these, as much as makes up for those left out.
+    """
+    kept = (~left_out).astype(float)
+    of_lineup, of_kept = np.bincount(lineup), np.bincount(lineup, kept)
+    some = of_kept > 0
+    each = np.where(some, of_lineup / np.where(some, of_kept, 1), 0)
+    return np.ones(len(kept)), kept, some[lineup].astype(float), kept * each[lineup]
+
+
+def _figures(result: Result, at: int, width: int) -> list[Callable[[Floats], Floats]]:
+    """The result over the games kept; minus that over all; and minus it in line-ups of equal weight. at: where the sums
+    for the four weights of `_weights` begin, `width` numbers each.
+    """
+
+    def over(weight: int) -> Callable[[Floats], Floats]:
+        begin = at + weight * width
+        return lambda sums: result.figure(sums[:, begin : begin + width])
+
+    def minus(one: int, other: int) -> Callable[[Floats], Floats]:
+        return lambda sums: over(one)(sums) - over(other)(sums)
+
+    return [over(1), minus(1, 0), minus(3, 2)]
+
+
+def plot_influence(table: pl.DataFrame) -> Figure:
+    """A row a result: the difference that leaving out any of these games makes, as it is and within line-ups."""
+    moved = table.filter(pl.col("left_out") == ANY)
+    parts = [
+        moved.select(*GAME, "result", difference=name, lo=f"{name}_lo", hi=f"{name}_hi", series=pl.lit(words))
+        for name, words in (("difference", "as it is"), ("same_lineups", "line-ups weighted alike"))
+    ]
+    shown = pl.concat(parts).drop_nulls("difference")
+    axis = "result without these games, minus that of all"
+    return dots(shown, "difference", axis, "result", cell_names(shown), "series", reference=0)
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "influence",
+        "What silences, unusable replies and drawn votes change",
+        influence,
+        plot_influence,
+        needs=(_left_to_the_rules,),
+        otherwise="nothing was won, voted or said in these games",
+        interval=Interval.BOOTSTRAP,
+        note="Each result with all games, and with some left out. Weak models leave more to the rules, so leaving out "
+        "such games also changes who plays; same lineups is the difference with line-ups weighted as in all games. The "
+        "range of names grows by chance as games get fewer.",
+    ),
+)

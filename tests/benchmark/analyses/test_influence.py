@@ -1,0 +1,100 @@
+"""What leaving out games changes: figures by hand, line-ups that go with them, and games that say nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+import pytest
+
+from liescope.benchmark.analyses.accuracy import vote_accuracy
+from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.influence import ANALYSES, ANY, NOTHING, influence
+from liescope.benchmark.analyses.last_word import GAIN, last_word
+from liescope.benchmark.analyses.names import name_wins
+from tests.benchmark.analyses.made import made
+from tests.benchmark.random_play import mini_mafia
+
+
+def games(*groups: tuple[str, int, int, int]) -> Frames:
+    """groups: line-up, silences of each game, how many games, how many of them the mafia won."""
+    rows: dict[str, list[dict[str, Any]]] = {"games": [], "seats": []}
+    for lineup, silences, count, won in groups:
+        for at in range(count):
+            game = {"game_id": f"{lineup} {silences} {at}", "game": "mafia", "lineup": lineup}
+            winner = "mafia" if at < won else "town"
+            rows["games"].append({**game, "winner": winner, "silences": silences, "fallbacks": 0})
+            rows["seats"] += [{**game, "name": "Bob", "role": team, "team": team} for team in ("mafia", "town")]
+    return made(**rows)
+
+
+def mafia(frames: Frames, left_out: str) -> dict[str, Any]:
+    table = influence(frames).filter((pl.col("result") == "mafia: win rate") & (pl.col("left_out") == left_out))
+    return table.row(0, named=True)
+
+
+def test_a_result_is_shown_with_all_games_and_without_those_left_out() -> None:
+    frames = games(("a", 0, 40, 10), ("a", 2, 10, 9))
+    whole, kept = mafia(frames, NOTHING), mafia(frames, "silences")
+    assert (whole["games"], whole["mean"], whole["difference"]) == (50, 19 / 50, None)
+    assert (kept["games"], kept["mean"]) == (40, 10 / 40)
+    assert kept["difference"] == pytest.approx(10 / 40 - 19 / 50)
+    assert kept["difference_lo"] < kept["difference"] < kept["difference_hi"] < 0
+    assert kept["same_lineups"] == pytest.approx(kept["difference"]), "there is one line-up"
+    assert mafia(frames, ANY)["mean"] == kept["mean"]
+    assert set(influence(frames)["left_out"]) == {NOTHING, "silences", ANY}
+
+
+def test_line_ups_that_are_left_out_more_often_are_not_taken_for_an_effect() -> None:
+    """Silence changes nothing, but the line-up that wins most is silent most."""
+    frames = games(("strong", 0, 10, 9), ("strong", 1, 40, 36), ("weak", 0, 50, 10), ("weak", 1, 10, 2))
+    kept = mafia(frames, "silences")
+    assert kept["difference_hi"] < -0.1
+    assert kept["same_lineups"] == pytest.approx(0)
+    assert kept["same_lineups_lo"] < 0 < kept["same_lineups_hi"]
+
+
+def test_a_line_up_that_keeps_no_game_is_compared_on_neither_side() -> None:
+    frames = games(("always silent", 1, 30, 30), ("mixed", 0, 20, 5), ("mixed", 1, 20, 15))
+    kept = mafia(frames, "silences")
+    assert kept["same_lineups"] == pytest.approx(5 / 20 - 20 / 40)
+    nothing_left = games(("always silent", 1, 30, 20))
+    assert set(influence(nothing_left)["left_out"]) == {NOTHING}
+
+
+def test_games_in_which_the_rules_chose_nothing_need_no_such_table() -> None:
+    (analysis,) = ANALYSES
+    frames = games(("a", 0, 4, 2))
+    assert analysis.lacks(frames) == ["no game has a silence, an unusable reply or a drawn vote"]
+    assert influence(frames).is_empty()
+
+
+def test_with_all_games_the_results_are_those_of_the_other_analyses() -> None:
+    frames = load_frames([mini_mafia(model, seed) for model in ("a", "b") for seed in range(15)])
+    table = influence(frames)
+    whole = {row["result"]: row["mean"] for row in table.filter(pl.col("left_out") == NOTHING).to_dicts()}
+    by_model = {
+        row["model"]: row["mean"] for row in vote_accuracy(frames).to_dicts() if row["voter_role"] == "villager"
+    }
+    assert {model: whole[f"villager {model}: votes for a deceiver"] for model in "ab"} == pytest.approx(by_model)
+    gains = last_word(frames).filter(pl.col("measure") == GAIN)
+    for role, gain in gains.select("role", "rate").iter_rows():
+        assert whole[f"{role}: win rate with the last word minus without"] == pytest.approx(gain)
+    rates = name_wins(frames).select(pl.col("wins") / pl.col("games")).to_series()
+    assert whole["names: highest minus lowest win rate"] == pytest.approx(rates.max() - rates.min())
+    drawn = frames.votes.filter("drawn")["game_id"].n_unique()
+    kept = table.filter((pl.col("result") == "mafia: win rate") & (pl.col("left_out") == "drawn votes"))
+    assert kept["games"].item() == frames.games.height - drawn
+    assert not any(column.is_nan().any() for column in table.select(cs.float()).get_columns())
+
+
+def test_one_game_gives_no_bounds_and_no_nan() -> None:
+    table = influence(load_frames([next(record for record in map(silent, range(50)) if record)]))
+    assert table.filter(pl.col("left_out") != NOTHING).is_empty()
+    assert table["lo"].null_count() == table.height
+
+
+def silent(seed: int) -> Any:
+    record = mini_mafia("a", seed)
+    return record if any(event.fallback for event in record.events) else None
