@@ -49,7 +49,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Silences, drawn votes and other choices left to the rules",
         mishaps,
         plot_mishaps,
-        otherwise="every turn was used, and no choice was left to the rules",
+        otherwise="as far as the sources say, every turn was used, and no choice was left to the rules",
         interval=Interval.BOOTSTRAP,
         note="A model whose replies cannot be read is judged by what the rules did for it. Roles in which a model "
         "never did so are left out.",

@@ -60,10 +60,11 @@ def name_effect(frames: Frames) -> pl.DataFrame:
 def gender_wins(frames: Frames) -> pl.DataFrame:
     """How often the sides of male and of female names win, over names that lived to speak (section 4.1).
 
-    Names that are not in `GENDERS` have a row of their own. Columns: game, condition, gender, mean (the share of their
-    games that their side won), lo, hi (bootstrap over games), n (names in games), games.
+    Names that are not in `GENDERS` have a row of their own beside them. Columns: game, condition, gender, mean (the
+    share of their games that their side won), lo, hi (bootstrap over games), n (names in games), games.
     """
-    return game_means(with_gender(spoke(frames)), [*GAME, "gender"], "won")
+    stated = (pl.col("gender") != UNSTATED).any().over(GAME)
+    return game_means(with_gender(spoke(frames)).filter(stated), [*GAME, "gender"], "won")
 
 
 def gender_effect(frames: Frames) -> pl.DataFrame:
@@ -114,11 +115,17 @@ def plot_name_wins(table: pl.DataFrame) -> Figure:
 
 
 def plot_name_effect(table: pl.DataFrame) -> Figure:
-    """A row a name around zero, a panel a role."""
+    """A row a name around zero, a panel a role, all panels to one scale."""
     table = _most(table)
+    furthest = 1.05 * max(table.select(pl.col("difference", "lo", "hi").abs().max()).fill_null(0.0).row(0)) or 1.0
     axis = "win rate, minus that of other names in its place"
     roles = [", ".join(filter(None, pair)) for pair in zip(table["role"], cell_names(table), strict=True)]
-    return dots(table, "difference", axis, "name", roles, reference=0)
+    return dots(table, "difference", axis, "name", roles, reference=0, limits=(-furthest, furthest))
+
+
+def plot_gender_wins(table: pl.DataFrame) -> Figure:
+    """A row a gender."""
+    return dots(table, "mean", "share of games that the name's side won", "gender", cell_names(table))
 
 
 def plot_gender_effect(table: pl.DataFrame) -> Figure:
@@ -164,8 +171,9 @@ ANALYSES: tuple[Analysis, ...] = (
         "gender_wins",
         "Win rates by the gender of the name",
         gender_wins,
+        plot_gender_wins,
         needs=(WINNERS,),
-        otherwise="no name recurs",
+        otherwise="no name has a stated gender",
         interval=Interval.BOOTSTRAP,
         source="section 4.1",
         paper=MINI_MAFIA,

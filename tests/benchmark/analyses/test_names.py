@@ -13,7 +13,7 @@ import polars.selectors as cs
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.names import ANY, gender_effect, gender_wins, name_effect, name_wins
+from liescope.benchmark.analyses.names import ANY, gender_effect, gender_wins, name_effect, name_wins, plot_name_effect
 from liescope.games.table import NAMES
 from tests.benchmark.analyses.made import made
 
@@ -129,6 +129,16 @@ def test_genders_are_those_of_the_default_names_and_others_are_said_to_have_none
     assert effect.filter(pl.col("role") == "mafioso")["lo"].item() > 0.25
     stated = frames.seats.filter((pl.col("role") == "mafioso") & (pl.col("name") != "Zoë Ünal"))
     assert effect.filter(pl.col("role") == "mafioso")["games"].item() == stated.height < frames.games.height
+
+
+def test_without_a_stated_gender_there_is_nothing_to_compare() -> None:
+    seat = {"game_id": "g", "game": "mafia", "name": "player 1", "role": "villager", "fate": "alive", "won": True}
+    assert gender_wins(made(seats=[seat])).is_empty()
+
+
+def test_figures_of_names_are_drawn_with_and_without_bounds() -> None:
+    for frames in (dealt(lambda lineup, names: 0.5, 200), dealt(lambda lineup, names: 0.0, 20)):
+        plot_name_effect(name_effect(frames))
 
 
 @pytest.mark.parametrize("name", NAMES)
