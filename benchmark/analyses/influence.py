@@ -19,7 +19,8 @@ from liescope.benchmark.analyses.results_of_play import Floats, Result, results_
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NOTHING, ANY = "nothing", "any of these"
+NOTHING, SILENCES, UNUSABLE, DRAWN, ANY = "nothing", "silences", "unusable replies", "drawn votes", "any of these"
+_LEFT_OUT = (SILENCES, UNUSABLE, DRAWN, ANY)
 SCHEMA = pl.Schema(
     {
         **dict.fromkeys((*GAME, "result", "left_out"), pl.String()),
@@ -38,14 +39,16 @@ def influence(frames: Frames) -> pl.DataFrame:
     counts), mean (the result), lo, hi; difference (the result minus that of all games) with its bounds; same_lineups
     (the same difference where the kept games of each line-up weigh as much as all its games, over line-ups that keep
     some) with its bounds. All bounds are of one bootstrap over games. A silence may be deliberate; an unusable reply
-    may have led to a silence, a drawn vote or another choice by the rules. What no game has is left out.
+    may have led to a silence, a drawn vote or another choice by the rules. What no game has, or every game, is no
+    selection and has no row.
     """
     rows = [
         (game, condition, *row)
         for game, condition, results in results_of_play(frames)
         for row in _rows(frames.games.filter(game=game, condition=condition), _marks(frames), results)
     ]
-    return pl.DataFrame(rows, SCHEMA, orient="row")
+    some_kept = (pl.col("left_out") != NOTHING).any().over(*GAME, "result")
+    return pl.DataFrame(rows, SCHEMA, orient="row").filter(some_kept)
 
 
 def _marks(frames: Frames) -> pl.DataFrame:
@@ -53,9 +56,9 @@ def _marks(frames: Frames) -> pl.DataFrame:
     drawn = frames.votes.group_by("game_id").agg(drawn=pl.col("drawn").any())
     marks = frames.games.join(drawn, on="game_id", how="left").select(
         "game_id",
-        (pl.col("silences") > 0).fill_null(False).alias("silences"),
-        (pl.col("fallbacks") > 0).fill_null(False).alias("unusable replies"),
-        pl.col("drawn").fill_null(False).alias("drawn votes"),
+        (pl.col("silences") > 0).fill_null(False).alias(SILENCES),
+        (pl.col("fallbacks") > 0).fill_null(False).alias(UNUSABLE),
+        pl.col("drawn").fill_null(False).alias(DRAWN),
     )
     return marks.with_columns(pl.any_horizontal(pl.exclude("game_id")).alias(ANY))
 
@@ -69,7 +72,7 @@ def _rows(games: pl.DataFrame, marks: pl.DataFrame, results: Sequence[Result]) -
     """result, left_out, games, mean, lo, hi and both differences with their bounds, of the games of one set."""
     marked = games.select("game_id", "lineup", "learning").join(marks, on="game_id", maintain_order="left")
     lineup = marked.select(pl.struct("lineup", "learning").rank("dense")).to_series().to_numpy() - 1
-    flags = {name: marked[name].to_numpy() for name in marks.columns[1:] if marked[name].any()}
+    flags = {name: marked[name].to_numpy() for name in _LEFT_OUT if marked[name].n_unique() == 2}
     if not flags or not results:
         return
     selections = {NOTHING: np.zeros(marked.height, bool), **flags}
@@ -124,14 +127,15 @@ def _figures(result: Result, at: int, width: int) -> list[Callable[[Floats], Flo
 
 
 def plot_influence(table: pl.DataFrame) -> Figure:
-    """A row a result: the difference that leaving out any of these games makes, as it is and within line-ups."""
-    moved = table.filter(pl.col("left_out") == ANY)
+    """A row a result: what leaving out the most games changes, as it is and with line-ups weighted alike."""
+    widest = next(name for name in reversed(_LEFT_OUT) if name in table["left_out"])
+    moved = table.filter(pl.col("left_out") == widest)
     parts = [
         moved.select(*GAME, "result", difference=name, lo=f"{name}_lo", hi=f"{name}_hi", series=pl.lit(words))
         for name, words in (("difference", "as it is"), ("same_lineups", "line-ups weighted alike"))
     ]
     shown = pl.concat(parts).drop_nulls("difference")
-    axis = "result without these games, minus that of all"
+    axis = f"result without {'these games' if widest == ANY else widest}, minus that of all games"
     return dots(shown, "difference", axis, "result", cell_names(shown), "series", reference=0)
 
 
@@ -142,7 +146,7 @@ ANALYSES: tuple[Analysis, ...] = (
         influence,
         plot_influence,
         needs=(_left_to_the_rules,),
-        otherwise="nothing was won, voted or said in these games",
+        otherwise="every game has one, or shows no result",
         interval=Interval.BOOTSTRAP,
         note="Each result with all games, and with some left out. Weak models leave more to the rules, so leaving out "
         "such games also changes who plays; same lineups is the difference with line-ups weighted as in all games. The "

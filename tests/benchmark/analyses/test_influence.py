@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 
 from liescope.benchmark.analyses.accuracy import vote_accuracy
 from liescope.benchmark.analyses.frames import Frames, load_frames
-from liescope.benchmark.analyses.influence import ANALYSES, ANY, NOTHING, influence
+from liescope.benchmark.analyses.influence import ANALYSES, ANY, NOTHING, influence, plot_influence
 from liescope.benchmark.analyses.last_word import GAIN, last_word
 from liescope.benchmark.analyses.names import name_wins
 from tests.benchmark.analyses.made import made
@@ -59,8 +60,10 @@ def test_a_line_up_that_keeps_no_game_is_compared_on_neither_side() -> None:
     frames = games(("always silent", 1, 30, 30), ("mixed", 0, 20, 5), ("mixed", 1, 20, 15))
     kept = mafia(frames, "silences")
     assert kept["same_lineups"] == pytest.approx(5 / 20 - 20 / 40)
-    nothing_left = games(("always silent", 1, 30, 20))
-    assert set(influence(nothing_left)["left_out"]) == {NOTHING}
+
+
+def test_a_selection_that_keeps_no_game_has_no_row() -> None:
+    assert influence(games(("always silent", 1, 30, 20))).is_empty()
 
 
 def test_games_in_which_the_rules_chose_nothing_need_no_such_table() -> None:
@@ -89,12 +92,19 @@ def test_with_all_games_the_results_are_those_of_the_other_analyses() -> None:
     assert not any(column.is_nan().any() for column in table.select(cs.float()).get_columns())
 
 
-def test_one_game_gives_no_bounds_and_no_nan() -> None:
-    table = influence(load_frames([next(record for record in map(silent, range(50)) if record)]))
-    assert table.filter(pl.col("left_out") != NOTHING).is_empty()
-    assert table["lo"].null_count() == table.height
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_games_give_a_figure_or_none_and_never_nan(count: int) -> None:
+    frames = load_frames([mini_mafia("a", seed) for seed in range(count)])
+    table = influence(frames)
+    assert not any(column.is_nan().any() for column in table.select(cs.float()).get_columns())
+    if table.height:
+        plot_influence(table)
 
 
-def silent(seed: int) -> Any:
-    record = mini_mafia("a", seed)
-    return record if any(event.fallback for event in record.events) else None
+def test_a_figure_is_drawn_where_only_some_kind_can_be_left_out() -> None:
+    """Every game has a silence; some have an unusable reply too."""
+    frames = games(("a", 1, 30, 20))
+    some = frames.games.with_columns(fallbacks=pl.int_range(pl.len(), dtype=pl.Int64) % 2)
+    table = influence(replace(frames, games=some))
+    assert set(table["left_out"]) == {NOTHING, "unusable replies"}
+    plot_influence(table)
