@@ -84,7 +84,7 @@ def _rows(games: pl.DataFrame, marks: pl.DataFrame, results: Sequence[Result]) -
         numbers = counts.drop("game_id").fill_null(0.0).to_numpy()
         for name, flag in selections.items():
             heads.append((result.name, name, int((~flag & counted).sum())))
-            blocks += [numbers * weight[:, None] for weight in _weights(flag, lineup)]
+            blocks += [numbers * weight[:, None] for weight in _weights(flag, counted, lineup)]
             figures += _figures(result, at, numbers.shape[1])
             at += 4 * numbers.shape[1]
     table = np.hstack(blocks)
@@ -100,12 +100,15 @@ def _rows(games: pl.DataFrame, marks: pl.DataFrame, results: Sequence[Result]) -
             yield (*head, *mean, *one, *other)
 
 
-def _weights(left_out: npt.NDArray[np.bool_], lineup: npt.NDArray[np.int64]) -> tuple[Floats, Floats, Floats, Floats]:
+def _weights(
+    left_out: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_], lineup: npt.NDArray[np.int64]
+) -> tuple[Floats, Floats, Floats, Floats]:
     """What each game weighs: among all games; among those kept; among all games of line-ups that keep some; and, of the
-    kept games of these, as much as makes up for those left out.
+    kept games of these, as much as makes up for those left out. Only games that the result counts make up for others.
     """
     kept = (~left_out).astype(float)
-    of_lineup, of_kept = np.bincount(lineup), np.bincount(lineup, kept)
+    of_lineup = np.bincount(lineup, counted)
+    of_kept = np.bincount(lineup, kept * counted)
     some = of_kept > 0
     each = np.where(some, of_lineup / np.where(some, of_kept, 1), 0)
     return np.ones(len(kept)), kept, some[lineup].astype(float), kept * each[lineup]

@@ -62,6 +62,25 @@ def test_a_line_up_that_keeps_no_game_is_compared_on_neither_side() -> None:
     assert kept["same_lineups"] == pytest.approx(5 / 20 - 20 / 40)
 
 
+def test_line_ups_weigh_by_the_games_that_the_result_counts() -> None:
+    """One line-up's voters are mostly unreadable, and its few votes are as good without the drawn ones."""
+    good, poor = games(("good", 0, 40, 20)), games(("poor", 0, 40, 20))
+    both = pl.concat([good.games, poor.games])
+    seats = pl.concat([good.seats, poor.seats]).with_columns(deceives=pl.col("team") == "mafia")
+    seats = seats.with_columns(name=pl.when("deceives").then(pl.lit("Bob")).otherwise(pl.lit("Alice")))
+    voted = both.with_row_index("at").select("game_id", "game", "condition", "model", "learning", "lineup", "at")
+    number, of_good = pl.col("at") % 40, pl.col("lineup") == "good"
+    ballots = voted.with_columns(day=1, ballot=1, voter=pl.lit("Alice"), voter_role=pl.lit("town"))
+    found = pl.when(of_good).then(number % 2 == 0).otherwise(pl.lit(False))
+    votes = ballots.with_columns(
+        target=pl.when(found).then(pl.lit("Bob")).otherwise(pl.lit("Alice")), drawn=~of_good & (number >= 4)
+    )
+    frames = replace(good, games=both, seats=seats, votes=votes)
+    table = influence(frames).filter(left_out="drawn votes", result="town: votes for a deceiver")
+    assert table.select("games", "mean").row(0) == (44, 20 / 44)
+    assert table.select("difference", "same_lineups").row(0) == pytest.approx((0, 0))
+
+
 def test_a_selection_that_keeps_no_game_has_no_row() -> None:
     assert influence(games(("always silent", 1, 30, 20))).is_empty()
 
