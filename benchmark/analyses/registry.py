@@ -24,6 +24,7 @@ MODULES = (
     "lengths",
     "counter_accusation",
     "first_claim",
+    "injection",
     "game_length",
     "deception",
     "suspicion",
