@@ -92,7 +92,7 @@ def accused(text: str, speaker: str, names: Sequence[str], game: str) -> frozens
     return _accused(text, speaker, tuple(names), game)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2**16)  # several analyses read the same statements
 def _accused(text: str, speaker: str, names: tuple[str, ...], game: str) -> frozenset[str]:
     ways = _ways(game)
     me = mark_of(speaker, names)

@@ -164,20 +164,26 @@ def _whole(count: pl.Expr) -> pl.Expr:
     return count.cast(pl.Int64)
 
 
+def _drawn(table: pl.DataFrame) -> pl.DataFrame:
+    """The answers to those who investigated, where there are any: the others are mostly to the same accusations."""
+    return table.filter(by=INVESTIGATOR) if INVESTIGATOR in table["by"] else table
+
+
 def _facets(table: pl.DataFrame) -> list[str]:
     words = {"spoke": "speaks afterwards", **ANSWERS}
     return [f"{words[answer]}; accused by {by}" for answer, by in table.select("answer", "by").iter_rows()]
 
 
 def plot_counter_accusation(table: pl.DataFrame) -> Figure:
-    """One panel for each answer to each kind of accuser, a row a cell."""
+    """One panel for each answer, a row a cell."""
+    table = _drawn(table)
     cells = cell_names(table)
     return dots(table, "rate", "share of games", cells, _facets(table), colours=by_model(table, cells), limits=SHARE)
 
 
 def plot_counter_success(table: pl.DataFrame) -> Figure:
     """Differences of win rates around zero: a panel an answer, a row a cell."""
-    table = table.filter((pl.col("outcome") == "won") & (pl.col("by") == pl.col("by").min()))
+    table = _drawn(table.filter(outcome="won"))
     cells, axis = cell_names(table), "win rate of the deceivers, with the answer minus without"
     return dots(table, "difference", axis, cells, _facets(table), colours=by_model(table, cells), reference=0)
 
