@@ -32,9 +32,10 @@ def vote_accuracy(frames: Frames) -> pl.DataFrame:
 
 
 def honest_votes(frames: Frames) -> pl.DataFrame:
-    """The votes that counted and were chosen, of players whose role does not deceive: game_id, the columns of `CELL`
-    (model: the voter's), voter_role, hit (it is for one whose role does), chance (the share of such players among the
-    living others).
+    """The votes that counted and were chosen, of players whose role does not deceive.
+
+    Columns: game_id, day, those of `CELL` (model: the voter's), voter_role, hit (it is for one whose role does),
+    chance (the share of such players among the living others).
     """
     voted_out = pl.when(pl.col("fate") == "exiled").then(pl.col("day_out"))
     last_day = pl.when(pl.col("fate") != "alive").then(pl.coalesce(voted_out, pl.col("day_out") - 1))
@@ -53,7 +54,7 @@ def honest_votes(frames: Frames) -> pl.DataFrame:
         .filter(~pl.col("_own"))
         .join(side.rename({"deceives": "hit"}), left_on=["game_id", "target"], right_on=["game_id", "name"])
         .join(living, on=["game_id", "day"])
-        .select("game_id", *CELL, "voter_role", pl.col("hit", "chance").cast(pl.Float64))
+        .select("game_id", "day", *CELL, "voter_role", pl.col("hit", "chance").cast(pl.Float64))
     )
 
 

@@ -27,7 +27,8 @@ class Analysis:
     needs: what the games must contain, checked before the function is called (`liescope.benchmark.analyses.needs`);
     otherwise: why the table can still be empty. interval: what the columns lo and hi of the table are.
     source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
-    `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md.
+    `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md. shown: how
+    many rows the page has, 0 for those of any table; the file has all.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Analysis:
     paper: str = TRIADIC
     note: str = ""
     main: bool = False
+    shown: int = 0
 
     @property
     def cited(self) -> str:

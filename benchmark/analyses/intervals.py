@@ -29,6 +29,12 @@ class Interval(Enum):
     FISHER = "Fisher's interval of a correlation, over games"
     BOOTSTRAP = "percentiles of a bootstrap over whole games"
     CLUSTERED = "Student's interval with errors clustered by game"
+    PAIRS = "of paired games: Newcombe's interval of shares, percentiles of a bootstrap over pairs for means"
+    PAIRED_OR_NOT = (
+        "at the same ballots or statements, Student's interval with errors clustered by game; over all games, "
+        "percentiles of a bootstrap over whole games, each side resampled separately"
+    )
+    STUDENT = "Student's interval over the unit named"
     BOOTSTRAP_DIFFERENCE = "percentiles of a bootstrap over whole games, each side resampled separately"
 
     @property

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import polars as pl
 
-from liescope.benchmark.analyses.cells import MIXED, RATER
+from liescope.benchmark.analyses.cells import MIXED, PLAYERS, RATER
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.sides import UNKNOWN
+from liescope.common.people import PEOPLE
 
 Need = Callable[[Frames], str]
 
@@ -51,8 +52,27 @@ GUESSES = _rows("guesses", "no judge named roles", pl.col("guess").is_not_null()
 TAGS = _rows("tags", "no judge tagged lessons")
 WINNERS = _rows("games", "the source does not say who won", pl.col("winner") != UNKNOWN)
 SIDES_KNOWN = _rows("seats", "the source does not say whose role deceives", pl.col("deceives").is_not_null())
+PEOPLE_VOTED = _rows("votes", "no person chose whom to vote for", _chosen(pl.col("model") == PEOPLE))
+PEOPLE_RATED = _rows(
+    "ratings",
+    "no person rated a statement",
+    (pl.col(RATER) == PLAYERS) & (pl.col("observer_seat_model") == PEOPLE) & pl.col("flag").is_not_null(),
+)
+FORKS = _rows(
+    "games", "no game goes on from a moment of a recorded one (`liescope fork`)", pl.col("fork_seat").is_not_null()
+)
 TURNS = _rows("games", "the games do not say which came first", pl.col("turn").is_not_null())
 MIXED_TABLES = _rows("games", "one model played all seats of each game", pl.col("model") == MIXED)
+
+
+def either(*needs: Need) -> Need:
+    """At least one of several."""
+
+    def need(frames: Frames) -> str:
+        lacks = [one(frames) for one in needs]
+        return " and ".join(lacks) if all(lacks) else ""
+
+    return need
 
 
 def dealt(role: str) -> Need:

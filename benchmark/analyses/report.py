@@ -229,13 +229,20 @@ def _section(section: Section, frames: Frames) -> PageSection:
     analysis = section.analysis
     missing = analysis.plot and not section.svg
     alike = [name for name in ("game", "learning") if frames.games[name].n_unique() < 2]
+    shown = section.table.drop(alike, strict=False)
+    said = [analysis.note]
+    if missing:
+        said.append("There are too many models for a figure; the table has them all.")
+    if 0 < analysis.shown < shown.height:
+        said.append(f"Below are the first {analysis.shown} of {shown.height:,} rows; the file has them all.")
+        shown = shown.head(analysis.shown)
     return PageSection(
         analysis.name,
         analysis.title,
-        (analysis.note, *(["There are too many models for a figure; the table has them all."] if missing else [])),
+        tuple(said),
         caption=analysis.interval.caption,
         figure=section.svg,
-        table=section.table.drop(alike, strict=False),
+        table=shown,
         folded=bool(section.svg) and section.table.height > FOLDED,
         source=analysis.cited,
         file=f"tables/{analysis.name}.csv",

@@ -113,10 +113,10 @@ def effects(groups: Sequence[str], endings: Sequence[Ending]) -> list[tuple[Any,
             own, first = _values(by[name], measure), _values(by[groups[0]], measure)
             pairs = [(own[number], first[number]) for number in sorted(own.keys() & first.keys())]
             less = [one - other for one, other in pairs]
-            bounds = _newcombe(pairs) if measure == "won" else _bootstrap(less)
+            bounds = paired_shares(pairs) if measure == "won" else resampled_mean(less)
             against = (None,) * 4 if name == groups[0] else (len(pairs), *_mean(less), *bounds)
             values = list(own.values())
-            interval = _wilson(values) if measure == "won" else _bootstrap(values)
+            interval = _wilson(values) if measure == "won" else resampled_mean(values)
             rows.append((name, measure, len(values), *_mean(values), *interval, *against))
     return rows
 
@@ -141,8 +141,12 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
     return max(0.0, (middle - half) / (1 + z * z / n)), min(1.0, (middle + half) / (1 + z * z / n))
 
 
-def _newcombe(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float | None]:
-    """The interval of a difference of paired shares (Newcombe 1998, method 10)."""
+def paired_shares(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float | None]:
+    """The interval of a difference of paired shares, first minus second (Newcombe 1998, method 10); (None, None) below
+    two pairs.
+
+    pairs: of 0.0 or 1.0.
+    """
     n = len(pairs)
     if n < 2:
         return None, None
@@ -158,7 +162,8 @@ def _newcombe(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float
     return p - q - half[0], p - q + half[1]
 
 
-def _bootstrap(values: Sequence[float]) -> tuple[float | None, float | None]:
+def resampled_mean(values: Sequence[float]) -> tuple[float | None, float | None]:
+    """The percentile interval of a mean by a bootstrap over the values; (None, None) below two."""
     if len(values) < 2:
         return None, None
     random = Random(0)

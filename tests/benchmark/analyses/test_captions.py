@@ -15,7 +15,9 @@ from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.registry import ANALYSES
-from liescope.games.record import GameRecord
+from liescope.games.record import GameRecord, Source
+from liescope.generate.runs import fork_result
+from tests.benchmark.analyses.forked import HONEST, LIE, continuation
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
 METHODS: dict[Interval, set[str]] = {
@@ -28,6 +30,9 @@ METHODS: dict[Interval, set[str]] = {
     Interval.BOOTSTRAP: {"bootstrap"},
     Interval.BOOTSTRAP_DIFFERENCE: {"difference"},
     Interval.CLUSTERED: {"clustered"},
+    Interval.PAIRS: {"newcombe", "bootstrap"},
+    Interval.PAIRED_OR_NOT: {"clustered", "difference"},
+    Interval.STUDENT: set(),
 }
 DOORS = {
     "with_wilson": "wilson",
@@ -38,6 +43,8 @@ DOORS = {
     "game_bootstraps": "bootstrap",
     "game_difference": "difference",
     "adjusted_difference": "clustered",
+    "paired_shares": "newcombe",
+    "resampled_mean": "bootstrap",
 }
 TOGETHER = [
     ("statements", "claims", "ratings", "ranks"),
@@ -68,6 +75,12 @@ def settled(record: GameRecord, **settings: str) -> GameRecord:
     return replace(record, game_id=f"{record.game_id}-{settings}", meta={**record.meta, "settings": settings})
 
 
+def with_people(game: GameRecord) -> GameRecord:
+    """The game as if people had held every second seat."""
+    seats = [replace(seat, model="human", source=Source.HUMAN) for seat in game.seats[::2]]
+    return replace(game, seats=(*seats, *game.seats[1::2]))
+
+
 @pytest.fixture(scope="module")
 def rich() -> Frames:
     """Games of two conditions, of several models at one table, judged and not: every analysis finds something."""
@@ -80,8 +93,10 @@ def rich() -> Frames:
         replace(game, game_id=f"mixed {game.game_id}", seats=tuple(replace(s, model=s.role) for s in game.seats))
         for game in bare
     ]
+    people = [with_people(settled(werewolf("b", seed), rounds="2", people="some")) for seed in (2, 3)]
+    forks = [continuation(1, text, number) for number in range(3) for text in (HONEST, LIE)]
     dyadic = [settled(werewolf("a", seed, jester=False), rounds="2") for seed in range(2)]
-    found = load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic])
+    found = load_frames([*plain, *(judged(game) for game in plain), *other, *bare, *mixed, *dyadic, *people, *forks])
     return replace(found, statements=found.statements.with_columns(truncated=pl.col("position") == 1))
 
 
@@ -98,7 +113,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return called
 
     for name, way in DOORS.items():
-        real = getattr(intervals, name, None) or getattr(adjusted, name)
+        real = next(getattr(module, name) for module in (intervals, adjusted, fork_result) if hasattr(module, name))
         for module in list(sys.modules.values()):
             if getattr(module, "__name__", "").startswith("liescope.benchmark") and getattr(module, name, 0) is real:
                 monkeypatch.setattr(module, name, spy(way, real))

@@ -1,0 +1,237 @@
+"""What a statement changes: recorded games, continued from one moment with one text or another said there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from scipy.stats import t
+
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER
+from liescope.benchmark.analyses.figures import dots
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import LEVEL, Interval
+from liescope.benchmark.analyses.jester_games import chosen
+from liescope.benchmark.analyses.moves import ballot_after, of_kinds
+from liescope.benchmark.analyses.needs import FORKS
+from liescope.generate.runs.fork_result import paired_shares, resampled_mean
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MEASURES = {
+    "won": "its side wins",
+    "votes": "the others' votes for it",
+    "suspicion": "the others' suspicion of it",
+}
+_AT = ("run", "siblings", "fork_step", "fork_seat")
+_MOMENT = (*GAME, *_AT)
+_CAUSES = ("label_claim", "label_self", "self_type")
+"""Labels of what was said, by the log and by its speaker. The others are no property of the words: a role is the same
+for all texts of a moment, the peers' flags are what the words brought about.
+"""
+_LONGEST = 70  # characters of a group's name in a figure
+_EFFECTS = pl.Schema(
+    {
+        **dict.fromkeys((*GAME, "run", "siblings"), pl.String),
+        "fork_step": pl.Int64,
+        **dict.fromkeys(("fork_seat", "role", RATER, "measure", "fork_group", "against"), pl.String),
+        **dict.fromkeys(("after", "after_first", "difference", "lo", "hi"), pl.Float64),
+        "pairs": pl.Int64,
+    }
+)
+_LIES = pl.Schema(
+    {
+        **dict.fromkeys((*GAME, RATER, "measure", "label", "kind"), pl.String),
+        **dict.fromkeys(("after_lies", "after_honest", "difference", "lo", "hi"), pl.Float64),
+        "unit": pl.String,
+        **dict.fromkeys(("pairs", "moments", "games"), pl.Int64),
+    }
+)
+
+
+def fork_effects(frames: Frames) -> pl.DataFrame:
+    """What each text or player at a moment changes, against the first one there.
+
+    measure: won (the side of the seat that was played anew wins), votes (the share of the others' votes, in the ballots
+    after the moment, for that seat; drawn votes do not count), suspicion (the mean of the ratings of what was said at
+    the moment). against: the first group; after, after_first: the means of the two; lo, hi: of the difference, for won
+    Newcombe's interval of paired shares, otherwise a bootstrap over pairs; pairs: continuations of one number, which
+    draw the same random numbers in every group.
+
+    Columns: game, condition, run, siblings (the recorded game), fork_step, fork_seat, role (the seat's), rater
+    ("players" for won and votes), measure, fork_group, against, after, after_first, difference, lo, hi, pairs.
+    """
+    found = []
+    roles = {(game, name): role for game, name, role in frames.seats.select("game_id", "name", "role").iter_rows()}
+    keys = [*_MOMENT, RATER, "measure"]
+    for key, part in _endings(frames).group_by(keys, maintain_order=True):
+        first, *others = part["fork_group"].unique(maintain_order=True)
+        values = {
+            group: dict(rows.select("turn", "value").iter_rows()) for (group,), rows in part.group_by("fork_group")
+        }
+        role = roles.get((part["game_id"].item(0), part["fork_seat"].item(0)), "")
+        for group in others:
+            shared = sorted(values[group].keys() & values[first].keys())
+            pairs = [(values[group][number], values[first][number]) for number in shared]
+            if pairs:
+                row = _difference(pairs, share=key[-1] == "won")
+                found.append((*key[: len(_MOMENT)], role, *key[-2:], group, first, *row, len(pairs)))
+    return pl.DataFrame(found, _EFFECTS, orient="row")
+
+
+def fork_lies(frames: Frames) -> pl.DataFrame:
+    """What it changes that a statement is a lie: groups in which a lie was said at a moment against groups in which
+    something honest was, over all moments.
+
+    Only groups in which every continuation says the same count, under the label that most of them have. label:
+    label_claim, label_self or self_type; kind: deceptive, or the type of deception. Differences are taken between
+    continuations of one number at one moment, averaged over each recorded game and then over these. unit: what the
+    interval (Student's) takes for independent: recorded games, or, of one game, continuations: then it tells of that
+    game alone. Columns: game, condition, rater, measure, label, kind, after_lies, after_honest, difference, lo, hi,
+    unit, pairs, moments, games (recorded games).
+    """
+    labelled = of_kinds(_labels(frames), _CAUSES).select(*_AT, "fork_group", "label", "kind", "lie")
+    rows = _endings(frames).join(labelled, on=[*_AT, "fork_group"])
+    pair = [*GAME, RATER, "measure", "label", *_AT, "turn"]
+    means = rows.group_by(*pair, "kind", "lie").agg(pl.col("value").mean())
+    lies, honest = (means.filter(pl.col("lie") == lie).drop("lie") for lie in (True, False))
+    both = lies.join(honest.drop("kind"), on=pair, suffix="_honest").sort(*pair)
+    keys = [*GAME, RATER, "measure", "label", "kind"]
+    found = [(*key, *_pooled(part)) for key, part in both.group_by(keys, maintain_order=True)]
+    return pl.DataFrame(found, _LIES, orient="row").sort(keys)
+
+
+def _difference(pairs: Sequence[tuple[float, float]], share: bool) -> tuple[Any, ...]:
+    """after, after_first, difference, lo, hi of pairs of a group and the first one."""
+    less = [one - other for one, other in pairs]
+    bounds = paired_shares(pairs) if share else resampled_mean(less)
+    return fmean(one for one, _ in pairs), fmean(other for _, other in pairs), fmean(less), *bounds
+
+
+def _pooled(pairs: pl.DataFrame) -> tuple[Any, ...]:
+    """The figures of a row of `fork_lies`."""
+    less = pairs.with_columns(less=pl.col("value") - pl.col("value_honest"))
+    by_game = less.group_by("siblings").agg(pl.col("value", "value_honest", "less").mean()).sort("siblings")
+    unit, values = ("games", by_game["less"]) if by_game.height > 1 else ("continuations", less["less"])
+    spread = stdev(values) if len(values) > 1 else 0.0
+    half = float(t.ppf(0.5 + LEVEL / 2, len(values) - 1)) * spread / len(values) ** 0.5 if spread else None
+    middle = fmean(by_game["less"])
+    bounds = (None, None) if half is None else (middle - half, middle + half)
+    counts = pairs.height, pairs.select(_AT).n_unique(), by_game.height
+    return by_game["value"].mean(), by_game["value_honest"].mean(), middle, *bounds, unit, *counts
+
+
+def _endings(frames: Frames) -> pl.DataFrame:
+    """How each continuation ended for the seat that was played anew: game_id, the columns of a moment, fork_group,
+    turn, rater, measure and value; in order of play.
+    """
+    games = frames.games.filter(pl.col("fork_seat").is_not_null()).sort("turn", "game_id")
+    games = games.select("game_id", *_MOMENT, "fork_group", "turn", "fork_event")
+    won = frames.seats.select("game_id", "won", fork_seat="name")
+    said = _said(frames, games)
+    moments = said.group_by(_AT).agg(pl.col("_day").first(), pl.col("ballot").first())
+    votes = chosen(frames.votes).select("game_id", "day", "target", "voter", _ballot="ballot")
+    later = (pl.col("day") > pl.col("_day")) | (
+        (pl.col("day") == pl.col("_day")) & (pl.col("_ballot") >= pl.col("ballot"))
+    )
+    shares = (
+        games.join(moments, on=list(_AT))
+        .join(votes, on="game_id")
+        .filter(later & (pl.col("voter") != pl.col("fork_seat")))
+        .group_by("game_id")
+        .agg(value=(pl.col("target") == pl.col("fork_seat")).mean())
+    )
+    rated = (
+        said.select("game_id", "statement_id")
+        .unique()
+        .join(frames.ratings.select("statement_id", RATER, "suspicion"), on="statement_id")
+        .group_by("game_id", RATER)
+        .agg(value=pl.col("suspicion").mean())
+    )
+    parts = [
+        games.join(won, on=["game_id", "fork_seat"]).with_columns(value=pl.col("won").cast(pl.Float64)),
+        games.join(shares, on="game_id"),
+        games.join(rated, on="game_id"),
+    ]
+    columns = ["game_id", *_MOMENT, "fork_group", "turn", RATER, "measure", "value"]
+    named = [
+        part.with_columns(measure=pl.lit(name), **({} if name == "suspicion" else {RATER: pl.lit(PLAYERS)}))
+        for name, part in zip(MEASURES, parts, strict=True)
+    ]
+    order = pl.col("measure").replace_strict({name: at for at, name in enumerate(MEASURES)}, return_dtype=pl.Int64)
+    found = pl.concat([part.select(columns) for part in named]).drop_nulls("value")
+    return found.sort(*_AT, order, RATER, "turn", "game_id")
+
+
+def _said(frames: Frames, games: pl.DataFrame) -> pl.DataFrame:
+    """The statements made at the moments, with the day and the next ballot."""
+    place = pl.format("{}:{}", "game_id", "fork_event")
+    at = games.select(*_AT, "fork_group", statement_id=place)
+    return (
+        frames.statements.join(at, on="statement_id")
+        .filter(pl.col("speaker") == pl.col("fork_seat"))
+        .with_columns(_day="day", ballot=ballot_after(pl.col("phase")).fill_null(1))
+    )
+
+
+def _labels(frames: Frames) -> pl.DataFrame:
+    """The labels of each group that says the same in all its continuations: `_AT`, fork_group and `_CAUSES`."""
+    games = frames.games.filter(pl.col("fork_seat").is_not_null())
+    said = _said(frames, games).filter(pl.col("text").n_unique().over(*_AT, "fork_group") == 1)
+    return said.group_by(*_AT, "fork_group").agg(pl.col(name).drop_nulls().mode().sort().first() for name in _CAUSES)
+
+
+def plot_fork_effects(table: pl.DataFrame) -> Figure:
+    """A panel for each moment and measure, a row for each group."""
+    panels = [
+        f"{MEASURES[measure]}: {seat}, step {step} of {game}"
+        for measure, seat, step, game in table.select("measure", "fork_seat", "fork_step", "siblings").iter_rows()
+    ]
+    groups = [_short(group) for group in table["fork_group"]]
+    return dots(table, "difference", "difference from the first group", groups, panels, reference=0)
+
+
+def plot_fork_lies(table: pl.DataFrame) -> Figure:
+    """A panel for each measure, a row for each label and kind of lie."""
+    rows = [f"{label}: {kind}".replace("_", " ") for label, kind in table.select("label", "kind").iter_rows()]
+    panels = [
+        MEASURES[measure] + (f", rated by {rater}" if rater != PLAYERS else "")
+        for measure, rater in table.select("measure", RATER).iter_rows()
+    ]
+    return dots(table, "difference", "a lie less an honest statement", rows, panels, reference=0)
+
+
+def _short(group: str) -> str:
+    return group if len(group) <= _LONGEST else f"{group[: _LONGEST - 1]}…"
+
+
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "fork_effects",
+        "What a statement changes",
+        fork_effects,
+        plot_fork_effects,
+        needs=(FORKS,),
+        otherwise="no moment was continued in two ways",
+        interval=Interval.PAIRS,
+        note="Causal: the same game, the same moment, the same draws, and only what was said there or who played on "
+        "differs. It holds for this moment of this game.",
+        main=True,
+    ),
+    Analysis(
+        "fork_lies",
+        "What a lie changes",
+        fork_lies,
+        plot_fork_lies,
+        needs=(FORKS,),
+        otherwise="no moment was continued both with a lie and with an honest statement",
+        interval=Interval.STUDENT,
+        note="Causal for the texts that were said: lies and honest statements at the same moments. They may differ in "
+        "more than that one is a lie. Of one recorded game, the interval tells of that game alone.",
+        main=True,
+    ),
+)

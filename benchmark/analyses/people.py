@@ -1,0 +1,179 @@
+"""People against models: how often their votes and flags are right, at the same statements where possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from liescope.benchmark.analyses.accuracy import honest_votes
+from liescope.benchmark.analyses.adjusted import adjusted_difference
+from liescope.benchmark.analyses.analysis import Analysis
+from liescope.benchmark.analyses.cells import GAME, PLAYERS, POOLED, RATER
+from liescope.benchmark.analyses.figures import SHARE, dots
+from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import Interval, game_difference, game_means
+from liescope.benchmark.analyses.needs import PEOPLE_RATED, PEOPLE_VOTED
+from liescope.common.colours import model_colours
+from liescope.common.people import PEOPLE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TRUTHS = ("role", "claim", "self")
+_ANYWHERE, _SAME = "all games", "the same"
+_DIFFERENCES = {"difference": pl.Float64, "lo": pl.Float64, "hi": pl.Float64, "n": pl.Int64, "games": pl.Int64}
+
+
+def people_votes_less_models(frames: Frames) -> pl.DataFrame:
+    """How often people's votes are right, less how often each model's are, by role; see `_less_models`.
+
+    They are the votes that `accuracy.vote_accuracy` counts, in which people stand beside the models.
+    """
+    votes = honest_votes(frames).rename({"voter_role": "role", "hit": "value"})
+    return _less_models(votes, ["role"], ["game_id", "day"])
+
+
+def people_flags(frames: Frames) -> pl.DataFrame:
+    """How people judge statements, beside models that rated: those in other seats, and judges after the game.
+
+    truth: what a flag is compared with: the speaker's role, its claims checked against the log, its own report. metric:
+    accuracy (of all flags), flagged_lies, flagged_honest (the shares of deceptive and of honest statements that are
+    flagged). Columns: game, condition, truth, metric, model (`people`, a model, or a judge), mean, lo, hi (bootstrap
+    over games), n (ratings), games, persons (how many different people; null for others, and where the games do not
+    tell). Ratings of allies do not count.
+    """
+    return _shares(_flags(frames), ["truth", "metric"], frames)
+
+
+def people_flags_less_models(frames: Frames) -> pl.DataFrame:
+    """The same figures of people less those of each model and judge; see `_less_models`."""
+    return _less_models(_flags(frames), ["truth", "metric"], ["statement_id", "role"])
+
+
+def _flags(frames: Frames) -> pl.DataFrame:
+    """The flags of observers that are no allies of the speaker: who flagged (model), by which truth and metric (value).
+
+    A judge rates from the seats of players, under its own name. What a speaker reported is what the player did.
+    """
+    reports = frames.statements.filter(pl.col(RATER) == PLAYERS).select("statement_id", "label_self")
+    rows = frames.ratings.drop("label_self").join(reports, on="statement_id", how="left")
+    for who in ("speaker", "observer"):
+        sides = frames.seats.filter("deceives").select(
+            "game_id", pl.col("name").alias(who), pl.col("team").alias(f"_{who}")
+        )
+        rows = rows.join(sides, on=["game_id", who], how="left", maintain_order="left")
+    known = rows.filter((pl.col("_speaker") != pl.col("_observer")).fill_null(True)).with_columns(
+        model=pl.when(pl.col(RATER) == PLAYERS).then("observer_seat_model").otherwise(RATER),
+        role=pl.col("observer_role").fill_null(""),
+    )
+    known = known.drop_nulls(["flag", "model"])
+    parts = []
+    for truth in TRUTHS:
+        real = known.drop_nulls(f"label_{truth}").with_columns(truth=pl.lit(truth), real=f"label_{truth}")
+        right, flagged = (pl.col("flag") == pl.col("real")).cast(pl.Float64), pl.col("flag").cast(pl.Float64)
+        parts += [
+            real.with_columns(metric=pl.lit("accuracy"), value=right),
+            real.filter("real").with_columns(metric=pl.lit("flagged_lies"), value=flagged),
+            real.filter(~pl.col("real")).with_columns(metric=pl.lit("flagged_honest"), value=flagged),
+        ]
+    return pl.concat(parts)
+
+
+def _shares(rows: pl.DataFrame, by: Sequence[str], frames: Frames) -> pl.DataFrame:
+    """The share of each player among rows where people have one too, people first, with the number of persons."""
+    keys = [*GAME, *by]
+    rows = rows.join(rows.filter(pl.col("model") == PEOPLE).select(keys).unique(), on=keys, how="semi")
+    table = game_means(rows, [*keys, "model"], "value")
+    persons = (
+        frames.seats.filter(pl.col("model") == PEOPLE)
+        .group_by(GAME)
+        .agg(_persons=pl.when(pl.col("person").is_not_null().all()).then(pl.col("person").n_unique()).cast(pl.Int64))
+    )
+    told = pl.when(pl.col("model") == PEOPLE).then("_persons")
+    named = table.join(persons, on=list(GAME), how="left").with_columns(persons=told).drop("_persons")
+    return named.sort(*keys, pl.col("model") != PEOPLE, "model")
+
+
+def _less_models(rows: pl.DataFrame, by: Sequence[str], same: Sequence[str]) -> pl.DataFrame:
+    """People less each other player, and less all of them.
+
+    where: "the same": at the same ballots, or from the same role at the same statements, one difference within each
+    (Mantel-Haenszel), with errors clustered by game and Student's interval; "all games": all their games, of which each
+    side's are resampled separately: people and models may have met other players there. Columns: game, condition, those
+    of `by`, model (the other; "all models"), where, difference (people's minus the other's), lo, hi, n (rows compared),
+    games.
+    """
+    keys = [*GAME, *by]
+    schema = {**dict.fromkeys((*keys, "model", "where"), pl.String), **_DIFFERENCES}
+    found = [
+        (*key, *row) for key, part in rows.group_by(keys, maintain_order=True) for row in _differences(part, [*same])
+    ]
+    return pl.DataFrame(found, schema, orient="row").sort(*keys, pl.col("model") != POOLED, "model", "where")
+
+
+def _differences(rows: pl.DataFrame, same: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """model, where and the figures of each row of `_less_models`."""
+    people, others = (rows.filter((pl.col("model") == PEOPLE) == is_one) for is_one in (True, False))
+    if people.is_empty() or others.is_empty():
+        return
+    models = sorted(others["model"].unique())
+    for model in [*([POOLED] if len(models) > 1 else []), *models]:
+        other = others if model == POOLED else others.filter(pl.col("model") == model)
+        both = pl.concat([people, other]).with_columns(_person=pl.col("model") == PEOPLE)
+        *within, games = adjusted_difference(both, "_person", "value", same)
+        if games:
+            compared = both.filter(pl.col("_person").n_unique().over(same) > 1)
+            yield model, _SAME, *within, compared.height, games
+        yield model, _ANYWHERE, *game_difference(people, other, "value"), both.height, both["game_id"].n_unique()
+
+
+def plot_people_flags(table: pl.DataFrame) -> Figure:
+    """A panel for each metric against each truth, a row a player."""
+    panels = [
+        f"{metric.replace('_', ' ')}, by the {'speaker’s report' if truth == 'self' else truth}"
+        for truth, metric in table.select("truth", "metric").iter_rows()
+    ]
+    return dots(
+        table, "mean", "share of the statements", "model", panels, colours=model_colours(table["model"]), limits=SHARE
+    )
+
+
+_CONFOUNDED = (
+    "“The same” compares people and models at the same ballots or statements; over all games, they may have met other "
+    "players."
+)
+ANALYSES: tuple[Analysis, ...] = (
+    Analysis(
+        "people_votes_less_models",
+        "People's votes against models'",
+        people_votes_less_models,
+        needs=(PEOPLE_VOTED,),
+        otherwise="no model voted in a role that people had",
+        interval=Interval.PAIRED_OR_NOT,
+        note=_CONFOUNDED,
+        main=True,
+    ),
+    Analysis(
+        "people_flags",
+        "People as lie detectors",
+        people_flags,
+        plot_people_flags,
+        needs=(PEOPLE_RATED,),
+        otherwise="no statement that a person rated has a label",
+        interval=Interval.BOOTSTRAP,
+        note="Whether people's flags are right, beside the models' and judges' who rated in these games.",
+        main=True,
+    ),
+    Analysis(
+        "people_flags_less_models",
+        "People against models as lie detectors",
+        people_flags_less_models,
+        needs=(PEOPLE_RATED,),
+        otherwise="no model or judge rated",
+        interval=Interval.PAIRED_OR_NOT,
+        note=_CONFOUNDED,
+        main=True,
+    ),
+)

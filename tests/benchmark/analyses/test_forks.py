@@ -1,0 +1,70 @@
+"""What a statement changes, in continuations whose players react to it by a planted rule."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from liescope.benchmark.analyses.forks import fork_effects, fork_lies
+from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.needs import FORKS
+from tests.benchmark.analyses.forked import BELIEVED, HONEST, LIE, SAME, continuation
+from tests.benchmark.analyses.made import made
+from tests.benchmark.random_play import mini_mafia
+
+TIMES = 60
+
+
+@pytest.fixture(scope="module")
+def one_game() -> Frames:
+    return load_frames([continuation(1, text, number) for number in range(TIMES) for text in BELIEVED])
+
+
+def row(table: pl.DataFrame, **keys: str) -> dict[str, object]:
+    return table.row(
+        by_predicate=pl.all_horizontal([pl.col(name) == value for name, value in keys.items()]), named=True
+    )
+
+
+def test_a_planted_effect_on_votes_and_suspicion_is_found(one_game: Frames) -> None:
+    effects = fork_effects(one_game)
+    assert set(effects["against"]) == {HONEST}  # the first group played
+    for measure in ("votes", "suspicion"):
+        found = row(effects, fork_group=LIE, measure=measure)
+        planted = BELIEVED[LIE] - BELIEVED[HONEST]
+        assert found["lo"] < planted < found["hi"] < 0
+        assert found["pairs"] == TIMES
+    assert row(effects, fork_group=LIE, measure="won")["lo"] > 0
+
+
+def test_the_same_in_other_words_changes_nothing(one_game: Frames) -> None:
+    for found in fork_effects(one_game).filter(fork_group=SAME).iter_rows(named=True):
+        assert found["lo"] <= 0 <= found["hi"]
+        assert abs(found["difference"]) < 0.1
+
+
+def test_a_lie_is_compared_with_honest_words_of_the_same_moment(one_game: Frames) -> None:
+    table = fork_lies(one_game)
+    found = row(table, label="label_claim", measure="votes")
+    assert (found["unit"], found["games"], found["pairs"]) == ("continuations", 1, TIMES)
+    assert found["lo"] < BELIEVED[LIE] - BELIEVED[HONEST] < found["hi"] < 0
+    assert set(table["label"]) <= {"label_claim", "label_self", "self_type"}  # what the words are, not what they did
+
+
+def test_of_several_games_the_games_are_the_unit() -> None:
+    frames = load_frames(
+        [continuation(seed, text, number) for seed in range(5) for number in range(6) for text in (HONEST, LIE)]
+    )
+    found = row(fork_lies(frames), label="label_claim", measure="votes")
+    assert (found["unit"], found["games"], found["moments"], found["pairs"]) == ("games", 5, 5, 30)
+    by_game = fork_effects(frames).filter(measure="votes")
+    assert by_game.height == 5
+    assert found["difference"] == pytest.approx(by_game["difference"].mean())
+    assert found["lo"] < -0.6 < found["hi"] < 0
+
+
+def test_games_that_are_no_forks_are_told_so(one_game: Frames) -> None:
+    assert fork_effects(made()).is_empty()
+    assert fork_lies(made()).is_empty()
+    assert FORKS(load_frames([mini_mafia("m", 1)]))
+    assert not FORKS(one_game)
