@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,11 @@ from liescope.benchmark.counting.counts import Counts, add
 from liescope.benchmark.counting.tables import read_counts
 from liescope.benchmark.parts import Part
 from liescope.common.errors import BadData, UsageError
+from liescope.common.figures import svg
 from liescope.common.report_page import Section, with_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # of a report's folder
 COUNTS, SCORES, SUMMARY, EXTENDED = "counts.csv", "capability.csv", "capability.json", "extended.csv"
@@ -141,6 +146,14 @@ def beside_old(old: OldReport, scores: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts).sort("model", "parameter")
 
 
+def _figure(old: OldReport, scores: pl.DataFrame) -> Figure:
+    from liescope.benchmark.capability.plots import forest
+
+    columns = ["model", *(f"{name}{end}" for name in PARAMETERS for end in _ENDS)]
+    sides = {"with the new games": scores, "old report": old.scores}
+    return forest(pl.concat([side.select(pl.lit(name).alias("condition"), *columns) for name, side in sides.items()]))
+
+
 def _setters(old: OldReport) -> list[str]:
     return sorted(set().union(*old.reference.values()))
 
@@ -176,6 +189,8 @@ def part(old: OldReport, scores: pl.DataFrame) -> Part:
         "Old scores beside the new",
         notes,
         "Means with 95% intervals, both on the old scale; outside: the new mean lies outside the old interval.",
+        svg(_figure(old, scores), "extended"),
+        "Scores of each model in the old report and in this one, with 95% intervals.",
         table=table.select("model", "parameter", *sides, "outside"),
         file=EXTENDED,
     )

@@ -101,6 +101,9 @@ def test_the_part_names_what_is_new_and_what_moved(old: Path) -> None:
     table = found.tables["extended"]
     assert table.height == 12
     assert table["sets_scale"].all()
+    (section,) = found.sections
+    for text in ("old report", "with the new games"):
+        assert text in section.figure
     elsewhere = pl.when(pl.col("model") == "b").then(pl.col("m") + 1).otherwise("m")
     words = part(report, scores.with_columns(m=elsewhere)).notes[1]
     assert words.startswith("1 of 12 old scores are now outside their old 95% interval: m of b, ")

@@ -91,6 +91,21 @@ def test_the_prior_speaks_for_models_and_roles_that_were_never_seen(begun: Lapla
     assert with_models(begun).draws["m"].shape == begun.draws["m"].shape
 
 
+def test_terms_that_games_were_dealt_and_models_without_v_are_no_hindrance(begun: Laplace) -> None:
+    """A shift by the mafioso's name, and main effects."""
+    shifted = replace(
+        begun,
+        names={**begun.names, "name": ("Ann", "Ben")},
+        draws={**begun.draws, "name": np.zeros((1, 2000, 2))},
+    )
+    assert suggest(shifted, 100).plan.equals(suggest(begun, 100).plan)
+    offset = laplace(begun.cells, offset=True)
+    additive = replace(offset, draws={name: draws for name, draws in offset.draws.items() if name != "v"})
+    found = suggest(additive, 100)
+    assert found.plan["games"].sum() == 100
+    assert found.then < found.evenly
+
+
 def test_suggested_games_beat_random_ones() -> None:
     """Twelve sets of players with known scores; tests/performance/bench_suggest.py says by how much, over more."""
     suggested, random = compare(WORLD, ("suggested", "random"), 12)
