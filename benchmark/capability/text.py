@@ -89,7 +89,9 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
         words += part.goodness.separated
         if part.compared:
             words.append(verdict(part.compared.cells))
-        words += [f"Not compared: {name}, because {reason}." for name, reason in part.left_aside.items()]
+        for reason in dict.fromkeys(part.left_aside.values()):
+            names = [name for name, why in part.left_aside.items() if why == reason]
+            words.append(f"Not compared: {', '.join(names)}, because {reason}.")
     if len(fits) > 1:
         words.append(
             f"{len(fits)} conditions, each fitted separately: {'; '.join(stated(part.condition) for part in fits)}."

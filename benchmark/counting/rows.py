@@ -20,7 +20,7 @@ def rows_for(counts: Counts, variant: Variant, drawn_votes: bool = True) -> pl.D
     if not variant.needs_games:
         return counts.cells if drawn_votes else counts.undrawn
     if lacks := lacks_games(counts):
-        raise UsageError(f"{variant.name} {lacks}; name the runs or corpora that the counts were made of")
+        raise UsageError(f"{lacks}; name the runs or corpora that the counts were made of")
     played = counts.played if drawn_votes else counts.played.filter(~pl.col("drawn"))
     keys = [*PLAYERS, *variant.shifts]
     sums = {"mafia_wins": pl.col("mafia_wins").sum(), "games": pl.len().cast(pl.Int64)}
@@ -37,5 +37,5 @@ def rows_for(counts: Counts, variant: Variant, drawn_votes: bool = True) -> pl.D
 def lacks_games(counts: Counts) -> str:
     """Why terms that need games cannot be fitted, "" if they can."""
     if counts.played.height < int(counts.cells["games"].sum()):
-        return f"needs games ({'; '.join(SHIFTS.values())}; votes), and a file holds counts only"
+        return f"the terms {', '.join(SHIFTS)} and votes need games, and a file holds counts only"
     return ""
