@@ -21,6 +21,7 @@ from liescope.common.errors import UsageError
 FOLDS = 14
 SHORT = Settings(draws=400, tune=400)
 RESAMPLES = 2000
+LEAST_RANGE = 0.5
 BACKGROUND, MEAN = "background method", "mean of the others"
 
 
@@ -195,10 +196,10 @@ def summarise(cells: pl.DataFrame) -> pl.DataFrame:
 
 def calibration(wins: Array, games: Array, predicted: Array) -> tuple[float | None, float | None]:
     """(slope, intercept) of the logistic regression of single games on the logit of their predicted chance; None where
-    all predictions are equal.
+    predictions hardly differ (less than 0.5 on the logistic scale), so that no slope can be told.
     """
     x = logit(np.clip(predicted, 1e-6, 1 - 1e-6))
-    if np.ptp(x) < 1e-9:
+    if np.ptp(x) < LEAST_RANGE:
         return None, None
     design = np.column_stack([x, np.ones_like(x)])
     beta = np.array([1.0, 0.0])
