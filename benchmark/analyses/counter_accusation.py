@@ -169,23 +169,22 @@ def _drawn(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(by=INVESTIGATOR) if INVESTIGATOR in table["by"] else table
 
 
-def _facets(table: pl.DataFrame) -> list[str]:
-    words = {"spoke": "speaks afterwards", **ANSWERS}
-    return [f"{words[answer]}; accused by {by}" for answer, by in table.select("answer", "by").iter_rows()]
+def _panels(table: pl.DataFrame) -> list[str]:
+    return table["answer"].replace_strict({"spoke": "speaks afterwards", **ANSWERS}).to_list()
 
 
 def plot_counter_accusation(table: pl.DataFrame) -> Figure:
     """One panel for each answer, a row a cell."""
     table = _drawn(table)
-    cells = cell_names(table)
-    return dots(table, "rate", "share of games", cells, _facets(table), colours=by_model(table, cells), limits=SHARE)
+    cells, axis = cell_names(table), f"share of games, accused by {table['by'].item(0)}"
+    return dots(table, "rate", axis, cells, _panels(table), colours=by_model(table, cells), limits=SHARE)
 
 
 def plot_counter_success(table: pl.DataFrame) -> Figure:
     """Differences of win rates around zero: a panel an answer, a row a cell."""
     table = _drawn(table.filter(outcome="won"))
-    cells, axis = cell_names(table), "win rate of the deceivers, with the answer minus without"
-    return dots(table, "difference", axis, cells, _facets(table), colours=by_model(table, cells), reference=0)
+    cells, axis = cell_names(table), f"win rate with the answer minus without, accused by {table['by'].item(0)}"
+    return dots(table, "difference", axis, cells, _panels(table), colours=by_model(table, cells), reference=0)
 
 
 ANALYSES: tuple[Analysis, ...] = (

@@ -10,13 +10,14 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL, POOLED
-from liescope.benchmark.analyses.figures import by_model, cell_names, dots
+from liescope.benchmark.analyses.figures import SHARE, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.jester_games import last_ballots
 from liescope.benchmark.analyses.needs import INVESTIGATIONS, VOTES
 from liescope.benchmark.analyses.sides import SIDES, united_roles
 from liescope.benchmark.analyses.telling import INVESTIGATION, investigators, knowing
+from liescope.common.colours import COLOURS
 from liescope.labeling.vocabularies import VOCABULARIES
 from liescope.labeling.vocabulary import NOT
 
@@ -32,6 +33,13 @@ METRICS = {
     "out": "a killer is voted out, as cast",
     "out_by_rule": "a killer is voted out, by the rule",
     "gain": "by the rule minus as cast",
+}
+_CAST, _RULE = "as cast", "by the rule"
+_DRAWN = {
+    "voted_right": ("votes for a killer", _CAST),
+    "rule_right": ("votes for a killer", _RULE),
+    "out": ("a killer is voted out", _CAST),
+    "out_by_rule": ("a killer is voted out", _RULE),
 }
 _KEYS = ["game_id", *CELL]
 Claim = Mapping[str, Any]
@@ -159,9 +167,11 @@ def _names_of(seats: pl.DataFrame) -> dict[object, list[str]]:
 
 
 def plot_first_claim(table: pl.DataFrame) -> Figure:
-    """A panel a metric, a row a cell."""
-    cells, metrics = cell_names(table), [METRICS[metric] for metric in table["metric"]]
-    return dots(table, "mean", "share of votes", cells, metrics, colours=by_model(table, cells))
+    """Votes and exiles, a row a cell: as cast and by the rule."""
+    table = table.filter(pl.col("metric").is_in(list(_DRAWN)))
+    panels, series = zip(*(_DRAWN[metric] for metric in table["metric"]), strict=True)
+    colours = {_CAST: COLOURS["orange"], _RULE: COLOURS["blue"]}
+    return dots(table, "mean", "share of votes", cell_names(table), panels, series, colours, limits=SHARE)
 
 
 ANALYSES: tuple[Analysis, ...] = (

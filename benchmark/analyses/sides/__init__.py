@@ -1,4 +1,5 @@
-"""What figures and tables need to know about each game: colours of roles and teams, and who knows each other.
+"""What figures and tables need to know about each game: colours of roles and teams, how a ballot ends, and who knows
+each other.
 
 A game from elsewhere that Liescope cannot play has no such facts: its roles and teams get colours by their names.
 """
