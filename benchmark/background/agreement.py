@@ -11,18 +11,20 @@ from liescope.benchmark.background.correlation import CORRELATIONS, correlations
 from liescope.benchmark.background.design import DESIGN
 
 PARAMETER = {"deceive": "m", "detect": "v", "disclose": "d"}
+OFFSET = ("detect", "b")  # of the villager, in models that have one; a high one favours the mafia
 FITTED, AGAINST = "capability model (m, v or d)", "against backgrounds (z)"
 
 
 def with_capability_model(background: pl.DataFrame, capability: pl.DataFrame) -> pl.DataFrame:
     """The correlation of z-scores with m, v and d of a fit of the same games, over the models that have both: a frame
-    of CORRELATIONS (`liescope.benchmark.background.correlation.correlations`), where `one` is m, v or d, `other` z.
+    of CORRELATIONS (`liescope.benchmark.background.correlation.correlations`), where `one` is m, v, d
+    or b and `other` is z.
 
     background: `liescope.benchmark.background.scores.background_scores`; capability: a frame with the columns model,
-    m, m_sd and the same of d and v (`liescope.benchmark.capability.results.scores`).
+    m, m_sd and the same of d, v and, where the fitted model has it, b (`liescope.benchmark.capability.results.scores`).
     """
     rows = []
-    for name, parameter in PARAMETER.items():
+    for name, parameter in (*PARAMETER.items(), *([OFFSET] if OFFSET[1] in capability.columns else ())):
         both = background.filter(capability=name).join(capability.drop_nulls(parameter), on="model")
         fitted, z = ((both[column].to_numpy(), both[f"{column}_sd"].to_numpy()) for column in (parameter, "z"))
         found = correlations(fitted, z, np.asarray, same_games=True)

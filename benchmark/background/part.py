@@ -10,8 +10,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.background.agreement import beside, between_conditions, with_capability_model
+from liescope.benchmark.background.correlation import FEWEST
 from liescope.benchmark.background.figures import agreement_figure, exponential_figure, rates_figure, scores_figure
 from liescope.benchmark.background.scores import score, win_rates
+from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.benchmark.capability.results import stacked
 from liescope.benchmark.capability.text import stated
 from liescope.benchmark.parts import Part
@@ -21,6 +23,10 @@ from liescope.common.report_page import Section, with_interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from liescope.benchmark.capability.posterior import Posterior
+
+AGREEMENT = "Scores against backgrounds beside the capability model"
+CONDITIONS = "Scores against backgrounds, one condition against another"
 _PAPER = "of the Mini-Mafia paper"
 _RATES = {"deceive": "Figure 11", "detect": "Figure 12", "disclose": "Figure 13"}
 _MEANING = (
@@ -42,40 +48,50 @@ _SAME_GAMES = "Both methods score the same games, so agreement says nothing abou
 _FREE = "free lo to free hi: 95%, what endless games of these models would give, with chance taken off."
 
 
-def part(cells: Mapping[str, pl.DataFrame], capability: Mapping[str, pl.DataFrame] | None = None) -> Part:
+def part(cells: pl.DataFrame, posterior: Posterior | None = None) -> Part:
+    """The background method on the games of one condition; see `part_of_conditions`."""
+    return part_of_conditions({"": cells}, {"": posterior} if posterior else {})
+
+
+def part_of_conditions(cells: Mapping[str, pl.DataFrame], posteriors: Mapping[str, Posterior]) -> Part:
     """Win rates and scores against backgrounds, their agreement with the capability model, and with each other between
     conditions.
 
-    cells: the counts of each condition (`liescope.benchmark.counting.counts.Counts`), "" for the only one. capability:
-    the scores of fits of them (`liescope.benchmark.capability.results.scores`), by condition.
+    cells: the counts of each condition (`liescope.benchmark.counting.counts.Counts`), "" for the only one. posteriors:
+    fits of the same counts, where there are any.
 
     Tables: background (the scores), background_rates, background_agreement, background_conditions, if not empty.
     """
     several = len(cells) > 1
     scored = {name: score(frame) for name, frame in cells.items()}
-    fits = {name: (scored[name].scores, fit) for name, fit in (capability or {}).items()}
+    fits = {name: (scored[name].scores, capability_scores(posterior)) for name, posterior in posteriors.items()}
     rates = stacked({name: win_rates(frame) for name, frame in cells.items()}, several)
     scores = stacked({name: found.scores for name, found in scored.items()}, several)
     agreement = stacked({name: with_capability_model(*pair) for name, pair in fits.items()}, several)
     between = between_conditions(scores) if several else pl.DataFrame()
     notes = [f"{_of(name)}{note}" for name, found in scored.items() for note in found.notes]
+    missing = {
+        f"Scores against backgrounds, {_of(name)}to {capability}": why
+        for name, found in scored.items()
+        for capability, why in found.missing.items()
+    }
     sections = []
     if not scores.is_empty():
         sections.append(_scores(scores, notes))
-    if not agreement.is_empty():
-        sections.append(_agreement(agreement, stacked({name: beside(*pair) for name, pair in fits.items()}, several)))
-    if not between.is_empty():
-        sections.append(_conditions(scores, between))
+        if not agreement.is_empty():
+            both = stacked({name: beside(*pair) for name, pair in fits.items()}, several)
+            sections.append(_agreement(agreement, both))
+        elif fits:
+            missing[AGREEMENT] = f"fewer than {FEWEST} models have scores of both methods"
+        if not between.is_empty():
+            sections.append(_conditions(scores, between))
+        elif several:
+            missing[CONDITIONS] = f"no two conditions have scores of the same {FEWEST} models or more"
     tables = {
         "background": scores,
         "background_rates": rates,
         "background_agreement": agreement,
         "background_conditions": between,
-    }
-    missing = {
-        f"Scores against backgrounds, {_of(name)}to {capability}": why
-        for name, found in scored.items()
-        for capability, why in found.missing.items()
     }
     return Part(
         (*sections, *_rates(rates, scores)),
@@ -150,7 +166,7 @@ def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
 def _agreement(agreement: pl.DataFrame, both: pl.DataFrame) -> Section:
     return Section(
         "background-agreement",
-        "Agreement with the capability model",
+        AGREEMENT,
         (*_sentences(agreement), _SAME_GAMES),
         _CORRELATED,
         _svg("background-agreement", both, agreement_figure),
@@ -165,7 +181,7 @@ def _agreement(agreement: pl.DataFrame, both: pl.DataFrame) -> Section:
 def _conditions(scores: pl.DataFrame, between: pl.DataFrame) -> Section:
     return Section(
         "background-conditions",
-        "Scores against backgrounds, one condition against another",
+        CONDITIONS,
         _sentences(between),
         f"{_CORRELATED} {_FREE}",
         _svg("background-conditions", scores, exponential_figure),

@@ -97,6 +97,8 @@ def score(cells: pl.DataFrame) -> Scored:
             missing[capability] = f"to {capability}, every model has the same win rate; play more games"
             continue
         notes += [*([incomplete] if incomplete else ()), *flat, *_by_chance(found)]
+        if len(found.models) == 2:
+            notes.append(f"To {capability}, of two models z says only which is ahead.")
         frames.append(_scores(found))
     return Scored(pl.concat(frames), tuple(notes), missing)
 

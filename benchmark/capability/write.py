@@ -6,9 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
-
-from liescope.benchmark.background.scores import background_scores
+from liescope.benchmark.background.part import part_of_conditions
 from liescope.benchmark.capability.page import fit_page
 from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.results import stacked, tidy_draws
@@ -16,12 +14,15 @@ from liescope.benchmark.capability.text import report
 from liescope.benchmark.csv_text import safe
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.folders import report_folder
-from liescope.common.errors import UsageError
-from liescope.common.report_page import write_page
+from liescope.benchmark.parts import Part
+from liescope.common.report_page import Section, write_page
 
 FILES = frozenset(
     {
         "background.csv",
+        "background_agreement.csv",
+        "background_conditions.csv",
+        "background_rates.csv",
         "capability.csv",
         "capability.json",
         "compared.csv",
@@ -47,9 +48,12 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
     report.html is the page, report.md the same in short. capability.csv and .json hold the scores, counts.csv each cell
     with its prediction, draws.parquet the sample, drawn_votes.csv the scores with and without games that contain a
     drawn vote, differences.csv and win_rates.csv the comparison of conditions, compared.csv and held_out.csv that of
-    the family, background.csv z-scores that do not assume the model, where the games allow them; suggest.csv the games
-    to play next, extended.csv the scores of an older report beside the new ones, where they were asked for.
+    the family, the files of background what does not assume the model (`liescope.benchmark.background.part`), where the
+    games allow it; suggest.csv the games to play next, extended.csv the scores of an older report beside the new ones,
+    where they were asked for.
     """
+    page, background = fit_page(result), _background(result)
+    sections = (*page.sections[:-1], *background.sections, *_missing(background), page.sections[-1])
     with report_folder(out, FILES) as folder:
         tables = {
             "capability.csv": result.scores,
@@ -59,8 +63,7 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
             "win_rates.csv": result.win_rates,
             "compared.csv": result.compared,
             "held_out.csv": result.held_out,
-            "background.csv": _background(result),
-            **{f"{name}.csv": table for part in result.parts for name, table in part.tables.items()},
+            **{f"{name}.csv": table for part in (*result.parts, background) for name, table in part.tables.items()},
         }
         for name, table in tables.items():
             if not table.is_empty():
@@ -72,16 +75,16 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
         forest(result.scores).savefig(folder / "forest.png", dpi=150)
         predictive(result.cells).savefig(folder / "predictive.png", dpi=150)
         (folder / "report.md").write_text(report(result), encoding="utf-8")
-        write_page(folder / "report.html", fit_page(result))
+        write_page(folder / "report.html", replace(page, sections=sections))
     return replace(result, report=out / "report.html")
 
 
-def _background(result: FitResult) -> pl.DataFrame:
-    """The scores against backgrounds of each condition whose games allow them."""
-    found = {}
-    for part in result.fits:
-        try:
-            found[part.condition] = background_scores(part.posterior.cells)
-        except UsageError:  # the games do not allow them; the report omits them
-            continue
-    return stacked(found, len(result.fits) > 1)
+def _background(result: FitResult) -> Part:
+    posteriors = {part.condition: part.posterior for part in result.fits}
+    return part_of_conditions({name: posterior.cells for name, posterior in posteriors.items()}, posteriors)
+
+
+def _missing(part: Part) -> list[Section]:
+    """What a part cannot show, and why."""
+    words = tuple(f"{title}: {reason}." for title, reason in part.missing.items())
+    return [Section("missing", "What these games cannot show", words)] if words else []

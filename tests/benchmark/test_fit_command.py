@@ -79,6 +79,7 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     assert "a file that does not say who played" in printed
     assert {path.name for path in out.iterdir()} == {
         "background.csv",
+        "background_rates.csv",
         "capability.csv",
         "capability.json",
         "counts.csv",

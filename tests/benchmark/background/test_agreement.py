@@ -63,6 +63,15 @@ def test_a_model_that_one_side_does_not_score_is_left_out_and_two_are_too_few() 
     assert with_capability_model(ours, few.head(2)).is_empty()
 
 
+def test_a_villagers_offset_is_compared_where_the_fitted_model_has_one() -> None:
+    offset = published_scores().with_columns(
+        b=-pl.col("v"), b_sd="v_sd", v=pl.lit(None, pl.Float64), v_sd=pl.lit(None, pl.Float64)
+    )
+    found = with_capability_model(background_scores(published_counts()), offset).filter(measure="Pearson")
+    assert found["one"].to_list() == ["m", "d", "b"]
+    assert found["r"][2] < -0.9
+
+
 def test_scores_without_chance_correlate_as_they_are() -> None:
     score, none = np.array([1.0, 2, 3, 5]), np.zeros(4)
     (_, _, r, lo, hi, *simulated), spearman = correlations((score, none), (-(score**2), none), np.asarray, False)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 
 from liescope.benchmark import published_counts, published_scores
 from liescope.benchmark.background.design import DESIGN
-from liescope.benchmark.background.part import part
+from liescope.benchmark.background.part import part, part_of_conditions
+from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.diagnostics import Diagnostics
+from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.parts import Part
 from liescope.common.report_page import Page, page_html
@@ -29,14 +33,15 @@ def names(found: Part) -> list[str]:
     return [section.name for section in found.sections]
 
 
-def fitted() -> pl.DataFrame:
-    """The published scores with intervals, as a fit has them."""
-    ends = {
-        f"{name}_{end}": pl.col(name) + sign * pl.col(f"{name}_sd")
-        for name in "mdv"
-        for end, sign in (("lo", -2), ("hi", 2))
-    }
-    return published_scores().with_columns(**ends)
+def fitted(cells: pl.DataFrame) -> Posterior:
+    """A sample around the published scores of these models."""
+    random = np.random.default_rng(0)
+    names, draws = {}, {}
+    for name, role in zip("mdv", PLAYERS, strict=True):
+        known = published_scores().filter(pl.col("model").is_in(cells[role].implode())).sort("model")
+        names[name] = tuple(known["model"])
+        draws[name] = random.normal(known[name], known[f"{name}_sd"], size=(2, 200, known.height))
+    return Posterior(cells, names, draws, Diagnostics(1, 400, 400, 1, 0, 200, 2, 1), Settings(), "nutpie")
 
 
 def html(found: Part) -> str:
@@ -44,7 +49,7 @@ def html(found: Part) -> str:
 
 
 def test_games_of_every_background_give_every_figure_of_the_method() -> None:
-    found = part({"": few()}, {"": fitted()})
+    found = part(few(), fitted(few()))
     assert names(found) == ["background", "background-agreement", *RATES]
     assert not found.missing
     assert all("<svg" in section.figure for section in found.sections)
@@ -61,7 +66,7 @@ def test_games_of_every_background_give_every_figure_of_the_method() -> None:
 def test_several_conditions_stand_beside_each_other_with_their_correlation() -> None:
     half = few().with_columns(pl.col("mafia_wins", "games") // 2)
     hole = (pl.col("detective") == "GPT-4.1 Mini") & (pl.col("mafioso") == "Grok 3 Mini")
-    found = part({"": few(), ABLATION: half.filter(~hole)})
+    found = part_of_conditions({"": few(), ABLATION: half.filter(~hole)}, {})
     assert names(found) == ["background", "background-conditions", *RATES]
     assert found.tables["background"]["condition"].unique(maintain_order=True).to_list() == ["", ABLATION]
     between = found.tables["background_conditions"].filter(measure="Pearson")
@@ -82,7 +87,7 @@ def test_several_conditions_stand_beside_each_other_with_their_correlation() -> 
 )
 def test_what_these_games_cannot_show_is_said(rows: list[tuple[str, str, str, int, int]]) -> None:
     cells = pl.DataFrame(rows, published_counts().schema, orient="row")
-    found = part({"": cells}, {"": fitted()})
+    found = part(cells)
     assert list(found.missing) == [
         f"Scores against backgrounds, to {name}" for name in ("deceive", "detect", "disclose")
     ]
@@ -92,9 +97,20 @@ def test_what_these_games_cannot_show_is_said(rows: list[tuple[str, str, str, in
     html(found)
 
 
+def test_two_models_have_scores_and_no_correlation() -> None:
+    models = ["DeepSeek V3.1", "Grok 3 Mini"]
+    pair = published_counts().filter(pl.all_horizontal(pl.col(PLAYERS).is_in(models)))
+    found = part_of_conditions({"": pair, ABLATION: pair}, {"": fitted(pair)})
+    assert found.tables["background"].height == 12
+    assert [why.split(" of ")[0] for why in found.missing.values()] == [
+        "fewer than 3 models have scores",
+        "no two conditions have scores",
+    ]
+
+
 def test_twenty_games_are_enough_for_a_page_with_wide_intervals() -> None:
     rows = [(i, b, b, (n + m) % 3, 3) for n, i in enumerate("abc") for m, b in enumerate("ab")]
-    found = part({"": pl.DataFrame(rows, published_counts().schema, orient="row")})
+    found = part(pl.DataFrame(rows, published_counts().schema, orient="row"))
     scores = found.tables["background"]
     assert scores["capability"].unique().to_list() == ["deceive"]
     assert ((scores["z_hi"] - scores["z_lo"]) > 1).all()
@@ -104,7 +120,7 @@ def test_twenty_games_are_enough_for_a_page_with_wide_intervals() -> None:
 
 def test_many_models_are_a_table_without_a_figure() -> None:
     rows = [(f"model {n:02}", "b", "b", n, 60) for n in range(30)]
-    found = part({"": pl.DataFrame(rows, published_counts().schema, orient="row")})
+    found = part(pl.DataFrame(rows, published_counts().schema, orient="row"))
     assert names(found)[0] == "background"
     assert not any(section.figure for section in found.sections[:1])
     assert found.tables["background"].height == 30

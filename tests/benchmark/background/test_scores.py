@@ -94,6 +94,9 @@ def test_z_scores_by_hand() -> None:
     rows = [(i, j, k, 6 if i == "b" else 0, 10) for i in "ab" for j in "ab" for k in "ab"]
     found = background_scores(pl.DataFrame(rows, SCHEMA, orient="row")).filter(capability="deceive")
     assert dict(found.select("model", "z").iter_rows()) == pytest.approx({"a": -(0.5**0.5), "b": 0.5**0.5})
+    assert (
+        "To deceive, of two models z says only which is ahead." in score(pl.DataFrame(rows, SCHEMA, orient="row")).notes
+    )
     one = np.sqrt(1 / 12 * 11 / 12 / 13) / (np.sqrt(2) / 4)
     assert found.filter(model="a")["z_sd"].item() == pytest.approx(one / np.sqrt(2))
 
