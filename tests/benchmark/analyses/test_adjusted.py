@@ -63,7 +63,7 @@ def test_no_interval_is_printed_without_variance() -> None:
     assert adjusted_difference(rows((5, 5, 0, 5)), "fact", "won", ["stratum"]) == (1.0, None, None, 10)
 
 
-@pytest.mark.parametrize(("strata", "size"), [(4, 60), (40, 8)])
+@pytest.mark.parametrize(("strata", "size"), [(1, 24), (4, 60), (40, 8), (50, 2)])
 def test_intervals_hold_the_truth_as_often_as_they_say(strata: int, size: int) -> None:
     """Several rows of a game share its outcome, as the seats of a team do; strata may be small."""
     random = np.random.default_rng(5)
