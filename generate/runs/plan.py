@@ -130,7 +130,7 @@ class Plan(BaseModel):
         """The game with this number, from 0."""
         turn, place = divmod(number, len(self.cells))
         cell, dealt = self.cells[place], self.dealt(number)
-        seats, roles = (dealt.seats, dealt.roles) if dealt else self._seated(cell, turn)
+        seats, roles = (dealt.seats, dealt.roles) if dealt else self._seated(place, turn)
         seed = dealt.seed if dealt else self.seed_of(number)
         learning = self.learning_in(place)
         return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, learning)
@@ -142,22 +142,23 @@ class Plan(BaseModel):
     def seed_of(self, number: int) -> int:
         """The seed of the game with this number."""
         turn, place = divmod(number, len(self.cells))
-        return _draw(self.seed, *self.cells[place], turn)
+        return _draw(self.seed, *self._drawn_for(place), turn)
 
     def draw(self, number: int) -> str:
         """What tells the draws of the game with this number from those of others, also of a cell with the same players:
         the same in a plan with more games.
         """
-        return f"{self.seed_of(number)} {self._twins[number % len(self.cells)]}"
+        learns, before = self._twins[number % len(self.cells)]
+        return f"{self.seed_of(number)} {learns} {before}"
 
     @cached_property
-    def _twins(self) -> tuple[str, ...]:
+    def _twins(self) -> tuple[tuple[bool, int], ...]:
         """For each cell: whether its learner learns, and how many such cells with the same players come before it."""
         kinds = [(cell, self.learning_in(place)) for place, cell in enumerate(self.cells)]
         before: Counter[tuple[Cell, bool]] = Counter()
         found = []
         for kind in kinds:
-            found.append(f"{kind[1]} {before[kind]}")
+            found.append((kind[1], before[kind]))
             before[kind] += 1
         return tuple(found)
 
@@ -171,8 +172,15 @@ class Plan(BaseModel):
         spec = replace(self.spec, names=game.seats, roles=game.roles, **learning)
         return find_game(self.game).make(spec, game.seed, game.game_id)
 
-    def _seated(self, cell: Cell, turn: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        names = self.spec.seats()
+    def _drawn_for(self, place: int) -> tuple[str, ...]:
+        """What tells the draws of a cell from those of others: its players, and its number among equal cells if it is
+        not the first of them.
+        """
+        _, before = self._twins[place]
+        return (*self.cells[place], str(before)) if before else self.cells[place]
+
+    def _seated(self, place: int, turn: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        names, cell = self.spec.seats(), self._drawn_for(place)
         if self.seating == "balanced":
             block, place = divmod(turn, len(self.spec.deck()))
             return _block(self.spec, _draw(self.seed, *cell, "seats", block))[place]

@@ -19,7 +19,7 @@ from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.shards.engines import open_engine
 from liescope.generate.runs.summary import run_job
 from liescope.generate.runs.tournament import cells as cells_of
-from liescope.generate.runs.tournament import cross_learning, read_cells, seated
+from liescope.generate.runs.tournament import cross_learning, played_by, read_cells, seated
 
 DEFAULT_PLAYER = "scripted:steady"
 LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a table that is named role by role
@@ -63,7 +63,8 @@ def play(
 
     game: a name in `liescope.games.registry.GAMES`. out: the run's folder. players: spec strings such as
     "scripted:bold" or "openai:gpt-4.1-mini"; without any, scripted:steady plays. games: the number in each cell.
-    design, background, cells (a CSV file instead of a design), roles: who plays what, see
+    design, background, cells (a CSV file instead of a design; it may have a column games, and players then are
+    "NAME=SPEC", who plays a name of the file), roles: who plays what, see
     `liescope.generate.runs.tournament`. seats: "ROLE=SPEC" instead of a design, for a table of several kinds of
     players; roles that are not named are played by the one player of `players`. learning: "off", "on" or "off,on", by
     default both for the factorial design,
@@ -151,11 +152,10 @@ def plan_games(
     """The plan that these options of `play` make. Raises UsageError for options that do not fit together."""
     held = roles_in_play(game.resolve(table))
     if cells is not None:
-        if players or background or design or seats:
-            raise UsageError(
-                "a file of cells names the players itself; leave --player, --background, --design and --seat out"
-            )
-        design, drawn = LISTED, read_cells(Path(cells), held)
+        if background or design or seats:
+            raise UsageError("a file of cells says who plays what; leave --background, --design and --seat out")
+        design, (drawn, listed) = LISTED, read_cells(Path(cells), held)
+        drawn, games = played_by(drawn, players), listed or games
         players = [spec for cell in drawn for spec in cell]
     elif seats:
         if background or design or len(players) > 1:

@@ -49,7 +49,11 @@ def play(
         list[str] | None, typer.Option(help="A background player; may be repeated. \\[default: every player]")
     ] = None,
     cells: Annotated[
-        Path | None, typer.Option(help="A CSV of cells instead of a design: one column for each role.")
+        Path | None,
+        typer.Option(
+            help="A CSV of cells instead of a design: one column for each role, and games if their numbers differ; "
+            "--player NAME=PLAYER says who plays a name in it.",
+        ),
     ] = None,
     seats: Annotated[
         list[str] | None,

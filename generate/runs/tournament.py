@@ -12,12 +12,15 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import gcd
 from pathlib import Path
 from random import Random
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 
 Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
+GAMES = "games"  # the column of a list of cells that says how many to play of each
+MOST_LISTED = 1_000_000
 DESIGNS = ("background", "full", "self", "factorial")
 SEATINGS = ("balanced", "shuffled", "fixed")
 
@@ -66,11 +69,14 @@ def cross_learning(drawn: Sequence[Cell], learning: Sequence[bool]) -> tuple[lis
     return [cell for cell in drawn for _ in learning], [level for _ in drawn for level in learning]
 
 
-def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
-    """The distinct cells of a CSV file with one column for each role, in any order.
+def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None]:
+    """The cells of a CSV file with one column for each role, in any order, and how many games to play of each.
+
+    With a further column games, each cell is listed as often as its games hold the greatest number that divides
+    those of all cells, which is the number to play; without it, each cell is listed once and the number is None.
 
     Raises BadData for a file that cannot be read, has no cells, lacks a column or leaves a field empty, and UnknownName
-    for a column that is not a role of the game.
+    for a column that is neither a role of the game nor games.
     """
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
@@ -81,19 +87,49 @@ def read_cells(file: Path, roles: Sequence[str]) -> list[Cell]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadData(f"{file} cannot be read as a list of cells: {error}") from error
     for column in columns:
-        if column not in roles:
-            raise UnknownName(f"column of {file}", column, roles)
+        if column not in (*roles, GAMES):
+            raise UnknownName(f"column of {file}", column, [*roles, GAMES])
     if missing := [role for role in roles if role not in columns]:
         raise BadData(f"{file} lacks the columns {', '.join(missing)}; it needs {','.join(roles)}")
-    found = []
+    found: Counter[Cell] = Counter()
     for number, row in enumerate(rows, start=2):
         cell = tuple((row[role] or "").strip() for role in roles)
         if None in row or not all(cell):
             raise BadData(f"{file}, line {number}: a cell needs one player for each of {','.join(roles)}")
-        found.append(cell)
+        found[cell] += _games(row[GAMES], f"{file}, line {number}") if GAMES in columns else 1
     if not found:
         raise BadData(f"{file} lists no cells; add lines of {','.join(roles)}")
-    return list(dict.fromkeys(found))
+    if GAMES not in columns:
+        return list(found), None
+    if found.total() > MOST_LISTED:
+        raise BadData(f"{file} lists {found.total():,} games; a list of cells holds at most {MOST_LISTED:,}")
+    share = gcd(*found.values())
+    return [cell for cell, games in found.items() for _ in range(games // share)], share
+
+
+def _games(text: str | None, where: str) -> int:
+    words = (text or "").strip()
+    if not (words.isascii() and words.isdigit() and len(words) < 9 and int(words) >= 1):
+        raise BadData(f"{where}: games is {words!r}; it must be a whole number, one or more")
+    return int(words)
+
+
+def played_by(cells: Sequence[Cell], players: Sequence[str]) -> list[Cell]:
+    """The cells with a player in the place of each name that has one; players: "NAME=SPEC", for names of the cells.
+
+    Raises UsageError for a player of no name, or two players of one.
+    """
+    names = {name for cell in cells for name in cell}
+    specs: dict[str, str] = {}
+    for words in players:
+        name = max((name for name in names if words.startswith(f"{name}=")), key=len, default="")
+        if not name or name in specs:
+            raise UsageError(
+                f"with --cells, --player takes NAME=PLAYER, once for a name in the file, as in "
+                f"GPT-5=openai:gpt-5; got {words!r}"
+            )
+        specs[name] = words.removeprefix(f"{name}=")
+    return [tuple(specs.get(name, name) for name in cell) for cell in cells]
 
 
 def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterator[tuple[list[str], list[str]]]:

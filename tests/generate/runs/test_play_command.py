@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,6 +108,18 @@ def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) 
     assert (code, json.loads(out)["games"]["done"]) == (0, 2)
 
 
+def test_a_list_of_cells_with_games_plays_that_many_of_each_by_the_players_named(say: Say, tmp_path: Path) -> None:
+    """As `fit --suggest` writes it, with the names that tables show."""
+    table = "mafioso,detective,villager,games\nGPT-5,Grok 3,Grok 3,4\nfake:c,GPT-5,GPT-5,2\n"
+    (tmp_path / "suggest.csv").write_text(table, encoding="utf-8")
+    players = ["--player", "GPT-5=fake:a", "--player", "Grok 3=fake:b"]
+    words = ["--cells", tmp_path / "suggest.csv", *players, "--out", tmp_path / "run"]
+    assert say("play", "mini-mafia", *words)[0] == 0
+    with Journal.open(tmp_path / "run") as journal:
+        cells = Counter(game.cell for game in journal.records())
+    assert cells == {"fake:a | fake:b | fake:b": 4, "fake:c | fake:a | fake:a": 2}
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [
@@ -128,7 +141,7 @@ def test_backgrounds_designs_and_lists_make_the_cells(say: Say, tmp_path: Path) 
         (["mini-mafia", "--max-cost", "1", "--player", "openai:m@http://127.0.0.1:9/v1"], "--price"),
         (["mini-mafia", "--prompts", "nowhere"], "nowhere"),
         (["mini-mafia", "--design", "self", "--background", "fake:b"], "--background"),
-        (["mini-mafia", "--cells", "none.csv"], "--player"),
+        (["mini-mafia", "--cells", "none.csv", "--design", "self"], "--design"),
         (["mafia", "--mafiosos", "0"], "at least one mafioso"),
     ],
 )

@@ -219,7 +219,7 @@ def test_another_recording_is_another_plan_and_a_damaged_one_an_error(run: Path,
         (["--seat", "don=scripted:bold"], "unknown role 'don'"),
         (["--seat", "mafioso=scripted:bold", "--seat", "mafioso=scripted:novice"], "names the mafioso twice"),
         (["--seat", "mafioso=scripted:bold", "--design", "self"], "--seat makes one table"),
-        (["--seat", "mafioso=scripted:bold", "--cells", "x.csv"], "a file of cells names the players itself"),
+        (["--seat", "mafioso=scripted:bold", "--cells", "x.csv"], "a file of cells says who plays what"),
     ],
 )
 def test_a_table_that_makes_no_sense_is_refused(

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.tournament import cells, read_cells, seating
+from liescope.generate.runs.plan import Plan, make_plan
+from liescope.generate.runs.tournament import cells, played_by, read_cells, seating
 
 ROLES = ("mafioso", "detective", "villager")
 MODELS = [f"model-{number}" for number in range(10)]
@@ -51,7 +51,33 @@ def test_an_unknown_design_names_the_designs_and_only_one_has_backgrounds() -> N
 def test_a_list_of_cells_is_read_in_any_order_of_columns_and_each_cell_once(tmp_path: Path) -> None:
     file = tmp_path / "cells.csv"
     file.write_text("villager,mafioso,detective\nv, m ,d\nv,m,d\nx,y,z\n", encoding="utf-8")
-    assert read_cells(file, ROLES) == [("m", "d", "v"), ("y", "z", "x")]
+    assert read_cells(file, ROLES) == ([("m", "d", "v"), ("y", "z", "x")], None)
+
+
+def test_a_list_may_say_how_many_games_each_cell_gets(tmp_path: Path) -> None:
+    file = tmp_path / "cells.csv"
+    file.write_text("mafioso,detective,villager,games\nm,d,v,10\nx,y,z,25\nm,d,v,5\n", encoding="utf-8")
+    assert read_cells(file, ROLES) == ([("m", "d", "v")] * 3 + [("x", "y", "z")] * 5, 5)
+
+
+def test_names_in_a_list_are_played_by_the_players_given_for_them() -> None:
+    listed = [("GPT-5", "GPT-5 Mini", "scripted:bold"), ("GPT-5 Mini",) * 3]
+    players = ["GPT-5=openai:gpt-5?temperature=1", "GPT-5 Mini=openai:gpt-5-mini"]
+    mini = "openai:gpt-5-mini"
+    assert played_by(listed, players) == [("openai:gpt-5?temperature=1", mini, "scripted:bold"), (mini, mini, mini)]
+    assert played_by(listed, []) == listed
+    for wrong in (["openai:gpt-5"], ["GPT-6=openai:gpt-6"], [players[0], players[0]]):
+        with pytest.raises(UsageError, match="NAME=PLAYER"):
+            played_by(listed, wrong)
+
+
+def test_games_of_equal_cells_differ() -> None:
+    self_play = ("scripted:bold",) * 3
+    made, alone = (make_plan("mini-mafia", {}, ["scripted:bold"], "list", [self_play] * n, 8, seed=1) for n in (3, 1))
+    games = [made.planned(number) for number in range(len(made))]
+    assert len({game.seed for game in games}) == 24
+    assert len({made.draw(number) for number in range(24)}) == 24
+    assert [game.seed for game in games[::3]] == [alone.planned(number).seed for number in range(8)]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +89,9 @@ def test_a_list_of_cells_is_read_in_any_order_of_columns_and_each_cell_once(tmp_
         ("mafioso,detective,villager\na,b,c\na,,c\n", "line 3"),
         ("mafioso,detective,villager\na,b,c,d\n", "line 2"),
         ("mafioso,detective,villager\n", "no cells"),
+        ("mafioso,detective,villager,games\na,b,c,0\n", "line 2: games is '0'"),
+        ("mafioso,detective,villager,games\na,b,c,2\na,b,c,\n", "line 3: games is ''"),
+        ("mafioso,detective,villager,games\na,b,c,9999999\n", "at most 1,000,000"),
         ("", "lacks the columns"),
     ],
 )
