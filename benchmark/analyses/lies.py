@@ -47,7 +47,7 @@ def suspicion_shifts(frames: Frames) -> pl.DataFrame:
     (bootstrap over games), n (ratings), games.
     """
     rows = of_kinds(moves(frames).filter((pl.col("of") == SPEAKER) & ~pl.col("allied")))
-    return game_means(rows, [*CELL, RATER, "label", "kind", "observer_role"], "shift")
+    return game_means(rows, [*CELL, RATER, "label", "kind", "observer_role"], "shift", game="family")
 
 
 def lies_and_suspicion(frames: Frames) -> pl.DataFrame:
@@ -68,10 +68,10 @@ def _after_lies(frames: Frames, measures: Sequence[str]) -> pl.DataFrame:
     to the one after). by: all, or speaker or observer, whose model the row is about. after_lies, after_honest: means;
     difference: the first minus the second; matched: the same among statements alike in both models, both roles (the
     speaker's not for label_role, which follows from it), phase, day (from 4 on together), third of the day's
-    statements, and fifth of suspicion before; null where none are. Intervals: Student's, with errors clustered by
-    game; null where lies or honest statements are from fewer than five games. Allies of the speaker are left out. lies,
-    honest: rows of each; games: the fewer of those with lies and those with honest statements. Types of lies are apart
-    only by all.
+    statements, and fifth of suspicion before; null where none are. Intervals: Student's, with errors clustered by game,
+    forks with the game that they go on from; null where lies or honest statements are from fewer than five games.
+    Allies of the speaker are left out. lies, honest: rows of each; games: the fewer of those with lies and those with
+    honest statements. Types of lies are apart only by all.
     """
     rows = of_kinds(moves(frames).filter(~pl.col("allied"))).with_columns(
         pl.col("third").fill_null(0),
@@ -112,11 +112,11 @@ def _contrast(rows: pl.DataFrame, measure: str, label: str) -> tuple[Any, ...]:
     lies, honest = (rows.filter(pl.col("lie") == lie) for lie in (True, False))
     if lies.is_empty() or honest.is_empty():
         return ()
-    fewest = min(part["game_id"].n_unique() for part in (lies, honest))
+    fewest = min(part["family"].n_unique() for part in (lies, honest))
     alike = [name for name in _ALIKE if label != "label_role" or name != "speaker_role"]
     figures: list[float | None] = []
     for strata in (["_all"], alike):
-        difference, *bounds, _ = adjusted_difference(rows, "_lie", measure, strata)
+        difference, *bounds, _ = adjusted_difference(rows, "_lie", measure, strata, game="family")
         figures += [difference, *(bounds if fewest >= _FEWEST else (None, None))]
     means = [part[measure].cast(pl.Float64).mean() for part in (lies, honest)]
     return *means, *figures, lies.height, honest.height, fewest

@@ -7,6 +7,7 @@ import pytest
 
 from liescope.benchmark.analyses.forks import fork_effects, fork_lies
 from liescope.benchmark.analyses.frames import Frames, load_frames
+from liescope.benchmark.analyses.lies import lies_and_votes
 from liescope.benchmark.analyses.needs import FORKS
 from tests.benchmark.analyses.forked import BELIEVED, HONEST, LIE, SAME, continuation
 from tests.benchmark.analyses.made import made
@@ -68,3 +69,9 @@ def test_games_that_are_no_forks_are_told_so(one_game: Frames) -> None:
     assert fork_lies(made()).is_empty()
     assert FORKS(load_frames([mini_mafia("m", 1)]))
     assert not FORKS(one_game)
+
+
+def test_continuations_of_one_game_are_one_game_to_other_intervals(one_game: Frames) -> None:
+    found = row(lies_and_votes(one_game), label="label_claim", measure="vote", of="speaker", by="all")
+    assert found["games"] == 1
+    assert (found["lo"], found["hi"]) == (None, None)
