@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -20,3 +20,36 @@ class Part:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
+
+
+def by_condition(parts: Mapping[str, Part]) -> Part:
+    """The parts of several conditions as one: its tables have the column condition, its sections and what is missing
+    name their condition. One part alone stays as it is.
+    """
+    if len(parts) < 2:
+        return next(iter(parts.values()), Part())
+    names = dict.fromkeys(name for part in parts.values() for name in part.tables)
+    return Part(
+        tuple(
+            replace(section, name=f"{section.name}-{number}", title=f"{section.title}: {condition}")
+            for number, (condition, part) in enumerate(parts.items(), start=1)
+            for section in part.sections
+        ),
+        {
+            name: pl.concat(
+                [
+                    part.tables[name].select(pl.lit(condition).alias("condition"), pl.all())
+                    for condition, part in parts.items()
+                    if name in part.tables
+                ],
+                how="diagonal",
+            )
+            for name in names
+        },
+        tuple(f"{condition}: {note}" for condition, part in parts.items() for note in part.notes),
+        {
+            f"{title}: {condition}": reason
+            for condition, part in parts.items()
+            for title, reason in part.missing.items()
+        },
+    )

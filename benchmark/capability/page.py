@@ -40,6 +40,7 @@ def fit_page(result: FitResult) -> Page:
         *_drawn(result),
         *_conditions(result),
         *(section for part in result.parts for section in part.sections),
+        *_missing(result),
         _sampler(result),
     ]
     return Page(
@@ -128,6 +129,11 @@ def _conditions(result: FitResult) -> list[Section]:
             file="win_rates.csv",
         ),
     ]
+
+
+def _missing(result: FitResult) -> list[Section]:
+    words = tuple(f"{title}: {reason}." for part in result.parts for title, reason in part.missing.items())
+    return [Section("missing", "What these games cannot show", words)] if words else []
 
 
 def _sampler(result: FitResult) -> Section:

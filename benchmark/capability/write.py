@@ -14,8 +14,10 @@ from liescope.benchmark.capability.text import report
 from liescope.benchmark.csv_text import safe
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.folders import report_folder
-from liescope.benchmark.parts import Part
-from liescope.common.report_page import Section, write_page
+from liescope.benchmark.parts import Part, by_condition
+from liescope.benchmark.ratings.part import TABLES as RATINGS
+from liescope.benchmark.ratings.part import part as rated
+from liescope.common.report_page import write_page
 
 FILES = frozenset(
     {
@@ -38,6 +40,7 @@ FILES = frozenset(
         "report.md",
         "suggest.csv",
         "win_rates.csv",
+        *(f"{name}.csv" for name in RATINGS),
     }
 )
 
@@ -50,10 +53,12 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
     drawn vote, differences.csv and win_rates.csv the comparison of conditions, compared.csv and held_out.csv that of
     the family, the files of background what does not assume the model (`liescope.benchmark.background.part`), where the
     games allow it; suggest.csv the games to play next, extended.csv the scores of an older report beside the new ones,
-    where they were asked for.
+    where they were asked for. The tables of `liescope.benchmark.ratings.part` hold ratings of the same games, and where
+    they disagree with the scores.
     """
-    page, background = fit_page(result), _background(result)
-    sections = (*page.sections[:-1], *background.sections, *_missing(background), page.sections[-1])
+    ratings = by_condition({part.condition: rated(part.posterior.cells, part.posterior) for part in result.fits})
+    parts = (*result.parts, _background(result), ratings)
+    shown = replace(result, parts=parts, notes=(*result.notes, *ratings.notes))
     with report_folder(out, FILES) as folder:
         tables = {
             "capability.csv": result.scores,
@@ -63,7 +68,7 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
             "win_rates.csv": result.win_rates,
             "compared.csv": result.compared,
             "held_out.csv": result.held_out,
-            **{f"{name}.csv": table for part in (*result.parts, background) for name, table in part.tables.items()},
+            **{f"{name}.csv": table for part in parts for name, table in part.tables.items()},
         }
         for name, table in tables.items():
             if not table.is_empty():
@@ -75,16 +80,10 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
         forest(result.scores).savefig(folder / "forest.png", dpi=150)
         predictive(result.cells).savefig(folder / "predictive.png", dpi=150)
         (folder / "report.md").write_text(report(result), encoding="utf-8")
-        write_page(folder / "report.html", replace(page, sections=sections))
+        write_page(folder / "report.html", fit_page(shown))
     return replace(result, report=out / "report.html")
 
 
 def _background(result: FitResult) -> Part:
     posteriors = {part.condition: part.posterior for part in result.fits}
     return part_of_conditions({name: posterior.cells for name, posterior in posteriors.items()}, posteriors)
-
-
-def _missing(part: Part) -> list[Section]:
-    """What a part cannot show, and why."""
-    words = tuple(f"{title}: {reason}." for title, reason in part.missing.items())
-    return [Section("missing", "What these games cannot show", words)] if words else []

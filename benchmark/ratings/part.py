@@ -19,6 +19,7 @@ from liescope.benchmark.ratings.nash import Nash, average, by_fit, by_ratings
 from liescope.benchmark.ratings.scores import DRAWS, Scores, pairs, ranks
 from liescope.benchmark.ratings.tables import elo_table, nash_table, stacked
 
+TABLES = ("ratings", "nash", "ahead", "ranks", "rank_by_method", "tau", "conflicts")
 FIT, TERRY, NASH, BACKGROUND = "capability model", "Bradley-Terry", "Nash averaging", "background z"
 _PARAMETER = dict(zip(PLAYERS, PARAMETERS, strict=True))
 _CAPABILITY = dict(zip(PLAYERS, ("deceive", "disclose", "detect"), strict=True))  # of the background method

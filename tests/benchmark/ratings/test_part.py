@@ -15,9 +15,9 @@ from liescope.benchmark.capability.laplace import laplace
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.variants import DEFAULT, PAPER, Variant, variant
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
-from liescope.benchmark.parts import Part
+from liescope.benchmark.parts import Part, by_condition
 from liescope.benchmark.ratings.nash import by_fit
-from liescope.benchmark.ratings.part import part
+from liescope.benchmark.ratings.part import TABLES, part
 from liescope.common.report_page import Page, page_html
 
 
@@ -43,6 +43,7 @@ def holds_numbers_only(found: Part) -> bool:
 
 def test_the_papers_games_are_rated_by_every_method(published: Part) -> None:
     assert not published.missing
+    assert tuple(published.tables) == TABLES
     assert holds_numbers_only(published)
     methods = published.tables["rank_by_method"]
     assert methods.columns[2:] == ["capability model", "Bradley-Terry", "Nash averaging", "background z"]
@@ -148,3 +149,13 @@ def test_a_role_that_one_model_held_is_not_compared() -> None:
     assert "villager" not in found.tables["ratings"]["role"].to_list()
     assert "villager" not in found.tables["rank_by_method"]["role"].to_list()
     assert found.tables["nash"].filter(role="villager").select("model", "share").rows() == [("c", 1.0)]
+
+
+def test_conditions_stand_beside_each_other(published: Part) -> None:
+    nobody = part(pl.DataFrame(schema=SCHEMA))
+    assert by_condition({"": published}) is published
+    both = by_condition({"two rounds": published, "eight rounds": nobody})
+    assert [section.name for section in both.sections] == [f"{section.name}-1" for section in published.sections]
+    assert both.sections[0].title == "Bradley-Terry ratings: two rounds"
+    assert both.tables["nash"]["condition"].unique().to_list() == ["two rounds"]
+    assert both.missing["Nash averaging: eight rounds"].endswith("have none")
