@@ -159,7 +159,7 @@ def methods(table: pl.DataFrame, taus: pl.DataFrame) -> Section:
         (
             "All methods rank the same games. Kendall's tau is the share of pairs of models that two methods order "
             "equally minus the share that they order differently. A villager's v is how much it responds to who speaks "
-            "better; the other methods rate how often the town wins with it.",
+            "better, whichever side it leans to; the other methods rate how often the town wins with it.",
         ),
         "Interval of tau: 95% over models (Fieller, Hartley and Pearson 1957), none below five models or at 1 and -1.",
         svg(dots_with_intervals(dots, "Kendall's tau", limits=(-1.05, 1.05), reference=0), "tau") if dots else "",
