@@ -80,5 +80,6 @@ def ranks(scores: Scores) -> pl.DataFrame:
     lo, hi = np.quantile(drawn, TAILS, axis=0, method="inverted_cdf")
     top = scores.draws == scores.draws.max(axis=1, keepdims=True)
     best = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
-    table = pl.DataFrame({"model": list(scores.names), "rank": drawn.mean(axis=0), "lo": lo, "hi": hi, "best": best})
+    ends = {"lo": np.floor(lo).astype(np.int64), "hi": np.ceil(hi).astype(np.int64)}
+    table = pl.DataFrame({"model": list(scores.names), "rank": drawn.mean(axis=0), **ends, "best": best})
     return table[scores.order()]
