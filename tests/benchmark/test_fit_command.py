@@ -78,6 +78,7 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
     printed = capsys.readouterr().out
     assert "a file that does not say who played" in printed
     assert {path.name for path in out.iterdir()} == {
+        "ahead.csv",
         "background.csv",
         "background_rates.csv",
         "capability.csv",
@@ -85,9 +86,14 @@ def test_it_writes_the_table_the_draws_the_pictures_and_the_account(
         "counts.csv",
         "draws.parquet",
         "forest.png",
+        "nash.csv",
         "predictive.png",
+        "rank_by_method.csv",
+        "ranks.csv",
+        "ratings.csv",
         "report.html",
         "report.md",
+        "tau.csv",
     }
     written = pl.read_csv(out / "capability.csv")
     draws = pl.read_parquet(out / "draws.parquet")
