@@ -153,7 +153,7 @@ def fit(
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     conditions = load_conditions(named, without, pool_conditions)
     if old:
-        conditions = old.joined(conditions)
+        conditions = old.joined(conditions, without)
     check_suggestible(conditions, suggest, suggest_for)
     variants = {
         condition: _variant(condition, _rows(counts, chosen or PAPER, drawn_votes), chosen, len(conditions))

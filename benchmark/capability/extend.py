@@ -48,8 +48,12 @@ class OldReport:
     reference: Mapping[str, tuple[str, ...]]
     variant: str = ""
 
-    def joined(self, conditions: Mapping[str, Counts]) -> dict[str, Counts]:
-        """New games, by condition, with those of the report. Raises UsageError if they are of several conditions."""
+    def joined(self, conditions: Mapping[str, Counts], without: Sequence[str] = ()) -> dict[str, Counts]:
+        """New games, by condition, with those of the report. without: models left out of the new games. Raises
+        UsageError if they are of several conditions, or if games of a model that is left out are in the report.
+        """
+        if kept := sorted(set(without) & set(self.scores["model"])):
+            raise UsageError(f"{self.folder} counts games of {kept[0]}, which --without cannot take out; fit them anew")
         if len(conditions) > 1:
             raise UsageError(
                 f"the new games are of {len(conditions)} conditions, and {self.folder} reports one: name runs that "

@@ -12,7 +12,7 @@ import pytest
 
 from liescope.benchmark.capability.extend import COUNTS, EXTENDED, SCORES, anchored, part, read_report
 from liescope.benchmark.capability.laplace import Laplace, laplace
-from liescope.benchmark.counting.counts import SCHEMA
+from liescope.benchmark.counting.counts import SCHEMA, Counts
 from liescope.common.errors import BadData, UsageError
 
 OLD = ("a", "b", "c", "d")
@@ -138,6 +138,17 @@ def test_what_is_no_report_to_go_on_from_is_refused(old: Path, tmp_path: Path) -
     (old / SCORES).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadData, match=SCORES):
         read_report(old)
+
+
+def test_new_games_join_the_old_if_they_are_of_one_condition_and_leave_none_out(old: Path) -> None:
+    report = read_report(old)
+    new = Counts(played(("a", "e"), 10), played(("a", "e"), 10))
+    (both,) = report.joined({"": new}, without=["x"]).values()
+    assert both.cells["games"].sum() == 4**3 * 400 + 2**3 * 10
+    with pytest.raises(UsageError, match="2 conditions"):
+        report.joined({"one": new, "two": new})
+    with pytest.raises(UsageError, match="--without cannot take out"):
+        report.joined({"": new}, without=["b"])
 
 
 def test_old_models_that_give_no_zero_or_unit_are_named() -> None:
