@@ -12,7 +12,7 @@ from scipy.stats import betabinom, binom
 
 from liescope.benchmark.capability.backend import Array, smoothed_weights
 from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.capability.results import predictions, replicate
+from liescope.benchmark.capability.results import blocks, predictions, replicate
 from liescope.benchmark.counting.counts import PLAYERS
 
 DRAWS = 1000
@@ -65,17 +65,14 @@ class Goodness:
 def goodness(posterior: Posterior) -> Goodness:
     """How well a fit matches the counts it was made of."""
     random = np.random.default_rng(posterior.settings.seed)
-    rows, chances, rho = posterior.rows, posterior.chances(posterior.rows, DRAWS), posterior.rho(DRAWS)
-    games, wins = rows["games"].to_numpy(), rows["mafia_wins"].to_numpy()
-    place = _cells_of(rows)
-    made = replicate(random, games, chances, rho).astype(np.float64)
-    spread = games * chances * (1 - chances) * (1 + (games - 1) * rho)
-
-    def chi2(counts: Array) -> Array:
-        off, of = ((part @ place) for part in (counts - games * chances, spread))
-        return np.asarray((np.square(off) / np.maximum(of, 1e-12)).sum(axis=1))
-
-    seen, replicated = chi2(np.broadcast_to(wins, chances.shape)), chi2(made)
+    rho = posterior.rho(DRAWS)
+    seen, replicated = np.zeros(len(rho)), np.zeros(len(rho))
+    for part, starts in blocks(posterior.rows):
+        chances, games, wins = posterior.chances(part, DRAWS), part["games"].to_numpy(), part["mafia_wins"].to_numpy()
+        expected, spread = games * chances, games * chances * (1 - chances) * (1 + (games - 1) * rho)
+        of = np.maximum(np.add.reduceat(spread, starts, axis=1), 1e-12)
+        for total, counts in ((seen, wins), (replicated, replicate(random, games, chances, rho))):
+            total += (np.square(np.add.reduceat(counts - expected, starts, axis=1)) / of).sum(axis=1)
     pointwise, k = left_out(posterior)
     cells = posterior.cells
     return Goodness(
@@ -97,12 +94,16 @@ def left_out(posterior: Posterior) -> tuple[Array, Array]:
     """(the log predictive probability of each combination had it been left out, by PSIS-LOO; its Pareto k), in the
     order of `posterior.cells`.
     """
-    rows = posterior.rows
-    chances, rho = posterior.chances(rows, DRAWS), posterior.rho(DRAWS)
-    each = log_probability(rows["mafia_wins"].to_numpy(), rows["games"].to_numpy(), chances, rho)
-    likelihood = (each @ _cells_of(rows)).T
-    weights, k = smoothed_weights(-likelihood)
-    return np.asarray(np.logaddexp.reduce(weights + likelihood, axis=1)), k
+    rho = posterior.rho(DRAWS)
+    pointwise, k = [], []
+    for part, starts in blocks(posterior.rows):
+        wins, games = part["mafia_wins"].to_numpy(), part["games"].to_numpy()
+        each = log_probability(wins, games, posterior.chances(part, DRAWS), rho)
+        likelihood = np.add.reduceat(each, starts, axis=1).T
+        weights, found = smoothed_weights(-likelihood)
+        pointwise.append(np.logaddexp.reduce(weights + likelihood, axis=1))
+        k.append(found)
+    return np.concatenate(pointwise), np.concatenate(k)
 
 
 def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Array:
@@ -127,10 +128,3 @@ def separated(cells: pl.DataFrame) -> tuple[str, ...]:
                     "bounded by the prior only (separation); more games against other players would tell."
                 )
     return tuple(said)
-
-
-def _cells_of(rows: pl.DataFrame) -> Array:
-    """The combination of each row, shape (rows, combinations), one 1 a row; combinations in sorted order."""
-    cells = rows.select(PLAYERS).unique().sort(PLAYERS).with_row_index("cell")
-    at = rows.select(PLAYERS).join(cells, on=list(PLAYERS), how="left", maintain_order="left")["cell"].to_numpy()
-    return np.asarray(np.eye(cells.height)[at], dtype=np.float64)

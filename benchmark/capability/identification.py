@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from scipy.sparse import csr_array, hstack
 
 from liescope.benchmark.capability.variants import DEFAULT, PAPER, Variant
 from liescope.benchmark.counting.counts import PLAYERS
@@ -63,25 +64,24 @@ def undetermined(cells: pl.DataFrame, variant: Variant = PAPER) -> tuple[int, in
 
     Read from the rank of the derivative of logit p at a point in general position: every parameter must move some cell.
     """
+    if cells.is_empty():
+        return 0, 0
     names, index = code(cells)
     random = np.random.default_rng(0)
     m, d, v = (random.normal(size=len(names[name])) for name in PARAMETERS)
     v = v if variant.scaled else np.ones_like(v)
     i, j, k = (index[name] for name in PARAMETERS)
-    rows = np.arange(cells.height)
-    size = {**{name: len(names[name]) for name in PARAMETERS}, "b": len(names["v"])}
-    slopes = {name: np.zeros((cells.height, size[name])) for name in ("m", "d")}
-    slopes["m"][rows, i] = v[k]
-    slopes["d"][rows, j] = -v[k]
+    moves = {"m": (i, v[k]), "d": (j, -v[k])}
     if variant.scaled:
-        slopes["v"] = np.zeros((cells.height, size["v"]))
-        slopes["v"][rows, k] = m[i] - d[j]
+        moves["v"] = k, m[i] - d[j]
     if variant.offset:
-        slopes["b"] = np.zeros((cells.height, size["b"]))
-        slopes["b"][rows, k] = 1.0
+        moves["b"] = k, np.ones(cells.height)
+    size = {**{name: len(names[name]) for name in PARAMETERS}, "b": len(names["v"])}
+    rows = np.arange(cells.height)
+    slopes = hstack([csr_array((by, (rows, at)), (cells.height, size[name])) for name, (at, by) in moves.items()])
     symmetries = 1 + variant.scaled + variant.offset
-    free = max(sum(slope.shape[1] for slope in slopes.values()) - symmetries, 0)
-    rank = int(np.linalg.matrix_rank(np.hstack(list(slopes.values())))) if cells.height else 0
+    free = max(slopes.shape[1] - symmetries, 0)
+    rank = int(np.linalg.matrix_rank((slopes.T @ slopes).toarray(), hermitian=True))
     return free - rank, free
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import polars as pl
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.posterior import Posterior
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.counting.counts import PLAYERS, tally
 
 Counted = npt.NDArray[np.int64]
 MASS = 0.95  # of every interval: between the 2.5% and the 97.5% quantile
@@ -50,7 +51,8 @@ def _summary(name: str, posterior: Posterior) -> pl.DataFrame:
     return pl.DataFrame(dict(zip(schema, values, strict=True)), schema)
 
 
-DRAWN_GAMES = 2000  # draws used to predict; more cost memory and change no second decimal
+DRAWN_GAMES = 2000  # draws used to predict; more cost time and change no second decimal
+AT_ONCE = 500  # combinations; with 2,000 draws an array of them takes 8 MB
 
 
 def predictions(posterior: Posterior) -> pl.DataFrame:
@@ -63,17 +65,27 @@ def predictions(posterior: Posterior) -> pl.DataFrame:
 def predicted_cells(posterior: Posterior, rows: pl.DataFrame) -> pl.DataFrame:
     """`predictions` for other rows of the same shape, which the fit need not have seen."""
     random = np.random.default_rng(posterior.settings.seed)
+    rho = posterior.rho(DRAWN_GAMES)
     found = []
-    for key, part in rows.sort(PLAYERS).group_by(PLAYERS, maintain_order=True):
-        chances = posterior.chances(part, DRAWN_GAMES)
-        games = part["games"].to_numpy()
-        total, wins = int(games.sum()), int(part["mafia_wins"].sum())
-        replicated = replicate(random, games, chances, posterior.rho(DRAWN_GAMES)).sum(axis=1)
-        lo, hi = np.quantile(replicated / total, TAILS)
-        mean = float((chances.mean(axis=0) * games).sum() / total)
-        found.append((*key, wins, total, wins / total, mean, float(lo), float(hi)))
-    names = [*PLAYERS, "mafia_wins", "games", "observed", "predicted", "lo", "hi"]
-    return pl.DataFrame(found, names, orient="row").with_columns(inside=pl.col("observed").is_between("lo", "hi"))
+    for part, starts in blocks(rows):
+        chances, games, cells = posterior.chances(part, DRAWN_GAMES), part["games"].to_numpy(), tally(part)
+        totals = cells["games"].to_numpy()
+        rates = np.add.reduceat(replicate(random, games, chances, rho), starts, axis=1) / totals
+        lo, hi = np.quantile(rates, TAILS, axis=0)
+        mean = np.add.reduceat(chances.mean(axis=0) * games, starts) / totals
+        observed = pl.col("mafia_wins") / pl.col("games")
+        found.append(cells.with_columns(observed=observed, predicted=mean, lo=lo, hi=hi))
+    return pl.concat(found).with_columns(inside=pl.col("observed").is_between("lo", "hi"))
+
+
+def blocks(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, Counted]]:
+    """The rows, sorted by combination, some at a time, so that no array of draws holds them all; and at which row of
+    the block each of its combinations begins.
+    """
+    rows = rows.sort(PLAYERS)
+    starts = rows.select(pl.struct(PLAYERS).is_first_distinct().arg_true()).to_series().to_numpy().astype(np.int64)
+    for begin, end in pairwise([*starts[::AT_ONCE], rows.height]):
+        yield rows[int(begin) : int(end)], starts[(starts >= begin) & (starts < end)] - begin
 
 
 def replicate(random: np.random.Generator, games: Counted, chances: Array, rho: Array) -> Counted:
