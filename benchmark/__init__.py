@@ -3,13 +3,19 @@
 from liescope.benchmark.analysing import AnalysisResult, analyse
 from liescope.benchmark.counting.tables import published_counts, published_scores
 from liescope.benchmark.fitting import ConditionFit, FitResult, fit
+from liescope.benchmark.leaderboard.board import LeaderboardResult, leaderboard
+from liescope.benchmark.reporting.report import ReportResult, report
 
 __all__ = [
     "AnalysisResult",
     "ConditionFit",
     "FitResult",
+    "LeaderboardResult",
+    "ReportResult",
     "analyse",
     "fit",
+    "leaderboard",
     "published_counts",
     "published_scores",
+    "report",
 ]

@@ -1,4 +1,6 @@
-"""The commands that say who deceives best and how: fit (the capability model) and analyse (every other analysis)."""
+"""The commands that say who deceives best and how: fit (the capability model), analyse (every other analysis), report
+(both, for readers), leaderboard (many reports).
+"""
 
 from __future__ import annotations
 
@@ -154,3 +156,92 @@ def analyse(
     print(
         f"{len(result.tables)} analyses, {len(result.nothing)} with nothing to count\nwrote {plain(str(result.report))}"
     )
+
+
+@app.command()
+def report(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Runs, corpora (folders, or USER/NAME on the Hub), or CSV files of counts as for fit.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
+    title: Annotated[str, typer.Option(help="The title of the page.")] = "",
+    drawn_votes: Annotated[
+        DrawnVotes, typer.Option(help="Games with a vote drawn at random because the reply was unreadable.")
+    ] = DrawnVotes.KEEP,
+    pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
+    draws: Annotated[int, typer.Option(help="Draws of the fit to keep of each chain.", min=1)] = 1000,
+    tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the sampler.", min=0, max=2**32 - 1)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+) -> None:
+    """Put everything that games say about their players on one page, made to be published.
+
+    Writes report.html (capabilities and how well they fit, other methods, behaviour, people, settings, and what these
+    games cannot show), counts.csv, tables/NAME.csv for every table, and report.json with all of it for programs and for
+    leaderboard. What cannot be computed, such as a fit of a single model, is left out with the reason.
+
+    Example: liescope report runs/first --out reports/first-report
+    """
+    from liescope.benchmark.reporting.report import report as report_games
+    from liescope.benchmark.terminal import wrapped
+
+    result = report_games(
+        list(sources),
+        out=out,
+        title=title,
+        drawn_votes=drawn_votes.value,
+        pool_conditions=pool_conditions,
+        draws=draws,
+        tune=tune,
+        seed=seed,
+        progress=True,
+    )
+    if as_json:
+        emit(dict(result.data))
+        return
+    for sentence in (*result.findings, *result.notes):
+        print(wrapped(sentence))
+    print(f"{len(result.tables)} tables; {len(result.missing)} things that these games cannot show")
+    print(f"wrote {plain(str(result.report))}")
+
+
+@app.command()
+def leaderboard(
+    reports: Annotated[
+        list[Path], typer.Argument(metavar="REPORT...", help="Folders of reports: of report, transfer and evaluate.")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the pages; made where it is missing.")],
+    title: Annotated[str, typer.Option(help="The title of the first page.")] = "",
+    joint: Annotated[
+        bool, typer.Option("--joint/--no-joint", help="Fit the counts of all reports together, to compare all models.")
+    ] = True,
+    draws: Annotated[int, typer.Option(help="Draws of that fit to keep of each chain.", min=1)] = 1000,
+    tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the sampler.", min=0, max=2**32 - 1)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+) -> None:
+    """Make static pages of many reports: who deceives, detects and discloses, and which detectors hold up.
+
+    Writes index.html, a page for each report, and the data to compute all of it again. Scores of different reports have
+    different zeros and units, so each report has a table of its own; one fit of all counts puts all models on one scale
+    where the counts allow it. Detectors of transfer and evaluate stand by their worst cell.
+
+    Example: liescope leaderboard reports/first --out site
+    """
+    from liescope.benchmark.leaderboard.board import leaderboard as make
+    from liescope.benchmark.terminal import wrapped
+
+    result = make(list(reports), out=out, title=title, joint=joint, draws=draws, tune=tune, seed=seed, progress=True)
+    if as_json:
+        emit(result.to_json())
+        return
+    boards = result.scores["report"].n_unique()
+    print(f"{boards} {'board' if boards == 1 else 'boards'} of players, {result.detectors.height} rows of detectors")
+    print(wrapped("All reports stand together on one scale." if result.joint else f"No joint board: {result.apart}."))
+    for folder, why in result.left_out.items():
+        print(wrapped(f"without a board: {folder}: {why}"))
+    print(f"wrote {plain(str(result.index))}")

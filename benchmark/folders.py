@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+import os
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
+from liescope.generate.corpus.leaks import secrets_of
 
 
 def check_report_folder(out: Path) -> None:
     """Raises UsageError if the folder is a file; a check before long work."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
+
+
+def refuse_secrets(texts: Mapping[str, str]) -> None:
+    """Raises UsageError if one of the texts, by the names of their files, holds a secret of this machine."""
+    for variable, value in secrets_of(os.environ).items():
+        for name, text in texts.items():
+            if value in text:
+                raise UsageError(f"{name} would hold the value of {variable}; remove it from the runs' plans and texts")
 
 
 @contextmanager

@@ -6,7 +6,8 @@ Every function here does what the command of its name does, and returns a small 
 - `forecast`, `forecast_label`: what a run will take, before anybody is asked.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
-- `fit`, `analyse`: what the games say about the players.
+- `fit`, `analyse`: what the games say about the players; `report`: all of it on one page;
+  `leaderboard`: pages over many reports.
 
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
 """
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from liescope.common.errors import LiescopeError
 
 if TYPE_CHECKING:
-    from liescope.benchmark import analyse, fit
+    from liescope.benchmark import analyse, fit, leaderboard, report
     from liescope.detectors import adapt, audit, evaluate, load, score, score_file, train, transfer
     from liescope.generate.corpus import build, read
     from liescope.generate.exports import export
@@ -47,10 +48,12 @@ __all__ = [
     "fork",
     "import_games",
     "label",
+    "leaderboard",
     "load",
     "play",
     "publish",
     "read",
+    "report",
     "score",
     "score_file",
     "status",
@@ -69,7 +72,7 @@ _ROOMS = {
     "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("adapt", "audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
-    "liescope.benchmark": ("analyse", "fit"),
+    "liescope.benchmark": ("analyse", "fit", "leaderboard", "report"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -212,7 +212,7 @@ def page(games_set: GameSet, findings: Findings) -> Page:
         meta=f"{games_set.frames.games.height} finished games of {runs}, analysed with Liescope {version('liescope')}.",
         sections=(
             PageSection("games", "The games", (_READING,), table=overview(games_set.frames)),
-            *(_section(section, games_set.frames) for section in findings.sections),
+            *(page_section(section, games_set.frames) for section in findings.sections),
             PageSection(
                 "settings",
                 "Settings of the runs",
@@ -225,7 +225,8 @@ def page(games_set: GameSet, findings: Findings) -> Page:
     )
 
 
-def _section(section: Section, frames: Frames) -> PageSection:
+def page_section(section: Section, frames: Frames) -> PageSection:
+    """An analysis as a section of a page."""
     analysis = section.analysis
     missing = analysis.plot and not section.svg
     alike = [name for name in ("game", "learning") if frames.games[name].n_unique() < 2]

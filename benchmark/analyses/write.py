@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from liescope.benchmark.analyses.report import Findings, markdown_report, page
 from liescope.benchmark.analyses.sources import GameSet, settings
 from liescope.benchmark.csv_text import safe
-from liescope.benchmark.folders import report_folder
-from liescope.common.errors import UsageError
+from liescope.benchmark.folders import refuse_secrets, report_folder
 from liescope.common.report_page import page_html
-from liescope.generate.corpus.leaks import secrets_of
 
 FILES = frozenset({"report.html", "report.md", "tables"})
 
@@ -27,10 +24,7 @@ def write_report(out: Path, games_set: GameSet, findings: Findings) -> None:
     texts["tables/settings.csv"] = safe(settings(games_set.runs)).write_csv()
     texts["report.md"] = markdown_report(games_set, findings)
     texts["report.html"] = page_html(page(games_set, findings))
-    for variable, value in secrets_of(os.environ).items():
-        for name, text in texts.items():
-            if value in text:
-                raise UsageError(f"{name} would hold the value of {variable}; remove it from the runs' plans and texts")
+    refuse_secrets(texts)
     with report_folder(out, FILES) as folder:
         (folder / "tables").mkdir()
         for name, text in texts.items():

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
+
 from liescope.benchmark.background.part import part_of_conditions
 from liescope.benchmark.capability.page import fit_page
 from liescope.benchmark.capability.plots import forest, predictive
@@ -60,19 +62,9 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
     parts = (*result.parts, _background(result), ratings)
     shown = replace(result, parts=parts, notes=(*result.notes, *ratings.notes))
     with report_folder(out, FILES) as folder:
-        tables = {
-            "capability.csv": result.scores,
-            "counts.csv": result.cells,
-            "drawn_votes.csv": result.drawn,
-            "differences.csv": result.differences,
-            "win_rates.csv": result.win_rates,
-            "compared.csv": result.compared,
-            "held_out.csv": result.held_out,
-            **{f"{name}.csv": table for part in parts for name, table in part.tables.items()},
-        }
-        for name, table in tables.items():
+        for name, table in tables(shown).items():
             if not table.is_empty():
-                safe(table).write_csv(folder / name)
+                safe(table).write_csv(folder / f"{name}.csv")
         draws = stacked({part.condition: tidy_draws(part.posterior) for part in result.fits}, len(result.fits) > 1)
         draws.write_parquet(folder / "draws.parquet", compression="zstd")
         data = json.dumps(result.to_json(), ensure_ascii=False, indent=1)
@@ -82,6 +74,20 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
         (folder / "report.md").write_text(report(result), encoding="utf-8")
         write_page(folder / "report.html", fit_page(shown))
     return replace(result, report=out / "report.html")
+
+
+def tables(result: FitResult) -> dict[str, pl.DataFrame]:
+    """The tables of a fit by the names of their files, without the ending; some may be empty."""
+    return {
+        "capability": result.scores,
+        "counts": result.cells,
+        "drawn_votes": result.drawn,
+        "differences": result.differences,
+        "win_rates": result.win_rates,
+        "compared": result.compared,
+        "held_out": result.held_out,
+        **{name: table for part in result.parts for name, table in part.tables.items()},
+    }
 
 
 def _background(result: FitResult) -> Part:

@@ -190,9 +190,9 @@ def _cell(game: CountedGame) -> tuple[str, str, str] | str:
     if game.shares:
         return "they go on from a recorded game or play it again"
     held: dict[str, set[str]] = {MAFIOSO: set(), DETECTIVE: set(), VILLAGER: set()}
-    for name, role, model, _ in game.seats:
+    for name, role, model, source in game.seats:
         if role in held and (role != VILLAGER or name in game.voters):
-            held[role].add(model)
+            held[role].add(player_of(model, source))
     for role, models in held.items():
         if not models:
             return f"no {role} played" if role != VILLAGER else "no villager voted"

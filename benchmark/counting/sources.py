@@ -35,8 +35,8 @@ def load_conditions(
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
-    files = [Path(path) for path in paths if _is_file(Path(path))]
-    opened = [open_games(path, TABLES) for path in paths if not _is_file(Path(path))]
+    files = [Path(path) for path in paths if is_file(Path(path))]
+    opened = [open_games(path, TABLES) for path in paths if not is_file(Path(path))]
     check_apart(opened)
     found = count_by_settings(game for games in opened for game in counted_games(games.tables))
     if files:
@@ -52,7 +52,8 @@ def load_conditions(
     return kept
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether a source is a file of counts, also one that is not there."""
     return path.is_file() or (not path.exists() and path.suffix == ".csv")
 
 

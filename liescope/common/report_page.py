@@ -13,9 +13,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
+from liescope.common.people import PEOPLE
 from liescope.common.text import plain
 
 LONG = 24  # rows beyond which a table folds
@@ -46,12 +48,32 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """Words that lead to a file beside the page, also as a value of a table. address: relative, as `reports/one.html`
+    or `../index.html`.
+
+    Raises ValueError for an address that could lead elsewhere.
+    """
+
+    words: str
+    address: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"(?:\.\./)?(?:[\w-][\w.-]*/)*[\w-][\w.-]*", self.address, re.ASCII):
+            raise ValueError(f"{self.address!r} is no path of a file beside the page")
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """One section. name: its place in the page's address, in lower-case letters, digits, - and _.
 
-    paragraphs: text. caption: how to read the table, such as what its intervals are. figure: SVG
-    (`liescope.common.figures.svg`), figure_alt: what it shows, in words. table: shown below the figure, folded where
-    `folded` or where it has more than 24 rows. source: where the section comes from; file: one with the same numbers.
+    chapter: the heading above it and its neighbours of the same chapter. paragraphs: text. links: below them. caption:
+    how to read the table, such as what its intervals are. figure: SVG (`liescope.common.figures.svg`), figure_alt: what
+    it shows, in words. table: shown below the figure, folded where `folded` or where it has more than 24 rows. source:
+    where the section comes from; file: one with the same numbers.
     """
 
     name: str
@@ -64,6 +86,8 @@ class Section:
     folded: bool = False
     source: str = ""
     file: str = ""
+    chapter: str = ""
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +113,8 @@ def page_html(page: Page) -> str:
     from markupsafe import Markup, escape
 
     def text(value: Any) -> Markup:
+        if isinstance(value, Link):
+            return Markup('<a href="{}">{}</a>').format(value.address, text(value.words))
         words = (re.sub(_BREAKS, "\0", word) if len(word) > _WORD else word for word in shown(value).split(" "))
         return Markup(escape(" ".join(words)).replace("\0", Markup("<wbr>")))
 
@@ -100,9 +126,10 @@ def page_html(page: Page) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(text=text, shown=shown, embedded=_embedded, kinds=_kinds, digest=_digest)
+    environment.filters.update(chapters=_chapters)
     script = Markup(environment.get_template("report_page.js").render())
     template = environment.get_template("report_page.html.jinja")
-    return template.render(page=page, script=script, long=LONG, most=MOST)
+    return template.render(page=page, script=script, long=LONG, most=MOST, people=PEOPLE)
 
 
 def write_page(path: Path, page: Page) -> None:
@@ -130,6 +157,11 @@ def with_interval(value: float | None, lo: float | None, hi: float | None, digit
     if lo is None or hi is None:
         return f"{value:z.{digits}f}"
     return f"{value:z.{digits}f} ({lo:z.{digits}f} to {hi:z.{digits}f})"
+
+
+def _chapters(sections: Sequence[Section]) -> list[tuple[str, list[Section]]]:
+    """The sections by chapter, in order; those without one stand under ""."""
+    return [(title, list(group)) for title, group in groupby(sections, lambda section: section.chapter)]
 
 
 def _kinds(table: Tabular) -> list[str]:

@@ -22,6 +22,8 @@ COMMANDS = [
     "audit",
     "fit",
     "analyse",
+    "report",
+    "leaderboard",
     "publish",
     "export",
     "show",

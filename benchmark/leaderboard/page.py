@@ -1,0 +1,223 @@
+"""The pages of a leaderboard: the boards on one, and one for each report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import polars as pl
+
+from liescope.benchmark.analyses.headline import DRAWN
+from liescope.benchmark.capability.plots import forest
+from liescope.benchmark.capability.text import stated
+from liescope.benchmark.fitting import FitResult
+from liescope.benchmark.leaderboard.boards import EVALUATED, scores
+from liescope.benchmark.leaderboard.inputs import Entry, Inputs
+from liescope.benchmark.reporting.data import ReportData
+from liescope.common.colours import page_of
+from liescope.common.figures import svg
+from liescope.common.report_page import Link, Page, Section, Table, with_interval
+from liescope.games.record import Source
+
+TITLE = "Who deceives, who detects, who discloses"
+MODELS, DETECTORS, DATA = "Players", "Detectors", "The data"
+_HEADS = {"m": "deceive (m)", "v": "detect (v)", "d": "disclose (d)"}
+_READING = (
+    "Deceive: how well the model wins as the mafioso. Detect: how reliably it follows the better speaker as the "
+    "villager. Disclose: how well it is believed as the detective. Posterior means with central 95% intervals; a dash "
+    "where a model never held the role. Overlapping intervals do not settle an order."
+)
+_APART = "These scores have their own zero and unit: they do not compare with those of another table."
+_JOINT = (
+    "One fit of the counts of all reports, so that all models stand on one scale. It takes the games of all reports as "
+    "played alike: where settings, prompts or seating differ, it describes the mixture. Counts from files do not say "
+    "which games they are; if two reports share such games, these count twice."
+)
+_KINDS = {
+    "online": "Scores that use what was said so far.",
+    "retrospective": "Scores that use the whole game, so they are known only after it.",
+    EVALUATED: "One corpus, no transfer: the worst cell is the model whose statements are ranked worst; mean is the "
+    "AUROC on all statements, those of models held out of training where there are any.",
+}
+
+
+def index(
+    title: str, inputs: Inputs, board: pl.DataFrame, joint: FitResult | None, apart: str, detectors: pl.DataFrame
+) -> Page:
+    """The page of the boards. board: `scores` of all reports; joint: the fit of all counts; apart: why none."""
+    reports = inputs.of(ReportData)
+    with page_of(board["model"].unique()):
+        figure = svg(forest(joint.scores), "joint") if joint and joint.scores["model"].n_unique() <= DRAWN else ""
+        sections = [
+            *(_joint(joint, apart, len(reports)) if reports else []),
+            *(_board(entry, board.filter(pl.col("report") == entry.name), drawn=not joint) for entry in reports),
+            *(_detectors(kind, detectors.filter(pl.col("kind") == kind)) for kind in detectors["kind"].unique().sort()),
+            *_data(inputs),
+        ]
+    return Page(
+        title or (TITLE if reports else "Detectors by their worst cell"),
+        _findings(inputs, joint, board, detectors),
+        figure,
+        "Scores of all models in one fit, with 95% intervals.",
+        tuple(_warnings(inputs.entries)),
+        f"Made of {len(inputs.entries)} reports with Liescope {version('liescope')}. Click a heading to sort by it.",
+        tuple(sections),
+    )
+
+
+def report_page(entry: Entry) -> Page:
+    """The page of one report of games, made anew from its report.json."""
+    data = entry.data
+    assert isinstance(data, ReportData)
+    board = scores([entry])
+    tables = [
+        Section(f"table-{name}", name.replace("_", " "), table=Table(table.columns, table.rows), folded=True)
+        for name, table in data.tables.items()
+    ]
+    left_out = Table(("what", "why"), list(data.missing.items()))
+    return Page(
+        data.title,
+        tuple(data.findings[:3]),
+        _figure(board),
+        "Scores of the models with their 95% intervals.",
+        (*_warnings([entry]), *data.notes),
+        f"{_counted(data)} Made with Liescope {data.versions.get('liescope', 'of an unknown version')}.",
+        (
+            Section("board", "Scores", links=(Link("All reports", "../index.html"),), table=_table(board)),
+            *tables,
+            Section("missing", "What cannot be shown, and why", table=left_out),
+        ),
+    )
+
+
+def _joint(joint: FitResult | None, apart: str, reports: int) -> list[Section]:
+    if reports == 1:
+        return [Section("all", "How to read the scores", (_READING,), chapter=MODELS)]
+    if joint is None:
+        words = f"There is no board of all reports together: {apart}. Compare models only within a table."
+        return [Section("all", "All reports together", (words, _READING), chapter=MODELS)]
+    return [
+        Section(
+            "all",
+            "All reports together",
+            (_JOINT, _READING),
+            table=_table(joint.scores),
+            file="data/joint.csv",
+            chapter=MODELS,
+        )
+    ]
+
+
+def _board(entry: Entry, board: pl.DataFrame, drawn: bool) -> Section:
+    """The board of one report. drawn: with a figure."""
+    data = entry.data
+    assert isinstance(data, ReportData)
+    faults = dict.fromkeys(fault for fitted in data.fits for fault in fitted.diagnostics.faults)
+    marked = (f"The sampler has only nearly converged: {'; '.join(faults)}.",) if faults else ()
+    unfit = f"No scores: {next(iter(data.missing.values()), 'its games allow none')}."
+    return Section(
+        f"report-{entry.name}",
+        f"{data.title} ({entry.name})",
+        (_counted(data), *((*marked, _APART) if board.height else (unfit,))),
+        links=(Link("The whole report", f"reports/{entry.name}.html"),),
+        figure=_figure(board) if drawn else "",
+        table=_table(board) if board.height else None,
+        file=f"data/{entry.name}/report.json",
+        chapter=MODELS,
+    )
+
+
+def _detectors(kind: str, found: pl.DataFrame) -> Section:
+    rows = [
+        (
+            *(row["detector"], row["target"], row["by"], row["protocol"], row["worst_cell"]),
+            *(with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean")),
+            row["report"],
+        )
+        for row in found.to_dicts()
+    ]
+    heads = ("detector", "target", "by", "protocol", "worst cell", "AUROC there", "mean AUROC", "report")
+    words = "The AUROC of the worst cell says what a detector is worth where it was not trained; 0.5 is chance."
+    return Section(
+        f"detectors-{kind.split()[0]}",
+        f"By their worst cell: {kind}",
+        (words, _KINDS.get(kind, "")),
+        "In brackets: 95% intervals from resamples of whole games. Best worst cell first.",
+        table=Table(heads, rows),
+        file="data/detectors.csv",
+        chapter=DETECTORS,
+    )
+
+
+def _data(inputs: Inputs) -> list[Section]:
+    links = (Link("How to compute it again", "README.md"),)
+    copies = [(entry.name, Link("report.json", f"data/{entry.name}/report.json")) for entry in inputs.entries]
+    sections = [
+        Section(
+            "data", "What these boards are made of", links=links, table=Table(("report", "data"), copies), chapter=DATA
+        )
+    ]
+    if inputs.left_out:
+        table = Table(("folder", "why"), list(inputs.left_out.items()))
+        sections.append(Section("left-out", "Reports without a board", table=table, chapter=DATA))
+    return sections
+
+
+def _table(board: pl.DataFrame) -> Table:
+    """Scores with their intervals: deceive, detect, disclose."""
+    several = "condition" in board.columns and board["condition"].n_unique() > 1
+    rows = [
+        (
+            *((stated(row["condition"]),) if several else ()),
+            row["model"],
+            *(with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in _HEADS),
+        )
+        for row in board.to_dicts()
+    ]
+    return Table([*(["condition"] if several else []), "model", *_HEADS.values()], rows)
+
+
+def _figure(board: pl.DataFrame) -> str:
+    if board.is_empty() or board["model"].n_unique() > DRAWN:
+        return ""
+    several = board["condition"].n_unique() > 1
+    return svg(forest(board if several else board.drop("condition")), f"scores-{board['report'][0]}")
+
+
+def _findings(inputs: Inputs, joint: FitResult | None, board: pl.DataFrame, detectors: pl.DataFrame) -> tuple[str, ...]:
+    if joint:
+        return joint.findings
+    said = []
+    fitted = [entry for entry in inputs.of(ReportData) if entry.name in board["report"]]
+    if len(fitted) == 1 and isinstance(fitted[0].data, ReportData):
+        return tuple(fitted[0].data.findings[:3])
+    if fitted:
+        said.append(
+            f"{len(fitted)} reports score {board['model'].n_unique()} models, each report on a scale of its own: "
+            "compare models only within a table."
+        )
+    best = detectors.drop_nulls("worst").group_by("kind", maintain_order=True).first()
+    said += [
+        f"The best worst cell of a detector, {row['kind']}, is {row['detector']}'s: AUROC "
+        f"{with_interval(row['worst'], row['worst_lo'], row['worst_hi'])} on {row['worst_cell']}."
+        for row in best.sort("kind").to_dicts()
+    ]
+    return tuple(said[:3]) or ("No report has scores.",)
+
+
+def _warnings(entries: Sequence[Entry]) -> list[str]:
+    """Whose words, where these are scripts."""
+    named = []
+    for entry in entries:
+        words = entry.data.words if isinstance(entry.data, ReportData) else entry.data.sources
+        if Source.SCRIPTED.value in words:
+            named.append(entry.name)
+    if not named:
+        return []
+    return [f"Scripted players spoke in games of {', '.join(named)}: these figures test the tool, and are no findings."]
+
+
+def _counted(data: ReportData) -> str:
+    games = sum(cell.games for cell in data.counts)
+    told = f"{games} games in {len(data.counts)} combinations of players" if games else "No games were counted"
+    return f"{told}; from {', '.join(data.sources) or 'sources not named'}."

@@ -1,0 +1,135 @@
+"""`report`: the whole benchmark of a set of games on one page, with every table and the data to compute them again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from liescope.benchmark.counting.counts import Counts
+from liescope.benchmark.counting.sources import is_file, load_conditions
+from liescope.benchmark.fitting import DrawnVotes, FitResult
+from liescope.benchmark.fitting import fit as fit_games
+from liescope.benchmark.folders import check_report_folder
+from liescope.common.console import progress as progress_bars
+from liescope.common.errors import LiescopeError, UsageError
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportResult:
+    """What a report holds.
+
+    findings: up to three sentences; notes: others that must accompany these figures. tables: every table by its name,
+    the fit's, the other methods' and the analyses'. missing: what these games cannot show, with the reason. counts: the
+    games by (condition,) mafioso, detective and villager. fit: the capability model, None where it could not be
+    fitted. data: what report.json holds. report: the page, None if none was requested.
+    """
+
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+    tables: Mapping[str, pl.DataFrame]
+    missing: Mapping[str, str]
+    counts: pl.DataFrame
+    fit: FitResult | None
+    data: Mapping[str, Any]
+    report: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<ReportResult: {len(self.tables)} tables, {len(self.missing)} things cannot be shown>"
+
+
+def report(
+    sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    title: str = "",
+    drawn_votes: DrawnVotes = "keep",
+    pool_conditions: bool = False,
+    draws: int = 1000,
+    tune: int = 1000,
+    seed: int = 1,
+    progress: bool = False,
+) -> ReportResult:
+    """Everything that games say about their players: capabilities, other methods, behaviour, settings, what is missing.
+
+    sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several; of files there
+    are only counts, so nothing is said about behaviour. out: a folder for report.html, report.json, counts.csv and a
+    CSV file for every table. title: of the page. drawn_votes, draws, tune, seed: of the fit (`liescope.fit`).
+    pool_conditions: pool games with different settings. progress: show bars on standard error.
+
+    A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or models,
+    another game than Mini-Mafia) is left out, and its place says why. Raises UsageError if no game is finished, if one
+    would count twice or if `out` cannot be written, and BadData for a source that cannot be read.
+    """
+    from liescope.benchmark.analyses.registry import ANALYSES
+    from liescope.benchmark.analyses.sources import load_games
+    from liescope.benchmark.reporting import page
+    from liescope.benchmark.reporting.data import to_json
+    from liescope.benchmark.reporting.gathering import Gathered, analysed, parts
+    from liescope.benchmark.reporting.write import write_report
+
+    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    folder = None if out is None else Path(out)
+    if folder is not None:
+        check_report_folder(folder)
+    games, found = None, None
+    with progress_bars(progress) as bar:
+        if of_games := [source for source in named if not is_file(Path(source))]:
+            task = bar.add_task("reading", total=None, note="games")
+            games = load_games(of_games, lambda read: bar.update(task, completed=read), pool_conditions)
+            task = bar.add_task("analysing", total=len(ANALYSES), note="")
+            found = analysed(games, ANALYSES, lambda name: bar.update(task, advance=1, note=name))
+    conditions, unfit = _counted(named, pool_conditions, must=games is None)
+    fitted = None
+    if conditions:
+        options = {"drawn_votes": drawn_votes, "draws": draws, "tune": tune, "seed": seed, "progress": progress}
+        fitted, unfit = _fitted(named, pool_conditions, options)
+    gathered = Gathered(conditions, fitted, unfit, games, found)
+    told = parts(gathered)
+    names = [str(source) for source in named]
+    shown = page.page(title, gathered, told, names)
+    options = {
+        "drawn_votes": drawn_votes,
+        "pool_conditions": pool_conditions,
+        "draws": draws,
+        "tune": tune,
+        "seed": seed,
+    }
+    data = to_json(shown.title, gathered, told, names, options)
+    result = ReportResult(
+        shown.findings,
+        shown.warnings,
+        page.tables(told),
+        page.missing(told),
+        gathered.counts,
+        fitted,
+        data,
+        None if folder is None else folder / "report.html",
+    )
+    if folder is not None:
+        write_report(folder, result, shown)
+    return result
+
+
+def _counted(sources: Sequence[str | os.PathLike[str]], pool: bool, must: bool) -> tuple[Mapping[str, Counts], str]:
+    """The counts of each condition; where no game can be counted, none and the reason. must: raise the reason."""
+    try:
+        return load_conditions(sources, pool=pool), ""
+    except UsageError as error:
+        if must:
+            raise
+        return {}, str(error)
+
+
+def _fitted(
+    sources: Sequence[str | os.PathLike[str]], pool: bool, options: Mapping[str, Any]
+) -> tuple[FitResult | None, str]:
+    """The fit, or None and why there is none."""
+    try:
+        return fit_games(sources, pool_conditions=pool, **options), ""
+    except LiescopeError as error:
+        return None, str(error)

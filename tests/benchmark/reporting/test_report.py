@@ -1,0 +1,207 @@
+"""`report`: everything on one page, whatever the games are; what cannot be computed is missing with its reason."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.main import get_command
+
+import liescope
+from liescope.benchmark import ReportResult
+from liescope.benchmark.commands import app
+from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.reporting.chapters import CAPABILITIES, CHAPTERS, MISSING
+from liescope.benchmark.reporting.data import read_report
+from liescope.common.errors import BadData, UsageError
+from liescope.common.people import PEOPLE
+from liescope.games.record import GameRecord
+from liescope.generate.runs.journal import Journal
+from tests.benchmark.random_play import werewolf
+from tests.common.driven_browser import driven
+
+pytestmark = pytest.mark.xdist_group("fit")
+
+Play = Callable[..., GameRecord]
+NAMES = (PEOPLE, "<b>model two</b>")
+SCORES = "Scores of the models"
+
+
+def keep(path: Path, *records: GameRecord) -> Path:
+    with Journal.create(path, {"game": records[0].game, "seed": 1}) as journal:
+        for record in records:
+            journal.add_record(record)
+    return path
+
+
+def cells(path: Path, names: tuple[str, ...] = NAMES, games: int = 60) -> Path:
+    random = np.random.default_rng(1)
+    rows = [
+        (*three, int(random.binomial(games, 0.3 + 0.4 * (three[0] == names[0]))), games)
+        for three in product(names, repeat=3)
+    ]
+    pl.DataFrame(rows, [*PLAYERS, "mafia_wins", "games"], orient="row").write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(play: Play, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ReportResult]:
+    """Counts of a file, people among them, and games, one of which failed, on one page."""
+    folder = tmp_path_factory.mktemp("report")
+    games = [
+        play(*NAMES, *NAMES, mafia_wins=seed % 2 == 0, seed=seed, failure="cut off" if seed == 9 else "")
+        for seed in range(10)
+    ]
+    result = liescope.report(
+        [cells(folder / "counts.csv"), keep(folder / "run", *games)],
+        out=folder / "made",
+        title="Two models",
+        pool_conditions=True,
+        draws=500,
+        tune=500,
+    )
+    return folder / "made", result
+
+
+def test_every_chapter_that_has_something_stands_in_order(made: tuple[Path, ReportResult]) -> None:
+    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    titles = [one.title for one in CHAPTERS if f">{one.title}</h2>" in page]
+    places = [page.index(f">{title}</h2>") for title in [*titles, MISSING] if f">{title}</h2>" in page]
+    assert places == sorted(places)
+    assert titles[0] == CAPABILITIES
+    assert len(titles) > 3
+    assert "<h1>Two models</h1>" in page
+
+
+def test_every_table_is_a_file_and_in_the_json_with_the_same_rows(made: tuple[Path, ReportResult]) -> None:
+    folder, result = made
+    data = read_report(folder / "report.json")
+    assert {path.stem for path in (folder / "tables").iterdir()} == set(data.tables) == set(result.tables)
+    assert len(data.tables) > 10
+    for name, table in data.tables.items():
+        file = pl.read_csv(folder / "tables" / f"{name}.csv", infer_schema=False)
+        assert (file.columns, file.height) == (table.columns, len(table.rows))
+
+
+def test_every_file_that_the_page_names_is_there(made: tuple[Path, ReportResult]) -> None:
+    page = (made[0] / "report.html").read_text(encoding="utf-8").replace("<wbr>", "")
+    named = [part.split("<")[0] for part in page.split("<code>tables/")[1:]]
+    assert {Path(name).stem for name in named} <= set(made[1].tables)
+
+
+def test_the_counts_of_a_report_are_those_that_were_fitted(made: tuple[Path, ReportResult]) -> None:
+    folder, result = made
+    written = pl.read_csv(folder / "counts.csv")
+    assert written.equals(result.counts)
+    assert written["games"].sum() == 8 * 60 + 9
+    assert result.fit is not None
+    assert result.fit.cells.select(*PLAYERS, "mafia_wins", "games").equals(result.counts)
+    assert read_report(folder / "report.json").cells.drop("condition").equals(result.counts)
+
+
+def test_people_have_their_scores_and_their_place(made: tuple[Path, ReportResult]) -> None:
+    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    assert '<tr class="people"><td class="name">people</td>' in page
+    assert "m of people: " in page
+
+
+def test_text_from_outside_stays_text_in_the_page(made: tuple[Path, ReportResult]) -> None:
+    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    assert "<b>model" not in page
+    assert "&lt;b&gt;model two" in page
+
+
+def test_the_page_fits_a_phone_and_complains_of_nothing(made: tuple[Path, ReportResult], tmp_path: Path) -> None:
+    with driven(tmp_path) as browser:
+        for dark in (False, True):
+            browser.open(made[0] / "report.html", width=390, dark=dark)
+            assert browser.ask("document.documentElement.scrollWidth") <= 390
+            assert browser.ask("document.querySelectorAll('th button').length") > 30
+            assert browser.errors == []
+
+
+def test_games_of_another_kind_are_reported_without_a_fit(tmp_path: Path) -> None:
+    run = keep(tmp_path / "run", *(werewolf("a", seed) for seed in range(3)))
+    result = liescope.report(run, out=tmp_path / "made")
+    assert result.fit is None
+    assert "no mafioso played" in result.missing[SCORES]
+    assert result.counts.is_empty()
+    assert not (tmp_path / "made" / "counts.csv").exists()
+    assert "win_rates" in result.tables
+    assert read_report(tmp_path / "made" / "report.json").cells.is_empty()
+
+
+def test_one_model_is_reported_without_a_fit_and_so_are_too_few_games(play: Play, tmp_path: Path) -> None:
+    one = [play("a", "a", "a", "a", mafia_wins=seed % 2 == 0, seed=seed) for seed in range(4)]
+    result = liescope.report(keep(tmp_path / "run", *one))
+    assert "compares models" in result.missing[SCORES]
+    assert result.findings
+    assert result.report is None
+    counts = liescope.report(cells(tmp_path / "one.csv", names=("a",)), out=tmp_path / "made")
+    assert "The mafia won" in counts.findings[0]
+    assert "counts alone" in counts.missing["What was said and done"]
+
+
+def test_without_pymc_everything_else_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymc", None)
+    result = liescope.report(cells(tmp_path / "counts.csv"), out=tmp_path / "made")
+    assert "bayes" in result.missing[SCORES]
+    page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
+    assert "There are no capability scores" in page
+
+
+def test_a_source_that_cannot_be_read_is_an_error_and_nothing_is_written(play: Play, tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="nowhere"):
+        liescope.report(tmp_path / "nowhere", out=tmp_path / "made")
+    with pytest.raises(UsageError, match=r"no file .*nowhere\.csv"):
+        liescope.report(tmp_path / "nowhere.csv", out=tmp_path / "made")
+    run = keep(tmp_path / "run", play("a", "a", "a", "a", mafia_wins=True, failure="cut off"))
+    with pytest.raises(UsageError, match="no finished game"):
+        liescope.report(run, out=tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_secret_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-made-up-value-of-a-key")
+    with pytest.raises(UsageError, match="SOME_API_KEY"):
+        liescope.report(cells(tmp_path / "one.csv", names=("sk-made-up-value-of-a-key",)), out=tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "where"),
+    [
+        ({"liescope_report": 2}, "liescope_report"),
+        ({"counts": [{"mafioso": "a", "detective": "b", "villager": "c", "mafia_wins": 3, "games": 2}]}, "impossible"),
+        ({"counts": "many"}, "counts"),
+        ({"tables": {"../up": {"columns": [], "rows": []}}}, "tables"),
+        ({"tables": {"one": {"columns": ["a"], "rows": [[1, 2]]}}}, "one value for each"),
+        ({"fits": [{"models": [{"model": "a", "m": {"mean": 1e999}, "d": None, "v": None}]}]}, "fits"),
+    ],
+)
+def test_a_report_that_was_tampered_with_is_refused_where_it_is_wrong(
+    made: tuple[Path, ReportResult], tmp_path: Path, changed: dict[str, object], where: str
+) -> None:
+    data = json.loads((made[0] / "report.json").read_text(encoding="utf-8")) | changed
+    (tmp_path / "report.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(BadData, match=where):
+        read_report(tmp_path / "report.json")
+
+
+def test_the_command_prints_what_was_found_and_the_json_as_it_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells(tmp_path / "one.csv", names=("a",))
+    for more in ((), ("--json",)):
+        get_command(app).main(["report", "one.csv", "--out", "made", *more], standalone_mode=False)
+    printed, _, data = capsys.readouterr().out.partition("wrote made/report.html\n")
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "things that these games cannot show" in printed
+    assert json.loads(data) == json.loads((tmp_path / "made" / "report.json").read_text(encoding="utf-8"))
