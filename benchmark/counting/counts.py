@@ -65,9 +65,9 @@ class CountedGame:
     """What is counted for one game.
 
     settings: those that the game was played with (`liescope.generate.runs.conditions`); seats: (name, role, model or
-    people, source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None for
-    nobody; failed: whether the game failed; shares: whether it shares the beginning of a recorded game; last_speaker: a
-    name; votes: of the last ballot, voter by voter, the role that it names or DRAWN.
+    people, source); voters: names of those who voted; drawn: a vote was drawn by the rules; winner: the team, None
+    where it is not known; failed: whether the game failed; shares: whether it shares the beginning of a recorded game;
+    last_speaker: a name; votes: of the last ballot, voter by voter, the role that it names or DRAWN.
     """
 
     game: str
@@ -127,7 +127,7 @@ def count_games(records: Iterable[GameRecord]) -> Counts:
 
     Left out, with the reason counted: failed games, games that share the beginning of a recorded one (a fork of it, or
     a replay: no draws of their own), games without one of the three roles, games in which several models shared a role
-    (their win belongs to no single model).
+    (their win belongs to no single model), games whose winner is not known.
     """
     return add(list(count_by_settings(counted_games(tables_of(records, wanted=TABLES))).values()))
 
@@ -198,6 +198,8 @@ def _cell(game: CountedGame) -> tuple[str, str, str] | str:
             return f"no {role} played" if role != VILLAGER else "no villager voted"
         if len(models) > 1:
             return f"several models shared the role of {role}"
+    if game.winner is None:
+        return "their winner is not known"
     (mafioso,), (detective,), (villager,) = held.values()
     return mafioso, detective, villager
 

@@ -43,13 +43,16 @@ def test_every_game_left_out_is_counted_with_its_reason(play: Play) -> None:
     seats = (replace(seat, role="doctor") if seat.role == "detective" else seat for seat in good.seats)
     no_detective = replace(good, game_id="no detective", seats=tuple(seats))
     mixed = replace(good, seats=(*good.seats, replace(good.seats[0], name="Erin", model="z")))
-    games = [good, failed, no_detective, mixed, mixed]
+    assert good.outcome is not None
+    untold = replace(good, outcome=replace(good.outcome, winner=""))
+    games = [good, failed, no_detective, mixed, mixed, untold]
     counts = count_games(replace(game, game_id=str(number)) for number, game in enumerate(games))
     assert counts.cells["games"].sum() == 1
     assert counts.excluded == {
         "the game failed": 1,
         "no detective played": 1,
         "several models shared the role of mafioso": 2,
+        "their winner is not known": 1,
     }
 
 
