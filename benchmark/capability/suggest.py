@@ -28,7 +28,8 @@ from liescope.benchmark.counting.counts import PLAYERS, Counts
 from liescope.common.errors import UsageError
 
 MOST_GAMES = 100_000
-BLOCK = 5  # games given to a combination at once
+BLOCK = 5  # games given to a combination at once; fewer where there would be less than LEAST_BLOCKS of them
+LEAST_BLOCKS = 50
 DRAWS = 24  # of the posterior, each taken as the truth
 _STEP = 1e-4  # of a numerical derivative
 
@@ -94,7 +95,8 @@ def suggest(fit: Drawn, games: int, also: Sequence[str] = (), gain: Gain = less_
     design = _Design(_few(fit), also)
     now, evenly = design.sd(), design.sd_evenly(games)
     given = np.zeros(design.cells.height)
-    for block in [BLOCK] * (games // BLOCK) + [games % BLOCK] * (games % BLOCK > 0):
+    size = min(BLOCK, max(1, games // LEAST_BLOCKS))
+    for block in [size] * (games // size) + [games % size] * (games % size > 0):
         precision = design.precision(given, block)
         best = int(gain(design.covered, design.variance, precision).mean(axis=1).argmax())
         given[best] += block

@@ -40,8 +40,9 @@ def test_more_games_tell_more_each_less_than_the_one_before(begun: Laplace) -> N
 
 
 def test_it_tells_more_than_games_spread_evenly(begun: Laplace) -> None:
-    found = suggest(begun, 400)
-    assert found.then < found.evenly < found.now
+    for games, also in ((400, ()), (60, ("new",))):
+        found = suggest(begun, games, also)
+        assert found.then < found.evenly < found.now
 
 
 def test_the_expected_deviation_is_what_a_fit_of_such_games_has() -> None:
