@@ -160,7 +160,7 @@ def fit(
         for condition, counts in conditions.items()
     }
     with progress_bars(progress) as bar:
-        samples = sum((2 if counts.drawn_games else 1) + compare * len(FAMILY) for counts in conditions.values())
+        samples = sum((2 if counts.drawn_games else 1) + compare * (len(FAMILY) + 1) for counts in conditions.values())
         task = bar.add_task("sampling", total=samples, note="")
         fits = []
         for condition, counts in conditions.items():
@@ -232,10 +232,12 @@ def _with(result: FitResult, part: Part) -> FitResult:
 
 
 def _compared(part: ConditionFit, drawn_votes: DrawnVotes, watch: Callable[[str], None]) -> ConditionFit:
-    """The fit with the family compared on its games; models that they cannot identify are left aside."""
+    """The fit with the family, and its own model, compared on its games; models that these cannot identify are left
+    aside.
+    """
     rows: dict[Variant, pl.DataFrame] = {}
     aside = {}
-    for one in FAMILY:
+    for one in dict.fromkeys((*FAMILY, part.posterior.variant)):
         try:
             rows[one] = _rows(part.counts, one, drawn_votes)
             check_identified(rows[one], one)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.cells import CELL, MIXED, POOLED, RATER
+from liescope.benchmark.analyses.cells import MIXED, POOLED, RATER
 from liescope.benchmark.analyses.sides import side_colour
 from liescope.common.colours import INK, model_colours
 from liescope.common.dots import Dot, dots_with_intervals
@@ -64,12 +64,6 @@ def by_model(table: pl.DataFrame, names: Names) -> dict[str, str]:
     """The colour of each row's model, by the names of the rows."""
     colours = {**model_colours(table["model"]), POOLED: INK, MIXED: INK}
     return {name: colours[model] for name, model in zip(names_of(table, names), table["model"], strict=True)}
-
-
-def groups_of(table: pl.DataFrame, also: Sequence[str] = ()) -> tuple[list[str], pl.DataFrame]:
-    """The columns that name a cell, including those given, and the cells of the table, in its order."""
-    keys = [name for name in (*CELL, RATER, *also) if name in table.columns]
-    return keys, table.select(keys).unique(maintain_order=True)
 
 
 def rows_of(table: pl.DataFrame, cell: Mapping[str, object]) -> pl.DataFrame:

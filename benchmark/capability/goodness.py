@@ -86,7 +86,7 @@ def goodness(posterior: Posterior) -> Goodness:
         int((k > K_MOST).sum()),
         cells.height,
         int(cells["games"].sum()),
-        separated(cells),
+        separated(cells, posterior.variant.offset),
     )
 
 
@@ -115,16 +115,21 @@ def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Ar
     return np.asarray(betabinom.logpmf(wins, games, p * strength, (1 - p) * strength), dtype=np.float64)
 
 
-def separated(cells: pl.DataFrame) -> tuple[str, ...]:
-    """A sentence for each model whose side won, or lost, every game that it played in one role."""
+def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
+    """A sentence for each model whose side won, or lost, every game that it played in one role.
+
+    offset: whether villagers have one, which such games leave open. Without it they say nothing of villagers: v only
+    turns a gap that other games measure, too.
+    """
     said = []
-    for role in PLAYERS:
+    for role in PLAYERS if offset else PLAYERS[:2]:
         sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
         for model, wins, games in sums.iter_rows():
             if wins in (0, games):
                 won = (wins == games) == (role == "mafioso")
                 said.append(
-                    f"{model} {'won' if won else 'lost'} all its {games} games as the {role}: its score there is "
-                    "bounded by the prior only (separation); more games against other players would tell."
+                    f"{model} {'won' if won else 'lost'} all its {games} games as the {role}: its "
+                    f"{'offset' if role == 'villager' else 'score'} there is bounded by the prior only (separation); "
+                    "more games against other players would tell."
                 )
     return tuple(said)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from liescope.benchmark.background.prediction import predicted_rate
 from liescope.benchmark.capability.backend import Array, Settings
@@ -22,6 +22,7 @@ FOLDS = 14
 SHORT = Settings(draws=400, tune=400)
 RESAMPLES = 2000
 LEAST_RANGE = 0.5
+FLAT = 1e-6  # curvature below which a likelihood has no maximum
 BACKGROUND, MEAN = "background method", "mean of the others"
 
 
@@ -196,7 +197,8 @@ def summarise(cells: pl.DataFrame) -> pl.DataFrame:
 
 def calibration(wins: Array, games: Array, predicted: Array) -> tuple[float | None, float | None]:
     """(slope, intercept) of the logistic regression of single games on the logit of their predicted chance; None where
-    predictions hardly differ (less than 0.5 on the logistic scale), so that no slope can be told.
+    predictions hardly differ (less than 0.5 on the logistic scale), or part wins from losses, so that no slope can be
+    told.
     """
     x = logit(np.clip(predicted, 1e-6, 1 - 1e-6))
     if np.ptp(x) < LEAST_RANGE:
@@ -204,9 +206,11 @@ def calibration(wins: Array, games: Array, predicted: Array) -> tuple[float | No
     design = np.column_stack([x, np.ones_like(x)])
     beta = np.array([1.0, 0.0])
     for _ in range(50):
-        p = 1 / (1 + np.exp(-design @ beta))
+        p = expit(design @ beta)
         curve = design.T @ (design * (games * p * (1 - p))[:, None])
-        step = np.linalg.solve(curve + 1e-9 * np.eye(2), design.T @ (wins - games * p))
+        if np.linalg.eigvalsh(curve)[0] < FLAT:
+            return None, None
+        step = np.linalg.solve(curve, design.T @ (wins - games * p))
         beta = beta + step
         if np.abs(step).max() < 1e-9:
             break

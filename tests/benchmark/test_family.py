@@ -122,10 +122,11 @@ def test_where_combinations_are_too_few_for_offsets_the_published_model_is_fitte
 
 def test_a_model_that_won_everything_in_a_role_is_named() -> None:
     cells = pl.DataFrame([("a", "b", "b", 9, 9), ("b", "a", "b", 3, 9), ("b", "b", "a", 0, 9)], SCHEMA, orient="row")
-    said = " ".join(separated(cells))
+    said = " ".join(separated(cells, offset=True))
     assert "a won all its 9 games as the mafioso" in said
     assert "a won all its 9 games as the villager" in said
     assert "as the detective" not in said
+    assert "villager" not in " ".join(separated(cells, offset=False))
 
 
 def test_models_of_one_maker_are_one_family() -> None:
@@ -226,6 +227,8 @@ def test_a_calibrated_forecast_has_slope_one_and_a_timid_one_more() -> None:
     timid = expit(np.log(p / (1 - p)) / 2)
     assert calibration(p * games, games, timid)[0] == pytest.approx(2)
     assert calibration(p * games, games, np.full(40, 0.5)) == (None, None)
+    assert calibration(np.array([0.0, 5.0]), np.full(2, 5.0), np.array([0.2, 0.8])) == (None, None)
+    assert calibration(np.array([0.0, 1.0, 5.0]), np.full(3, 5.0), np.array([0.2, 0.5, 0.8])) == (None, None)
 
 
 def test_one_combination_cannot_be_held_out() -> None:
