@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ def report(
             games = load_games(of_games, lambda read: bar.update(task, completed=read), pool_conditions)
             task = bar.add_task("analysing", total=len(ANALYSES), note="")
             found = analysed(games, ANALYSES, lambda name: bar.update(task, advance=1, note=name))
-    conditions, unfit = _counted(named, pool_conditions, must=games is None)
+    conditions, unfit = _counted(named, pool_conditions, drawn_votes, must=games is None)
     fitted = None
     if conditions:
         options = {"drawn_votes": drawn_votes, "draws": draws, "tune": tune, "seed": seed, "progress": progress}
@@ -115,14 +115,22 @@ def report(
     return result
 
 
-def _counted(sources: Sequence[str | os.PathLike[str]], pool: bool, must: bool) -> tuple[Mapping[str, Counts], str]:
-    """The counts of each condition; where no game can be counted, none and the reason. must: raise the reason."""
+def _counted(
+    sources: Sequence[str | os.PathLike[str]], pool: bool, drawn_votes: DrawnVotes, must: bool
+) -> tuple[Mapping[str, Counts], str]:
+    """The counts of each condition, of the games that the fit takes; where no game can be counted, none and the reason.
+    must: raise the reason.
+    """
     try:
-        return load_conditions(sources, pool=pool), ""
+        found = load_conditions(sources, pool=pool)
     except UsageError as error:
         if must:
             raise
         return {}, str(error)
+    if drawn_votes == "keep":
+        return found, ""
+    kept = {name: replace(counts, cells=counts.undrawn) for name, counts in found.items() if counts.undrawn.height}
+    return kept, "" if kept else "every game contains a drawn vote"
 
 
 def _fitted(

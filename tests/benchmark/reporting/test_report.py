@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -146,6 +147,17 @@ def test_one_model_is_reported_without_a_fit_and_so_are_too_few_games(play: Play
     counts = liescope.report(cells(tmp_path / "one.csv", names=("a",)), out=tmp_path / "made")
     assert "The mafia won" in counts.findings[0]
     assert "counts alone" in counts.missing["What was said and done"]
+
+
+def test_games_with_a_drawn_vote_are_left_out_of_every_count_or_of_none(play: Play, tmp_path: Path) -> None:
+    one = [play("a", "a", "a", "a", mafia_wins=seed % 2 == 0, seed=seed) for seed in range(4)]
+    events = tuple(replace(event, fallback="unreadable") if event.kind == "vote" else event for event in one[0].events)
+    run = keep(tmp_path / "run", replace(one[0], events=events), *one[1:])
+    assert liescope.report(run).counts["games"].sum() == 4
+    left = liescope.report(run, drawn_votes="leave-out")
+    assert (
+        left.counts["games"].sum() == left.tables["background_rates"].filter(capability="deceive")["games"].sum() == 3
+    )
 
 
 def test_without_pymc_everything_else_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
