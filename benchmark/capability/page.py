@@ -15,13 +15,12 @@ from liescope.benchmark.capability.text import (
     INCOMPARABLE,
     LOG_SCORE,
     NOTHING_SHARED,
-    OFFSET,
-    READING,
     TITLE,
     counted,
     fits_well,
     furthest,
     goodness_sentences,
+    reading,
     shown_parameters,
 )
 from liescope.common.figures import svg
@@ -62,7 +61,7 @@ def _scores(result: FitResult) -> Section:
     return Section(
         "scores",
         "Scores of the models",
-        (*READING, *([OFFSET] if "b" in result.scores.columns else [])),
+        reading(result.scores),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
         table=result.scores.select(*keys, *columns),
         file="capability.csv",

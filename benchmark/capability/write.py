@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from liescope.benchmark.background.part import part_of_conditions
+from liescope.benchmark.capability.markdown import report
 from liescope.benchmark.capability.page import fit_page
 from liescope.benchmark.capability.plots import forest, predictive
 from liescope.benchmark.capability.results import stacked, tidy_draws
-from liescope.benchmark.capability.text import report
 from liescope.benchmark.csv_text import safe
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.folders import report_folder
