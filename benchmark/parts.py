@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from liescope.common.report_page import Section
+from liescope.common.report_page import Section, with_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,11 @@ def by_condition(parts: Mapping[str, Part]) -> Part:
             for title, reason in part.missing.items()
         },
     )
+
+
+def interval_text(name: str, digits: int = 2) -> pl.Expr:
+    """A column with its interval, as text for a table. name: of the column; its ends have the endings _lo and _hi."""
+    parts = pl.struct(value=name, lo=f"{name}_lo", hi=f"{name}_hi")
+    return parts.map_elements(
+        lambda row: with_interval(row["value"], row["lo"], row["hi"], digits), return_dtype=pl.String
+    ).alias(name)

@@ -16,7 +16,7 @@ from liescope.benchmark.background.scores import score, win_rates
 from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.benchmark.capability.results import stacked
 from liescope.benchmark.capability.text import stated
-from liescope.benchmark.parts import Part
+from liescope.benchmark.parts import Part, interval_text
 from liescope.common.figures import style, svg
 from liescope.common.report_page import Section, with_interval
 
@@ -108,12 +108,6 @@ def _svg(name: str, table: pl.DataFrame, draw: Callable[[pl.DataFrame], Figure])
         return svg(draw(table), name)
 
 
-def _interval(name: str) -> pl.Expr:
-    """A score with its interval, as text."""
-    ends = pl.struct(value=name, lo=f"{name}_lo", hi=f"{name}_hi")
-    return ends.map_elements(lambda row: with_interval(row["value"], row["lo"], row["hi"]), return_dtype=pl.String)
-
-
 def _sentences(table: pl.DataFrame) -> tuple[str, ...]:
     """What correlates how strongly, a sentence for each capability and pair."""
     pairs = table.filter(measure="Pearson").join(
@@ -142,9 +136,9 @@ def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
     keys = [name for name in ("condition", "capability", "model") if name in scores.columns]
     shown = scores.select(
         *keys,
-        _interval("z").alias("z"),
+        interval_text("z"),
         pl.col("z_sd").alias("± of z"),
-        _interval("score").alias("score exp(z)"),
+        interval_text("score").alias("score exp(z)"),
         pl.col("score_sd").alias("± of score"),
         "backgrounds",
         "games",

@@ -21,7 +21,7 @@ from liescope.benchmark.capability.drawn import ROLES, Fit
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.counting.counts import Counts, add
 from liescope.benchmark.counting.tables import read_counts
-from liescope.benchmark.parts import Part
+from liescope.benchmark.parts import Part, interval_text
 from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.report_page import Section, with_interval
@@ -182,12 +182,7 @@ def part(old: OldReport, scores: pl.DataFrame) -> Part:
         f"{moved.height} of {table.height} old scores are now outside their old 95% interval"
         f"{f': {named}' if named else ''}.",
     )
-    sides = [
-        pl.struct(pl.col(when).alias("value"), pl.col(f"{when}_lo").alias("lo"), pl.col(f"{when}_hi").alias("hi"))
-        .map_elements(lambda row: with_interval(row["value"], row["lo"], row["hi"]), return_dtype=pl.String)
-        .alias(when)
-        for when in ("old", "new")
-    ]
+    sides = [interval_text(when) for when in ("old", "new")]
     section = Section(
         "extended",
         "Old scores beside the new",

@@ -23,8 +23,9 @@ from liescope.benchmark.capability.text import (
     reading,
     shown_parameters,
 )
+from liescope.benchmark.parts import interval_text
 from liescope.common.figures import svg
-from liescope.common.report_page import Page, Section, with_interval
+from liescope.common.report_page import Page, Section
 
 if TYPE_CHECKING:
     from liescope.benchmark.fitting import FitResult
@@ -55,9 +56,7 @@ def fit_page(result: FitResult) -> Page:
 
 def _scores(result: FitResult) -> Section:
     keys = [name for name in ("condition", "model") if name in result.scores.columns]
-    columns = [
-        _interval(name, f"{name}_lo", f"{name}_hi").alias(HEADS[name]) for name in shown_parameters(result.scores)
-    ]
+    columns = [interval_text(name).alias(HEADS[name]) for name in shown_parameters(result.scores)]
     return Section(
         "scores",
         "Scores of the models",
@@ -87,7 +86,7 @@ def _compared(result: FitResult) -> list[Section]:
         return []
     keys = [name for name in ("condition", "method") if name in result.compared.columns]
     columns = ["log_score", "rmse", "slope", "inside"]
-    from_best = _interval("difference", "difference_lo", "difference_hi", 4).alias("from the best")
+    from_best = interval_text("difference", digits=4).alias("from the best")
     return [
         Section(
             "held-out",
@@ -102,7 +101,7 @@ def _compared(result: FitResult) -> list[Section]:
 def _drawn(result: FitResult) -> list[Section]:
     if result.drawn.is_empty():
         return []
-    sides = [_interval(name, f"{name}_lo", f"{name}_hi").alias(f"games {name}") for name in ("kept", "left_out")]
+    sides = [interval_text(name).alias(f"games {name}") for name in ("kept", "left_out")]
     keys = [name for name in ("condition", "model", "parameter") if name in result.drawn.columns]
     title = "With and without games that contain a drawn vote"
     return [Section("drawn-votes", title, table=result.drawn.select(*keys, *sides), file="drawn_votes.csv")]
@@ -158,10 +157,3 @@ def _sampler(result: FitResult) -> Section:
     used = ", ".join(f"{name} {number}" for name, number in versions().items())
     table = pl.DataFrame(rows) if len(rows) > 1 else pl.DataFrame(rows).drop("condition")
     return Section("sampler", "The sampler", (f"Made with {used}.",), table=table)
-
-
-def _interval(value: str, lo: str, hi: str, digits: int = 2) -> pl.Expr:
-    """A number with its interval, as text."""
-    return pl.struct(pl.col(value).alias("value"), pl.col(lo).alias("lo"), pl.col(hi).alias("hi")).map_elements(
-        lambda row: with_interval(row["value"], row["lo"], row["hi"], digits), return_dtype=pl.String
-    )
