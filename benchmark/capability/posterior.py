@@ -74,7 +74,11 @@ class Posterior:
         return p if self.slips is None else win_chances(rows, p, self.slips)
 
     def rho(self, most: int | None = None) -> Array:
-        """The correlation of two games of one combination in each draw, shape (draws, 1); 0 for binomial counts."""
+        """The correlation of two games of one combination in each draw, shape (draws, 1); 0 for binomial counts.
+
+        With the term votes it is that of the villager's votes, and is taken for wins too, which scatter less where the
+        others slip: predictions are then a little too wide.
+        """
         draws = self.flat(most)
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
 
