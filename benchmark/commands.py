@@ -40,7 +40,7 @@ def fit(
         str,
         typer.Option(
             help="The model to fit: paper, offset or additive, and terms such as +dispersion (offset+dispersion where "
-            "the games allow it, else paper).",
+            "the games allow it, else paper+dispersion).",
         ),
     ] = "",
     compare: Annotated[

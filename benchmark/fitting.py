@@ -128,15 +128,15 @@ def fit(
 
     sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several. out: a folder
     for the report. model: a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
-    logit p = v (m - d); "" for "offset+dispersion", or for "paper" where the combinations are too few for it. compare:
-    also score every model of the family on combinations that it has not seen, which takes minutes. suggest: also find
-    so many games to play next, those that tell most; suggest_for: new models that they should include. extend: the
-    folder of an older report, whose counts are added and whose scale is kept, and its model if none is named (games of
-    the sources must not be among its own). without: models
-    whose games are left out. drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any,
-    the result has both fits. pool_conditions: pool games with different settings; otherwise each condition is fitted
-    separately. draws, tune: of each chain; chains: how many. target_accept: acceptance rate to tune the steps for.
-    sampler: "nutpie" or "pymc", "" for nutpie if it is installed. progress: show bars on standard error.
+    logit p = v (m - d); "" for "offset+dispersion", or for "paper+dispersion" where the combinations are too few for
+    it. compare: also score every model of the family on combinations that it has not seen, which takes minutes.
+    suggest: also find so many games to play next, those that tell most; suggest_for: new models that they should
+    include. extend: the folder of an older report, whose counts are added and whose scale is kept, and its model if
+    none is named (games of the sources must not be among its own). without: models whose games are left out.
+    drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any, the result has both fits.
+    pool_conditions: pool games with different settings; otherwise each condition is fitted separately. draws, tune: of
+    each chain; chains: how many. target_accept: acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", ""
+    for nutpie if it is installed. progress: show bars on standard error.
 
     Raises UsageError if the counts cannot determine the parameters or `out` cannot be written, UnknownName for a model
     that is not in the family, BadData for a source that cannot be read, MissingExtra without PyMC, and NotConverged if

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from liescope.benchmark.background.prediction import predicted_rate
 from liescope.benchmark.capability.backend import Array, Settings
-from liescope.benchmark.capability.goodness import log_probability
+from liescope.benchmark.capability.goodness import K_MOST, left_out, log_probability
 from liescope.benchmark.capability.posterior import Fitter
 from liescope.benchmark.capability.results import TAILS, Counted, replicate
 from liescope.benchmark.capability.variants import Variant
@@ -31,12 +31,13 @@ class HeldOut:
     """cells: one row for each method and combination: method, mafioso, detective, villager, mafia_wins, games, fold,
     predicted (mean chance), lo, hi (95% interval of the win rate of as many new games), inside, log_score (log
     probability of the single games, summed), log_probability (of the count), fault (the sample of its fold had not
-    converged).
+    converged); loo and pareto_k: the log probability by PSIS-LOO from one fit to all of them, null for simple methods.
 
     table: one row for each method, best first: method, log_score (a game), log_score_lo, log_score_hi, difference (from
-    the first row), difference_lo, difference_hi, log_probability (a combination), rmse (of the win rate), slope and
-    intercept (of outcomes on the predicted logit: 1 and 0 for a calibrated method), inside (share), faults (folds whose
-    sample had not converged). Intervals: 95%, combinations resampled, paired for differences.
+    the first row), difference_lo, difference_hi, log_probability (a combination), loo (the same by PSIS-LOO), unsure
+    (combinations with a Pareto k above 0.7), rmse (of the win rate), slope and intercept (of outcomes on the predicted
+    logit: 1 and 0 for a calibrated method), inside (share), faults (folds whose sample had not converged). Intervals:
+    95%, combinations resampled, paired for differences.
     """
 
     cells: pl.DataFrame
@@ -97,7 +98,9 @@ def _of_variant(
         for key, part in rows.filter(outside).group_by(PLAYERS, maintain_order=True):
             chances, rho = posterior.chances(part), posterior.rho()
             parts.append(_scored(variant.name, key, part, chances, rho, random, number, fault))
-    return pl.DataFrame(parts)
+    whole, k = left_out(fitter.sample())
+    estimated = cells.select(PLAYERS).with_columns(loo=pl.Series(whole), pareto_k=pl.Series(k))
+    return pl.DataFrame(parts).join(estimated, on=list(PLAYERS), how="left", maintain_order="left")
 
 
 def _of_method(
@@ -117,7 +120,8 @@ def _of_method(
             chances = np.full((DRAWS_OF_A_RATE, 1), rate)
             none = np.zeros((DRAWS_OF_A_RATE, 1))
             parts.append(_scored(name, part.select(PLAYERS).row(0), part, chances, none, random, number, False))
-    return pl.DataFrame(parts)
+    nothing = pl.lit(None, pl.Float64)
+    return pl.DataFrame(parts).with_columns(loo=nothing, pareto_k=nothing)
 
 
 DRAWS_OF_A_RATE = 2000
@@ -185,6 +189,8 @@ def summarise(cells: pl.DataFrame) -> pl.DataFrame:
                 "difference": float(change.sum() / games.sum()),
                 **{name: ends[name] for name in ("difference_lo", "difference_hi")},
                 "log_probability": float(part["log_probability"].to_numpy().mean()),
+                "loo": part["loo"].mean(),
+                "unsure": int((part["pareto_k"] > K_MOST).sum()),
                 "rmse": float(np.sqrt(np.square(rate - predicted).mean())),
                 "slope": slope,
                 "intercept": intercept,

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array, hstack
 
-from liescope.benchmark.capability.variants import DEFAULT, PAPER, Variant
+from liescope.benchmark.capability.variants import DEFAULT, FALLBACK, PAPER, Variant
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.common.errors import UsageError
 
@@ -29,14 +29,14 @@ def code(cells: pl.DataFrame) -> tuple[dict[str, tuple[str, ...]], dict[str, Ind
 
 
 def identified_variant(cells: pl.DataFrame) -> Variant:
-    """The default model where these counts identify it, else the paper's, which has fewer parameters. Raises UsageError
+    """The default model where these counts identify it, else `FALLBACK`, which has fewer parameters. Raises UsageError
     if they identify neither.
     """
     try:
         check_identified(cells, DEFAULT)
     except UsageError:
-        check_identified(cells, PAPER)
-        return PAPER
+        check_identified(cells, FALLBACK)
+        return FALLBACK
     return DEFAULT
 
 

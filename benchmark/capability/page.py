@@ -85,7 +85,7 @@ def _compared(result: FitResult) -> list[Section]:
     if result.compared.is_empty():
         return []
     keys = [name for name in ("condition", "method") if name in result.compared.columns]
-    columns = ["log_score", "rmse", "slope", "inside"]
+    columns = ["log_score", "log_probability", "loo", "unsure", "rmse", "slope", "inside"]
     from_best = interval_text("difference", digits=4).alias("from the best")
     return [
         Section(

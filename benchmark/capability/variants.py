@@ -93,6 +93,8 @@ def variant(name: str) -> Variant:
 PAPER = variant("paper")
 DEFAULT = variant("offset+dispersion")
 """The one that predicts: see docs/results/capability.md for its score on combinations that it has not seen."""
+FALLBACK = variant("paper+dispersion")
+"""Where the combinations are too few to tell offsets."""
 FAMILY = tuple(
     map(
         variant,

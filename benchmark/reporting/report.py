@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from liescope.benchmark.fitting import DrawnVotes, FitResult
 from liescope.benchmark.fitting import fit as fit_games
 from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
-from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.errors import LiescopeError, UnknownName, UsageError
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,6 +65,8 @@ def report(
     another game than Mini-Mafia) is left out, and its place says why. Raises UsageError if no game is finished, if one
     would count twice or if `out` cannot be written, and BadData for a source that cannot be read.
     """
+    if drawn_votes not in get_args(DrawnVotes):
+        raise UnknownName("way to treat games with a drawn vote", drawn_votes, get_args(DrawnVotes))
     from liescope.benchmark.analyses.registry import ANALYSES
     from liescope.benchmark.analyses.sources import load_games
     from liescope.benchmark.reporting import page

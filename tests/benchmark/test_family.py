@@ -21,7 +21,7 @@ from liescope.benchmark.capability.posterior import Posterior, fit
 from liescope.benchmark.capability.results import scores
 from liescope.benchmark.capability.slips import Slips, win_chances
 from liescope.benchmark.capability.text import verdict
-from liescope.benchmark.capability.variants import DEFAULT, FAMILY, PAPER, variant
+from liescope.benchmark.capability.variants import DEFAULT, FALLBACK, FAMILY, PAPER, variant
 from liescope.benchmark.counting.counts import DRAWN, PLAYED, PLAYERS, SCHEMA, Counts, count_games, counts_of, tally
 from liescope.benchmark.counting.rows import rows_for
 from liescope.common.errors import UnknownName, UsageError
@@ -117,7 +117,7 @@ def test_where_combinations_are_too_few_for_offsets_the_published_model_is_fitte
     some = tally(pl.DataFrame([(*key, 4, 10) for key in keys[:4]], SCHEMA, orient="row"))
     assert identified_variant(few) == DEFAULT
     assert undetermined(some, DEFAULT)[0] > 0
-    assert identified_variant(some) == PAPER
+    assert identified_variant(some) == FALLBACK
 
 
 def test_a_model_that_won_everything_in_a_role_is_named() -> None:
@@ -216,6 +216,9 @@ def test_every_combination_is_held_out_once_and_the_right_model_predicts_it_best
     assert by["offset+dispersion"]["inside"] >= 0.85
     assert 0.8 < by["offset+dispersion"]["slope"] < 1.2
     assert by[MEAN]["difference_hi"] < 0
+    assert by["offset+dispersion"]["loo"] > by["paper+dispersion"]["loo"]
+    assert abs(by["offset+dispersion"]["loo"] - by["offset+dispersion"]["log_probability"]) < 0.3
+    assert by[MEAN]["loo"] is None
     assert "main effects alone" in verdict(found.cells)
     assert summarise(found.cells).equals(found.table)
 
