@@ -41,7 +41,8 @@ _OFFSET = (
 )
 LOG_SCORE = (
     "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
-    "difference from the best. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of how many "
+    "difference from the best. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of "
+    "how many "
     "combinations it cannot be trusted. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the "
     "share of combinations inside their 95% interval. Intervals are 95%, combinations resampled."
 )
