@@ -83,13 +83,10 @@ def fit(
     """Fit the capability model to the games of runs or to a table of counts: at its core logit p = v (m - d).
 
     Games with different settings (rounds, prompts, seating …) are fitted separately and compared. Writes report.html
-    (one page: who leads and how surely, the scores with their intervals, how well the model fits), report.md,
-    capability.csv and .json, counts.csv (each cell with its prediction), draws.parquet, forest.png and predictive.png
-    to the folder, and where models met the same backgrounds background.csv (z-scores that do not assume the model) and
-    background_*.csv (win rates, agreement with the model, conditions). ratings.csv and nash.csv rate the same games by
-    Bradley-Terry and Nash averaging, ahead.csv and ranks.csv say who is ahead of whom, rank_by_method.csv, tau.csv and
-    conflicts.csv where methods disagree. Stops with an error, and writes nothing, if the sampler has not converged.
-    --suggest adds suggest.csv, which play --cells takes; --extend adds extended.csv, the old scores beside the new.
+    (one page: who leads and how surely, the scores with their intervals, how well the model fits, and how other methods
+    rate the same games), report.md, two figures, the draws, and a CSV file for every table to the folder. Stops with an
+    error, and writes nothing, if the sampler is far from converged. --suggest adds suggest.csv, which play --cells
+    takes; --extend adds extended.csv, the old scores beside the new.
 
     Example: liescope fit runs/first --out reports/capability
     """

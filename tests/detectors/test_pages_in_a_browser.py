@@ -12,8 +12,9 @@ import liescope
 from liescope.benchmark import fitting
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.diagnostics import Diagnostics
-from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.model import code_rows
 from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.variants import Variant
 from liescope.benchmark.counting.counts import PLAYERS
 from tests.common.browser import Seen, look
 from tests.detectors.conftest import Corpus
@@ -23,12 +24,14 @@ CHEAP = {"words": 1, "strength": 4.0}  # nothing to choose
 PAGES = ("audit", "evaluate", "fit", "transfer")
 
 
-def guessed(cells: pl.DataFrame, settings: Settings) -> Posterior:
+def guessed(cells: pl.DataFrame, settings: Settings, variant: Variant) -> Posterior:
     """In the place of a sampler: draws around nothing."""
-    names = {name: tuple(cells[role].unique().sort()) for name, role in zip(PARAMETERS, PLAYERS, strict=True)}
+    names, _ = code_rows(cells, variant)
     random = np.random.default_rng(1)
     draws = {name: random.normal(size=(2, 50, len(models))) for name, models in names.items()}
-    return Posterior(cells, names, draws, Diagnostics(1.0, 900, 900, 1.0, 0, 50, 2, 1.0), settings, "nutpie")
+    draws["rho"] = np.full((2, 50, 1), 0.02)
+    diagnostics = Diagnostics(1.0, 900, 900, 1.0, 0, 50, 2, 1.0)
+    return Posterior(cells, names, draws, diagnostics, settings, "nutpie", variant)
 
 
 def fitted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
