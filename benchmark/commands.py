@@ -166,6 +166,16 @@ def report(
     ],
     out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
     title: Annotated[str, typer.Option(help="The title of the page.")] = "",
+    model: Annotated[str, typer.Option(help="The capability model to fit, as for fit.")] = "",
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Score the whole family of models on combinations not seen (minutes).")
+    ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A model whose games are left out of the fit and the ratings; may be repeated.", metavar="MODEL"
+        ),
+    ] = None,
     drawn_votes: Annotated[
         DrawnVotes, typer.Option(help="Games with a vote drawn at random because the reply was unreadable.")
     ] = DrawnVotes.KEEP,
@@ -190,6 +200,9 @@ def report(
         list(sources),
         out=out,
         title=title,
+        model=model,
+        compare=compare,
+        without=without or (),
         drawn_votes=drawn_votes.value,
         pool_conditions=pool_conditions,
         draws=draws,

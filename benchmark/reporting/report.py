@@ -47,6 +47,9 @@ def report(
     *,
     out: str | os.PathLike[str] | None = None,
     title: str = "",
+    model: str = "",
+    compare: bool = False,
+    without: Sequence[str] = (),
     drawn_votes: DrawnVotes = "keep",
     pool_conditions: bool = False,
     draws: int = 1000,
@@ -58,7 +61,8 @@ def report(
 
     sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several; of files there
     are only counts, so nothing is said about behaviour. out: a folder for report.html, report.json, counts.csv and a
-    CSV file for every table. title: of the page. drawn_votes, draws, tune, seed: of the fit (`liescope.fit`).
+    CSV file for every table. title: of the page. model, compare, draws, tune, seed: of the fit (`liescope.fit`);
+    without, drawn_votes: games left out of the fit and of the other methods on counts; the analyses have all games.
     pool_conditions: pool games with different settings. progress: show bars on standard error.
 
     A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or models,
@@ -85,23 +89,17 @@ def report(
             games = load_games(of_games, lambda read: bar.update(task, completed=read), pool_conditions)
             task = bar.add_task("analysing", total=len(ANALYSES), note="")
             found = analysed(games, ANALYSES, lambda name: bar.update(task, advance=1, note=name))
-    conditions, unfit = _counted(named, pool_conditions, drawn_votes, must=games is None)
+    chosen = {"without": list(without), "drawn_votes": drawn_votes}
+    sampling = {"model": model, "compare": compare, "draws": draws, "tune": tune, "seed": seed}
+    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, must=games is None)
     fitted = None
     if conditions:
-        options = {"drawn_votes": drawn_votes, "draws": draws, "tune": tune, "seed": seed, "progress": progress}
-        fitted, unfit = _fitted(named, pool_conditions, options)
+        fitted, unfit = _fitted(named, pool_conditions, {**chosen, **sampling, "progress": progress})
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
     shown = page.page(title, gathered, told, names)
-    options = {
-        "drawn_votes": drawn_votes,
-        "pool_conditions": pool_conditions,
-        "draws": draws,
-        "tune": tune,
-        "seed": seed,
-    }
-    data = to_json(shown.title, gathered, told, names, options)
+    data = to_json(shown.title, gathered, told, names, {**chosen, "pool_conditions": pool_conditions, **sampling})
     result = ReportResult(
         shown.findings,
         shown.warnings,
@@ -118,13 +116,13 @@ def report(
 
 
 def _counted(
-    sources: Sequence[str | os.PathLike[str]], pool: bool, drawn_votes: DrawnVotes, must: bool
+    sources: Sequence[str | os.PathLike[str]], pool: bool, without: Sequence[str], drawn_votes: DrawnVotes, must: bool
 ) -> tuple[Mapping[str, Counts], str]:
     """The counts of each condition, of the games that the fit takes; where no game can be counted, none and the reason.
     must: raise the reason.
     """
     try:
-        found = load_conditions(sources, pool=pool)
+        found = load_conditions(sources, without, pool)
     except UsageError as error:
         if must:
             raise

@@ -217,3 +217,15 @@ def test_the_command_prints_what_was_found_and_the_json_as_it_is_written(
     assert max(map(len, printed.splitlines())) <= 80
     assert "things that these games cannot show" in printed
     assert json.loads(data) == json.loads((tmp_path / "made" / "report.json").read_text(encoding="utf-8"))
+
+
+def test_a_model_that_met_nobody_is_left_out_of_the_fit_and_of_nothing_else(play: Play, tmp_path: Path) -> None:
+    games = [play("loner", "loner", "loner", "loner", mafia_wins=seed < 2, seed=seed) for seed in range(4)]
+    run = keep(tmp_path / "run", *games)
+    table = cells(tmp_path / "counts.csv", ("a", "b"))
+    result = liescope.report([run, table], without=["loner"], model="paper", pool_conditions=True, draws=400, tune=400)
+    assert result.fit is not None
+    assert result.fit.fits[0].posterior.variant.name == "paper"
+    assert set(result.counts["mafioso"]) == {"a", "b"}
+    assert "loner" in set(result.tables["vote_accuracy"]["model"])
+    assert result.data["settings"]["without"] == ["loner"]
