@@ -89,6 +89,10 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
         words += part.goodness.separated
         if part.compared:
             words.append(verdict(part.compared.cells))
+            failed = part.compared.table.filter(pl.col("faults") > 0).select("method", "faults").rows()
+            if failed:
+                parts = ", ".join(f"{name} ({count})" for name, count in failed)
+                words.append(f"Held-out parts whose samples were far from converged: {parts}; scores include them.")
         for reason in dict.fromkeys(part.left_aside.values()):
             names = [name for name, why in part.left_aside.items() if why == reason]
             words.append(f"Not compared: {', '.join(names)}, because {reason}.")
