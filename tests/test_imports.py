@@ -22,6 +22,9 @@ HEAVY = {
     "sklearn",
     "matplotlib",
     "datasets",
+    "fastapi",
+    "starlette",
+    "uvicorn",
 }
 
 
@@ -100,7 +103,15 @@ def top_level_imports(path: Path) -> set[str]:
     return {name.split(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("module", ["liescope", "liescope.cli", *(f"liescope.{room}" for room in ROOMS)])
+def test_only_pages_import_what_serves_them() -> None:
+    files = [path for room in (*ORDER, "data_cards") for path in modules(room)]
+    users = {path for path in files if imported(path) & {"fastapi", "starlette", "uvicorn"}}
+    assert [str(path) for path in users if not path.is_relative_to(ROOT / "liescope" / "web")] == []
+
+
+@pytest.mark.parametrize(
+    "module", ["liescope", "liescope.cli", "liescope.web", *(f"liescope.{room}" for room in ROOMS)]
+)
 def test_importing_a_package_loads_nothing_heavy(module: str) -> None:
     code = f"import sys, {module}; print(*sorted(sys.modules.keys() & {HEAVY!r}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
