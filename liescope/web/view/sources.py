@@ -1,0 +1,61 @@
+"""Where the games that are looked at come from: one protocol for runs, corpora and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from liescope.games.record import GameRecord
+from liescope.generate.runs.call_prompt import CallPrompt
+from liescope.labeling.rows import LabelledGame
+
+Scores = Mapping[str, Mapping[str, float]]
+"""What detectors say, as probabilities of deception: statement_id to detector to score."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedGame:
+    """One game with all that is known of it. record: its events are in order of play and each has its index, but where
+    the record was put together from a corpus, indices that no table knows are missing; calls: every request, with the
+    columns of `CallRow`; none in a corpus without them; under_way: it has begun and not ended, so that its record has
+    no outcome; has_prompts: `Source.prompt` can show what was asked.
+    """
+
+    record: GameRecord
+    labels: LabelledGame
+    scores: Scores = field(default_factory=dict)
+    calls: tuple[Mapping[str, Any], ...] = ()
+    under_way: bool = False
+    has_prompts: bool = False
+
+
+class Source(Protocol):
+    """Games to look at. Its methods may be called from any thread. name: as shown; kind: "run" or "corpus".
+
+    Every method raises BadData if what it reads is damaged.
+    """
+
+    name: str
+    path: Path
+    kind: str
+
+    def find(self, words: str) -> str:
+        """The id of the game that a user means: an id, the number at its end, or the beginning of one.
+
+        Raises UsageError if several match; UnknownName, with the nearest ids, if none does.
+        """
+        ...
+
+    def game(self, game_id: str) -> ViewedGame:
+        """One game, as far as it is. Raises UnknownName."""
+        ...
+
+    def prompt(self, game_id: str, step: int, seat: str) -> CallPrompt:
+        """What a seat was asked at a step. Raises UsageError where no request is known."""
+        ...
+
+    def begun(self) -> Sequence[tuple[str, int]]:
+        """The games that have begun and not ended, with how many replies they have."""
+        ...
