@@ -35,13 +35,25 @@ def _replay(argument: str, context: PlayerContext) -> Player:
     return open_replay(argument, context)
 
 
+def _human(argument: str, context: PlayerContext) -> Player:
+    from liescope.generate.players.human import open_human
+
+    return open_human(argument, context)
+
+
 def _recording(argument: str) -> dict[str, str]:
     from liescope.generate.players.replay import named_recording
 
     return named_recording(argument)
 
 
-PLAYERS: dict[str, Opener] = {"scripted": _scripted, "openai": _openai, "local": _local, "replay": _replay}
+PLAYERS: dict[str, Opener] = {
+    "scripted": _scripted,
+    "openai": _openai,
+    "local": _local,
+    "replay": _replay,
+    "human": _human,
+}
 FORMS = ("openai:MODEL", "openai:MODEL@URL", "local:FOLDER_OR_HUB_ID", "replay:RUN")
 """How the specs of players that are no scripts look, for messages."""
 

@@ -59,8 +59,7 @@ class Recorded:
             begin, learning = made(plan.game, game_id, first.seed, plan.options, **dealt), first.learning
             again = plan.dealt(first.number)
             root = again.root if again else game_id
-            cell = dict(zip(plan.roles, first.cell, strict=True))
-            specs = {name: cell[role] for name, role in session.game.roles.items()}
+            specs = plan.seats(first, session.game.roles)
         if step < begin.step:
             raise UsageError(f"game {plain(game_id)} goes on from step {begin.step} of {plain(root)}; fork that game")
         answers, replies = journal.answers(game_id), []

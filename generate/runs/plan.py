@@ -34,6 +34,7 @@ from liescope.generate.runs.recordings import Dealt, recorded_games
 from liescope.generate.runs.tournament import SEATINGS, Cell, seating
 
 MOST_GAMES = 10**9
+TABLE = "table"  # the design, and the one cell, of a table whose seats are held
 SEEDS = range(-(2**63), 2**63)
 
 
@@ -57,7 +58,8 @@ class Plan(BaseModel):
     """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: the number
     in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompt files; learning:
     for each cell, whether its learner learns, empty if none does; files: the texts of the files that the specs name;
-    recorded: the games that are played again, the same in every cell, empty if the games are new.
+    recorded: the games that are played again, the same in every cell, empty if the games are new; held: at a table
+    whose seats are taken before roles are dealt, the spec of the player in each seat, else empty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -75,13 +77,14 @@ class Plan(BaseModel):
     learning: tuple[bool, ...] = ()
     files: dict[str, str] = Field(default_factory=dict)
     recorded: tuple[Dealt, ...] = ()
+    held: dict[str, str] = Field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON data. Newer fields are left out at their default, so older plans keep their hash."""
         data = self.model_dump(mode="json")
         if not any(self.learning):
             del data["learning"]
-        for name in ("files", "recorded"):
+        for name in ("files", "recorded", "held"):
             if not data[name]:
                 del data[name]
         return data
@@ -108,6 +111,17 @@ class Plan(BaseModel):
         games from every cell.
         """
         return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
+
+    def specs(self, planned: PlannedGame) -> tuple[str, ...]:
+        """The players that a game needs."""
+        return tuple(self.held.values()) if self.held else planned.cell
+
+    def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:
+        """The player's spec in each seat of a game. roles: the role of each seat."""
+        if self.held:
+            return {name: self.held[name] for name in roles}
+        cell = dict(zip(self.roles, planned.cell, strict=True))
+        return {name: cell[role] for name, role in roles.items()}
 
     def chains(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
         """The games that have not ended, in chains whose games must be played in sequence. The games of a learning cell
@@ -229,7 +243,7 @@ def make_plan(
         who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
         raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
     resolved = json.loads(json.dumps(planned_options(replace(spec, names=spec.seats()))))
-    specs = dict.fromkeys([*players, *(spec for cell in cells for spec in cell)])
+    specs = dict.fromkeys([*players, *(spec for cell in cells if design != TABLE for spec in cell)])
     recorded = recorded_games(specs, game, resolved, games)
     if recorded and any(learning):
         raise UsageError("recorded games cannot be played again with learning; leave --learning out")
@@ -248,6 +262,21 @@ def make_plan(
         files=files_of(specs),
         recorded=recorded,
     )
+
+
+def table_plan(
+    game: str, options: Mapping[str, Any], held: Mapping[str, str], seed: int, prompts: str = "full"
+) -> Plan:
+    """The plan of one game at a table whose seats are held before roles are dealt, as people do. held: the spec of the
+    player in each seat.
+
+    Raises UsageError for options that make no valid game, UnknownName for a name that does not exist.
+    """
+    cell = (TABLE,) * len(roles_in_play(find_game(game).resolve(options)))
+    plan = make_plan(game, options, tuple(held.values()), TABLE, [cell], 1, seed, "shuffled", prompts)
+    if set(held) != set(plan.spec.seats()):
+        raise UsageError(f"this table has the seats {', '.join(plan.spec.seats())}; each needs a player")
+    return plan.model_copy(update={"held": dict(held), "files": files_of(held.values())})
 
 
 def set_name(prompts: str, game: str) -> str:
@@ -273,6 +302,8 @@ def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
         ) from None
     except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadData(f"{where} holds a plan that makes no table ({plain(str(error))}); restore {PLAN_FILE}") from None
+    if plan.held and set(plan.held) != set(plan.spec.seats()):
+        raise BadData(f"{where} holds a plan whose seats are not those of its table; restore {PLAN_FILE} from a copy")
     if plan.recorded and len(plan.recorded) != plan.games:
         raise BadData(f"{where} holds a plan that plays other games again than it counts; restore {PLAN_FILE}")
     if any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):

@@ -19,7 +19,7 @@ from liescope.games.session import Session
 from liescope.generate.players.protocol import Player, named
 from liescope.generate.runs.lesson_book import LessonBook, Proposal, open_similarity
 from liescope.generate.runs.lesson_matching import without_names
-from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
+from liescope.generate.runs.plan import TABLE, Plan, PlannedGame, read_plan
 from liescope.generate.runs.tournament import Cell
 
 LESSONS = "lessons"  # the folder of the lesson books in a run's folder
@@ -34,7 +34,7 @@ class Playing:
     def __init__(self, plan: Plan, out: Path, first: int | None = None) -> None:
         self.game = plan.game
         self._learner = find_game(plan.game).learner
-        self.players = tuple(dict.fromkeys(spec for cell in plan.cells for spec in cell))
+        self.players = tuple(dict.fromkeys(plan.held.values() or (spec for cell in plan.cells for spec in cell)))
         self._plan = plan
         self._first = first
         self._out = out
@@ -65,7 +65,7 @@ class Playing:
         return dealt.game if dealt else ""
 
     def specs(self, planned: PlannedGame) -> Collection[str]:
-        return planned.cell
+        return self._plan.specs(planned)
 
     def planned(self, number: int) -> PlannedGame:
         return self._plan.planned(number)
@@ -78,8 +78,7 @@ class Playing:
         return Session(self._plan.make(planned, lessons))
 
     def seats(self, planned: PlannedGame, game: Game) -> Mapping[str, str]:
-        cell = dict(zip(self._plan.roles, planned.cell, strict=True))
-        return {name: cell[role] for name, role in game.roles.items()}
+        return self._plan.seats(planned, game.roles)
 
     async def end(
         self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
@@ -102,6 +101,8 @@ class Playing:
 
     def _label(self, planned: PlannedGame) -> str:
         """The name of a game's cell."""
+        if self._plan.held:
+            return TABLE
         cell = " | ".join(planned.cell)
         return f"{cell} | learning {'on' if planned.learning else 'off'}" if self._plan.learning else cell
 

@@ -1,0 +1,150 @@
+"""A person as a player: the ask lies on a desk until the person answers it, or for as long as the table waits.
+
+`human:PSEUDONYM` needs a desk, and somebody who carries what lies there to the person and back: `liescope serve`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.people import PEOPLE
+from liescope.games.core import Ask, AskKind, Event, Reply
+from liescope.games.record import Source
+from liescope.generate.players.protocol import Attempt, PlayerContext
+
+LONGEST_NAME = 32
+AWAY_AFTER = 2  # asks in a row that ran out of time, after which a person counts as away
+_NAME = re.compile(r"\w(?:[\w .'-]*\w)?")
+_NO_NAMES = frozenset({"human", PEOPLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a table waits for a person, in seconds: for words, for anything else, and for a person who is away."""
+
+    words: float = 180.0
+    choices: float = 90.0
+    away: float = 15.0
+
+    def of(self, ask: Ask, away: bool) -> float:
+        """The seconds that an ask may take."""
+        patient = self.words if ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE) else self.choices
+        return min(patient, self.away) if away else patient
+
+
+@dataclass(slots=True)
+class Waiting:
+    """An ask that a person has not answered yet. ends: when the table goes on without, in seconds of
+    `time.monotonic`.
+    """
+
+    ask: Ask
+    ends: float
+    since: float = field(default_factory=time.monotonic)
+    reply: asyncio.Future[Reply] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Desk:
+    """What people are asked now, one ask for each. changed: called whenever an ask comes or goes, with the person."""
+
+    def __init__(self, patience: Patience, changed: Callable[[str], None]) -> None:
+        self.patience = patience
+        self._changed = changed
+        self._waiting: dict[str, Waiting] = {}
+        self._missed: dict[str, int] = {}
+        self._closed: LiescopeError | None = None
+
+    def waiting(self, person: str) -> Waiting | None:
+        """The ask that a person has to answer, if there is one."""
+        return self._waiting.get(person)
+
+    def away(self, person: str) -> bool:
+        """Whether the person let the last asks run out of time."""
+        return self._missed.get(person, 0) >= AWAY_AFTER
+
+    def back(self, person: str) -> None:
+        """The person is there again, so that the table waits as long as for everybody."""
+        if self._missed.pop(person, 0) >= AWAY_AFTER and (open_now := self._waiting.get(person)):
+            open_now.ends = open_now.since + self.patience.of(open_now.ask, away=False)
+            self._changed(person)
+
+    def answer(self, person: str, reply: Reply) -> bool:
+        """Give a person's reply; False if nothing is asked of them (any more)."""
+        waiting = self._waiting.get(person)
+        if waiting is None or waiting.reply.done():
+            return False
+        waiting.reply.set_result(reply)
+        return True
+
+    def close(self, why: LiescopeError) -> None:
+        """Send every open ask, and all that come, away with this error."""
+        self._closed = why
+        for waiting in self._waiting.values():
+            if not waiting.reply.done():
+                waiting.reply.set_exception(why)
+
+    async def ask(self, person: str, ask: Ask) -> Reply:
+        """The reply of a person, or an unusable one once their time is up. Raises the reason why the desk closed."""
+        if self._closed is not None:
+            raise self._closed
+        seconds = self.patience.of(ask, self.away(person))
+        waiting = self._waiting[person] = Waiting(ask, time.monotonic() + seconds)
+        self._changed(person)
+        try:
+            while (left := waiting.ends - time.monotonic()) > 0:
+                done, _ = await asyncio.wait([waiting.reply], timeout=left)
+                if done:
+                    self._missed.pop(person, None)
+                    return waiting.reply.result()
+            self._missed[person] = self._missed.get(person, 0) + 1
+            return Reply(problem=f"no answer within {seconds:g} s")
+        finally:
+            del self._waiting[person]
+            self._changed(person)
+
+
+class HumanPlayer:
+    """A person behind a desk. model: the pseudonym."""
+
+    source = Source.HUMAN
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        self.model = model
+        self._log = context.log
+        self._desk = context.shared.once(Desk, _no_desk)
+
+    async def prepare(self) -> None:
+        """Nobody to ask."""
+
+    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:  # noqa: ARG002
+        """Waits for the person; how long they took is logged as latency. They see the view on a page, not here."""
+        begun = time.monotonic()
+        reply = await self._desk.ask(self.model, ask)
+        taken = (time.monotonic() - begun) * 1000
+        self._log(Attempt(ask.game, ask.step, ask.seat, 1, reply.raw, reply.problem, latency_ms=round(taken)))
+        return reply
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def open_human(argument: str, context: PlayerContext) -> HumanPlayer:
+    """The player of `human:PSEUDONYM`. Raises UsageError for a name that cannot be used, and without a desk."""
+    return HumanPlayer(pseudonym(argument), context)
+
+
+def pseudonym(name: str) -> str:
+    """A person's name in tables, with single spaces. Raises UsageError for one that cannot be used."""
+    name = " ".join(name.split())
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME or name.casefold() in _NO_NAMES:
+        raise UsageError(f"a pseudonym has 1 to {LONGEST_NAME} letters, digits, spaces or - . ' and is not 'human'")
+    return name
+
+
+def _no_desk() -> Desk:
+    raise UsageError("people play in a browser: make a table with `liescope serve`")
