@@ -3,13 +3,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test browser lint format bench docs clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
 
-test: lint
+test: browser lint
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# Which browser pages are tested in, or how to get one: without it these tests are skipped.
+browser:
+	@$(PYTHON) tests/common/find_browser.py || true
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

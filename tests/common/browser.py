@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import json
+import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.common.find_browser import MISSING, installed_browser
 from tests.common.svg_text import smallest_text
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _MEASURE = """
 const pages = JSON.parse(document.getElementById("pages").textContent), seen = {};
 const rect = (node) => node.getBoundingClientRect();
@@ -68,10 +68,10 @@ class Seen:
 
 
 def find_browser() -> str:
-    """The path of a browser. Skips the test where there is none."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    """The path of a browser. Where there is none, skips the test, or fails it in CI."""
+    browser = installed_browser()
     if browser is None:
-        pytest.skip(f"no browser is installed ({', '.join(BROWSERS)})")
+        pytest.fail(MISSING) if os.environ.get("CI") == "true" else pytest.skip(MISSING)
     return browser
 
 
