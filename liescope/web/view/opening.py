@@ -1,0 +1,79 @@
+"""Finding out what a path holds: a run, a corpus, or a report of detectors with the games that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from liescope.common.errors import BadData, UsageError
+from liescope.common.text import plain
+from liescope.generate.corpus.hub import hub_repo
+from liescope.generate.corpus.read import corpus_folder, is_corpus
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.web.view.corpus_source import TABLES_SHOWN, CorpusSource
+from liescope.web.view.run_source import RunSource
+from liescope.web.view.scores import REPORT, TABLE, ScoreTable, read_scores
+from liescope.web.view.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What is looked at. scores: laid over its games, None without any."""
+
+    source: Source
+    scores: ScoreTable | None = None
+
+
+def open_source(path: str | Path, scores: str | Path | None = None, detectors: Sequence[str] = ()) -> Opened:
+    """Open a run's folder, a corpus folder, a corpus on the Hub ("USER/NAME"), or a report of `evaluate`.
+
+    scores: a report of `evaluate` or a file of `score` whose scores are laid over the games; detectors: those of it
+    that are shown, by default all but the controls. A report is shown with the corpus or run that it names, which is
+    looked for beside it and in this folder's `corpus` and `runs`.
+
+    Raises UsageError if the path holds none of these or the report's games are not found, BadData for damaged contents,
+    UnknownName for a detector without scores.
+    """
+    folder = Path(path)
+    if _is_report(folder):
+        if scores is not None:
+            raise UsageError(f"{folder} is a report with scores of its own; leave --scores out, or name its corpus")
+        table = read_scores(folder, detectors)
+        return Opened(_games_of(folder, table.corpus), table)
+    if detectors and scores is None:
+        raise UsageError("--detector chooses among scores; give them with --scores REPORT")
+    source = _games(str(path))
+    return Opened(source, None if scores is None else read_scores(Path(scores), detectors))
+
+
+def _games(path: str) -> Source:
+    folder = Path(path)
+    if (folder / PLAN_FILE).is_file():
+        return RunSource(folder)
+    if is_corpus(folder) or (not folder.exists() and hub_repo(path) is not None):
+        return CorpusSource(corpus_folder(path, *TABLES_SHOWN))
+    if not folder.exists():
+        raise UsageError(f"{plain(path)} does not exist; give a run (runs/NAME), a corpus or a report of `evaluate`")
+    raise BadData(
+        f"{plain(path)} holds no run, no corpus and no report of `evaluate`; make one with: liescope play, import, "
+        "build or evaluate"
+    )
+
+
+def _games_of(report: Path, name: str) -> Source:
+    """The run or corpus that a report names."""
+    last = Path(name).name
+    near = report.resolve().parent
+    for base in (Path(), near, near.parent):
+        for folder in (base / last, base / "corpus" / last, base / "runs" / last):
+            if last and ((folder / PLAN_FILE).is_file() or is_corpus(folder)):
+                return _games(str(folder))
+    raise UsageError(
+        f"{report} is about {plain(name)!r}, which is not in corpus/ or runs/; say where it is: "
+        f"liescope view CORPUS --scores {report}"
+    )
+
+
+def _is_report(folder: Path) -> bool:
+    return (folder / REPORT).is_file() and (folder / TABLE).is_file()

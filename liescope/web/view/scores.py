@@ -1,0 +1,153 @@
+"""What detectors say of the statements that are looked at: read from a report of `evaluate`, or a file of scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors.evaluation.metrics import DECISION
+from liescope.detectors.evaluation.scores import CONTROL, SCORES
+from liescope.web.view.sources import Scores
+
+REPORT, TABLE = "report.json", "scores.parquet"
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """A detector whose scores are shown. target: the label that it was trained on; threshold: a statement with a
+    higher score counts as called deceptive.
+    """
+
+    name: str
+    target: str
+    threshold: float
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """The scores of some detectors. corpus: the name of the corpus that they were computed on, "" if not known; table:
+    statement_id, detector, score.
+    """
+
+    path: Path
+    corpus: str
+    detectors: tuple[Detector, ...]
+    table: pl.DataFrame
+
+    def of_game(self, game_id: str) -> Scores:
+        """The scores of one game's statements."""
+        start, end = self._places.get(game_id, (0, 0))
+        found: dict[str, dict[str, float]] = {}
+        for statement, detector, score in self._by_game[start:end].select("statement_id", "detector", "score").rows():
+            found.setdefault(statement, {})[detector] = score
+        return found
+
+    @property
+    def identity(self) -> str:
+        """Changes with the file and with what is read of it."""
+        state = self.path.stat()
+        return f"{self.path.resolve()} {state.st_size} {state.st_mtime_ns} {self.detectors}"
+
+    @cached_property
+    def _by_game(self) -> pl.DataFrame:
+        return self.table.with_columns(game_id=game_of("statement_id")).sort("game_id", maintain_order=True)
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[int, int]]:
+        """Where the rows of each game stand."""
+        counted = self._by_game.group_by("game_id", maintain_order=True).len()
+        ends = counted["len"].cum_sum()
+        return {
+            game: (end - size, end) for game, size, end in zip(counted["game_id"], counted["len"], ends, strict=True)
+        }
+
+
+def game_of(column: str) -> pl.Expr:
+    """The game of a statement's id."""
+    return pl.col(column).str.replace(r":[^:]*$", "")
+
+
+def read_scores(path: Path, detectors: Sequence[str] = ()) -> ScoreTable:
+    """The scores of a report's folder, or of a file that `liescope score --out` wrote.
+
+    detectors: those to show, by default all but the controls. Raises BadData if there are no scores or they are
+    damaged, UnknownName for a detector that has none.
+    """
+    known = _of_report(path) if path.is_dir() else _of_file(path)
+    names = {detector.name for detector in known.detectors}
+    for name in detectors:
+        if name not in names:
+            raise UnknownName(f"detector in {path}:", name, names)
+    wanted = set(detectors) or {name for name in names if not name.startswith(CONTROL)} or names
+    chosen = tuple(detector for detector in known.detectors if detector.name in wanted)
+    return ScoreTable(path, known.corpus, chosen, known.table.filter(pl.col("detector").is_in(wanted)))
+
+
+def _of_report(folder: Path) -> ScoreTable:
+    file = folder / REPORT
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadData(f"{folder} is no report of `liescope evaluate`: {REPORT} cannot be read") from error
+    if not isinstance(report, dict) or "models" not in report or not (folder / TABLE).is_file():
+        raise BadData(f"{folder} is no report of `liescope evaluate`: it lacks its models or {TABLE}")
+    table = _read(folder / TABLE)
+    if table.schema != pl.Schema(SCORES):
+        raise BadData(f"{folder / TABLE} has other columns than `evaluate` writes; evaluate again")
+    cuts = _thresholds(report)
+    pairs = table.select("detector", "target").unique(maintain_order=True).rows()
+    several = {name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1}
+    shown = {(name, target): f"{name} ({target})" if name in several else name for name, target in pairs}
+    detectors = tuple(Detector(shown[pair], pair[1], cuts.get(pair, _HALF)) for pair in pairs)
+    named = pl.when(pl.col("detector").is_in(several))
+    both = pl.format("{} ({})", "detector", "target")
+    table = table.select("statement_id", named.then(both).otherwise(pl.col("detector")).alias("detector"), "score")
+    return ScoreTable(folder / TABLE, str(report.get("corpus", "")), detectors, table)
+
+
+def _thresholds(report: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    """The score above which each detector decides, by its name and target."""
+    found = {}
+    for chosen in report.get("thresholds", ()):
+        cut = chosen.get(DECISION) if isinstance(chosen, dict) else None
+        if isinstance(cut, int | float):
+            found[str(chosen.get("detector")), str(chosen.get("target"))] = float(cut)
+    return found
+
+
+def _of_file(path: Path) -> ScoreTable:
+    if not path.is_file():
+        raise UsageError(f"{path} is neither a report's folder nor a file of scores; check the path of --scores")
+    if path.suffix == ".parquet":
+        table = _read(path)
+    elif path.name.endswith((".jsonl", ".csv")):
+        try:
+            table = pl.read_ndjson(path) if path.suffix == ".jsonl" else pl.read_csv(path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise BadData(f"{path} cannot be read as scores ({str(error).splitlines()[0]})") from error
+    else:
+        raise UsageError(f"{path} has none of the endings .parquet, .jsonl, .csv; make it with: liescope score --out")
+    if not {"statement_id", "score"} <= set(table.columns):
+        raise BadData(f"{path} lacks the columns statement_id and score; score rows that have a statement_id")
+    try:
+        table = table.select(
+            pl.col("statement_id").cast(pl.String), detector=pl.lit(path.stem), score=pl.col("score").cast(pl.Float64)
+        ).drop_nulls()
+    except pl.exceptions.PolarsError as error:
+        raise BadData(f"{path} holds scores that are no numbers") from error
+    return ScoreTable(path, "", (Detector(path.stem, "role", _HALF),), table)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise BadData(f"{path} is damaged ({str(error).splitlines()[0][:100]}); evaluate again") from error
