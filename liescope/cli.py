@@ -24,6 +24,7 @@ from liescope.detectors.commands import app as detector_commands
 from liescope.detectors.transfer.commands import app as transfer_commands
 from liescope.generate.commands import app as generate_commands
 from liescope.publish_command import app as publish_command
+from liescope.web.commands import app as web_commands
 
 
 def _print_version(wanted: bool) -> None:
@@ -47,6 +48,7 @@ parts = (
     audit_commands,
     publish_command,
     benchmark_commands,
+    web_commands,
 )
 for commands in parts:
     app.add_typer(commands)

@@ -50,11 +50,19 @@ def make_site(
     hosts: Sequence[str] = LOOPBACK,
     frames: Sequence[str] = (),
     lifespan: Lifespan | None = None,
+    root_path: str = "",
 ) -> FastAPI:
     """A site with these pages. hosts: the names that it answers to, ["*"] for any; a page of another site that points
-    its own name here gets nothing. frames: as in `SecurityHeaders`.
+    its own name here gets nothing. frames: as in `SecurityHeaders`. root_path: the path under which a proxy shows it.
     """
-    site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, max_body_size=LARGEST_FORM, lifespan=lifespan)
+    site = FastAPI(
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        max_body_size=LARGEST_FORM,
+        lifespan=lifespan,
+        root_path=root_path,
+    )
     site.add_middleware(TrustedHostMiddleware, allowed_hosts=[f"[{h}]" if ":" in h else h for h in hosts])
     site.add_middleware(SecurityHeaders, frames=frames)
     site.mount("/static", _Files(directory=HERE / "static"), name="static")

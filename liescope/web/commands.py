@@ -1,0 +1,50 @@
+"""The commands that open a browser's door: `serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from liescope.common.errors import MissingExtra
+from liescope.common.text import plain
+
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    out: Annotated[Path, typer.Option(help="The folder for the tables and the runs of their games.")],
+    game: Annotated[str | None, typer.Option(help="Open a table of this game right away.")] = None,
+    people: Annotated[int, typer.Option(help="How many people sit at it.", min=1)] = 1,
+    player: Annotated[list[str] | None, typer.Option(help="Players of its other seats, in turn.")] = None,
+    assess: Annotated[bool, typer.Option("--assess", help="Ask for reports and ratings after each statement.")] = False,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 8000,
+    public: Annotated[
+        list[str] | None, typer.Option(help="A name by which others reach this server; may be repeated.")
+    ] = None,
+    root_path: Annotated[str, typer.Option(help="The path under which a proxy shows the pages.")] = "",
+) -> None:
+    """Let people play in a browser, with each other and with models; their games become runs like any other.
+
+    Example: liescope serve --out runs/people --game mini-mafia --people 1
+    """
+    try:
+        from liescope.web.play.serving import serve as run
+    except ModuleNotFoundError as error:
+        raise MissingExtra(error.name or "fastapi", "web") from error
+    options = {"assess": True} if assess else {}
+    run(
+        out,
+        game=game,
+        people=people,
+        players=player or (),
+        host=host,
+        port=port,
+        public=public or (),
+        root_path=root_path.rstrip("/"),
+        told=lambda line: print(plain(line), flush=True),
+        **options,
+    )

@@ -1,0 +1,69 @@
+"""All tables of a server: found by their secrets, begun, and stopped together."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from pathlib import Path
+
+from liescope.common.errors import RunPaused
+from liescope.generate.players.shared import Halt
+from liescope.generate.runs.limits import Limits
+from liescope.web.play.setup import Setup
+from liescope.web.play.store import State, Store
+from liescope.web.play.table import Table
+
+
+class Hub:
+    """The tables kept in a folder. Call `open` in a running event loop, before anything else."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self._store = Store(folder)
+        self._limits = limits
+        self._halt = Halt()
+        self.tables: dict[str, Table] = {}
+        self._seats: dict[str, tuple[Table, str]] = {}
+        self.host_secret = self._store.secret("host")
+        self.form_secret = self._store.secret("forms")
+        self.stopping = False
+
+    def open(self) -> None:
+        """Take up every table where it was when the server stopped."""
+        for kept in self._store.tables():
+            table = self._take(Table(kept, self._store, self._limits, self._halt))
+            if table.state in (State.PLAYING, State.PAUSED):
+                table.resume()
+
+    async def close(self) -> None:
+        """Stop all games for now; they go on when the server starts again."""
+        why = RunPaused("the server is stopping")
+        self._halt.set(why)
+        self.stop()
+        await asyncio.gather(*(table.close(why) for table in self.tables.values()))
+        self._store.close()
+
+    def stop(self) -> None:
+        """Let open pages go, so that the server can end."""
+        self.stopping = True
+        for table in self.tables.values():
+            for seat in table.seats.values():
+                seat.tell("")
+
+    def add(self, setup: Setup) -> Table:
+        """A new table, whose links can be shared."""
+        made = self._store.add(setup)
+        kept = next(kept for kept in self._store.tables() if kept.id == made)
+        return self._take(Table(kept, self._store, self._limits, self._halt))
+
+    def seat(self, secret: str) -> tuple[Table, str] | None:
+        """The table and the seat that a link leads to."""
+        return self._seats.get(secret)
+
+    def is_host(self, secret: str) -> bool:
+        return hmac.compare_digest(secret.encode("utf-8", "replace"), self.host_secret.encode())
+
+    def _take(self, table: Table) -> Table:
+        self.tables[table.id] = table
+        for seat in table.seats.values():
+            self._seats[seat.kept.secret] = table, seat.name
+        return table

@@ -1,0 +1,121 @@
+"""What a seat has seen, as the lines of its page: in the second person, with nothing that the seat does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from liescope.games.core import Event, EventKind, Phase
+from liescope.generate.players.prompts.narration import counted, listing
+
+HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
+_PHASES = {
+    Phase.DISCUSSION: "discussion",
+    Phase.VOTING: "vote",
+    Phase.DEFENCE: "defence",
+    Phase.REVOTE: "final vote",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. kind: a heading, something said, something that everybody knows, or what only this seat and those who
+    share its knowledge do; who: the speaker; words: as they are, to be escaped.
+    """
+
+    kind: str
+    words: str
+    who: str = ""
+
+
+def lines(view: Sequence[Event], seat: str, after: int = -1) -> Iterator[Line]:
+    """The lines of those events whose index is above `after`."""
+    place: tuple[int, Phase] | None = None
+    for event in view:
+        here = event.day, event.phase
+        head = here != place and event.phase in _PHASES
+        place = here
+        if event.index <= after:
+            continue
+        line = _line(event, seat)
+        if line is None:
+            continue
+        if head and line.kind != HEAD:
+            yield Line(HEAD, f"Day {event.day}, {_PHASES[event.phase]}")
+        yield line
+
+
+def _line(event: Event, seat: str) -> Line | None:
+    who = "You" if event.actor == seat else event.actor or ""
+    whom = "you" if event.target == seat else event.target or ""
+    was = "were" if event.target == seat else "was"
+    data = event.data
+    chosen = " (drawn by lot)" if event.fallback or data.get("drawn") else ""
+    match event.kind:
+        case EventKind.SETUP:
+            others = listing(name for name in data["names"] if name != seat)
+            return Line(
+                FACT,
+                f"You are {seat}. With you at the table: {others}. Among you: {counted(data['composition'].items())}.",
+            )
+        case EventKind.ROLE:
+            return Line(SECRET, f"Your role: {data['role']}.")
+        case EventKind.PARTNERS:
+            partners = [name for name in data["names"] if name != seat]
+            known = f"On your side: {listing(partners)}." if partners else "You have no partner."
+            seen = f" In the centre lies a {data['seen']}." if data.get("seen") else ""
+            return Line(SECRET, known + seen)
+        case EventKind.NIGHT:
+            return Line(HEAD, f"Night {event.day}" if event.day else "Night")
+        case EventKind.DAY:
+            return None
+        case EventKind.KILLER:
+            return Line(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
+        case EventKind.PROPOSAL:
+            return Line(SECRET, f"{who} proposed to kill {whom}{chosen}.")
+        case EventKind.KILL:
+            by = f"{who} killed {whom}" if who else f"The attack was on {whom}"
+            return Line(SECRET, f"{by}{chosen}.")
+        case EventKind.PROTECTION:
+            yourself = "yourself" if event.target == seat else whom
+            return Line(SECRET, f"You protected {yourself}{chosen}.")
+        case EventKind.INVESTIGATION:
+            found = f"{whom} {'are' if whom == 'you' else 'is'} {_article(data['role'])}"
+            return Line(SECRET, f"{who} investigated {whom}{chosen}: {found}.")
+        case EventKind.DISCOVERY:
+            return Line(SECRET, f"{who} and {whom} know each other's role now.")
+        case EventKind.DEATH:
+            role = f", {_article(data['role'])}" if data.get("role") else ""
+            return Line(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
+        case EventKind.QUIET:
+            return Line(FACT, "Nobody died in the night.")
+        case EventKind.BID:
+            return None
+        case EventKind.STATEMENT:
+            return Line(SAID, event.text, event.actor or "")
+        case EventKind.SILENCE:
+            return Line(FACT, f"{who} remained silent.")
+        case EventKind.SUSPICION:
+            shown = ", ".join(f"{name} {value:.2f}" for name, value in data["suspicion"].items())
+            return Line(SECRET, f"How much you suspect the others so far, from 0 to 1: {shown}.")
+        case EventKind.VOTE:
+            return Line(FACT, f"{who} voted for {whom}{chosen}.")
+        case EventKind.ARREST:
+            tied = f" (drawn by lot among {listing(data['tied'])})" if data.get("tied") else ""
+            return Line(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} arrested{tied}.")
+        case EventKind.EXILE:
+            name = whom.capitalize() if whom == "you" else whom
+            return Line(FACT, f"{name} {was} exiled with {data['votes']} votes; {data['needed']} were needed.")
+        case EventKind.NO_EXILE:
+            return Line(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
+        case EventKind.END:
+            return Line(FACT, f"The game is over. Winner: {data['winner']}.")
+        case _:
+            return None
+
+
+def _article(role: str) -> str:
+    """A role with its article; what an investigation shows may be "not ROLE"."""
+    if role.startswith("not "):
+        return f"not {_article(role.removeprefix('not '))}"
+    return f"{'an' if role[:1] in 'aeiou' else 'a'} {role}"

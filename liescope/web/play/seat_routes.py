@@ -1,0 +1,175 @@
+"""The pages of one seat, behind its secret link: taking it, playing, and the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterable
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.datastructures import FormData
+
+from liescope.common.errors import UsageError
+from liescope.web.play.consent import CONSENT
+from liescope.web.play.forms import form_of, read_form
+from liescope.web.play.hub import Hub
+from liescope.web.play.lines import lines
+from liescope.web.play.store import State
+from liescope.web.play.table import Table
+from liescope.web.security import Forms
+from liescope.web.site import link, page
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A seat that a request is about."""
+
+    secret: str
+    table: Table
+    name: str
+
+    @property
+    def base(self) -> str:
+        return f"/seat/{self.secret}"
+
+
+def seat_routes(hub: Hub) -> APIRouter:
+    """The routes under /seat/SECRET."""
+    router = APIRouter(prefix="/seat/{secret}")
+    forms = Forms(hub.form_secret.encode())
+
+    def place(secret: str) -> _Place:
+        found = hub.seat(secret)
+        if found is None:
+            raise HTTPException(404, "There is no such seat. Check the link: it must be complete.")
+        return _Place(secret, *found)
+
+    async def sent(request: Request, secret: str) -> tuple[_Place, FormData]:
+        at, given = place(secret), await request.form()
+        forms.check(secret, str(given.get("form", "")))
+        return at, given
+
+    def common(at: _Place) -> dict[str, Any]:
+        table = at.table
+        return {
+            "base": at.base,
+            "seat": at.name,
+            "form_token": forms.token(at.secret),
+            "names": list(table.setup.seats),
+            "here": table.here,
+            "people": len(table.seats),
+            "state": table.state.value,
+        }
+
+    def log_values(at: _Place, after: int) -> dict[str, Any]:
+        view = at.table.view(at.name)
+        last = view[-1].index if view else -1
+        return {**common(at), "lines": list(lines(view, at.name, after)), "last": max(last, after)}
+
+    def ask_values(at: _Place, problem: str = "", given: FormData | None = None) -> dict[str, Any]:
+        table = at.table
+        waiting = table.desk.waiting(table.person(at.name))
+        values: dict[str, Any] = {**common(at), "problem": problem, "given": dict(given or {}), "about": None}
+        if waiting is None or waiting.reply.done():
+            return {**values, "ask": None, "key": f"floor-{table.floor()}", "floor": table.floor(), "left": 0}
+        form = form_of(waiting.ask)
+        if form.about is not None:
+            values["about"] = next((e for e in table.view(at.name) if e.index == form.about), None)
+        left = max(round(waiting.ends - time.monotonic()), 0)
+        return {**values, "ask": form, "key": form.key, "floor": None, "left": left}
+
+    @router.get("")
+    async def seat(request: Request, secret: str) -> Response:
+        at = place(secret)
+        table, person = at.table, at.table.seats[at.name].kept
+        if person.pseudonym is None:
+            return page(request, "play/take.html", **common(at), consent=CONSENT, problem="", pseudonym="")
+        table.back(at.name)
+        if table.state is State.LOBBY:
+            return page(request, "play/lobby.html", **common(at), pseudonym=person.pseudonym)
+        return page(request, "play/seat.html", **log_values(at, -1), **_only_ask(ask_values(at)), end=_end(table))
+
+    @router.post("/take")
+    async def take(request: Request, secret: str) -> Response:
+        at, given = await sent(request, secret)
+        chosen = str(given.get("pseudonym", ""))
+        try:
+            if given.get("agree") != "yes":
+                raise UsageError("You can only play if you agree.")
+            at.table.take(at.name, chosen, CONSENT.hash)
+        except UsageError as error:
+            values = {**common(at), "consent": CONSENT, "problem": str(error), "pseudonym": chosen}
+            return page(request, "play/take.html", 422, **values)
+        return RedirectResponse(link(request, at.base), 303)
+
+    @router.get("/log")
+    async def log(request: Request, secret: str, after: int = -1) -> HTMLResponse:
+        return page(request, "play/log.html", **log_values(place(secret), after))
+
+    @router.get("/ask")
+    async def ask(request: Request, secret: str, have: str = "") -> Response:
+        values = ask_values(place(secret))
+        return Response(status_code=204) if values["key"] == have else page(request, "play/ask.html", **values)
+
+    @router.get("/again")
+    async def again(secret: str) -> Response:
+        """Tells an open page to load itself anew."""
+        place(secret)
+        return Response(status_code=204, headers={"HX-Refresh": "true"})
+
+    @router.post("/answer")
+    async def answer(request: Request, secret: str) -> Response:
+        at, given = await sent(request, secret)
+        table, problem = at.table, ""
+        person = table.person(at.name)
+        waiting = table.desk.waiting(person)
+        if waiting is None or form_of(waiting.ask).key != given.get("key"):
+            problem, given = "That question is closed: it was answered, or the time was up.", FormData()
+        else:
+            fields = {name: str(value) for name, value in given.items() if name not in ("form", "key")}
+            try:
+                table.desk.answer(person, read_form(waiting.ask, fields))
+                given = FormData()
+            except UsageError as error:
+                problem = str(error)
+        if "HX-Request" in request.headers or problem:
+            whole = "HX-Request" not in request.headers
+            values = ask_values(at, problem, given)
+            if whole:
+                shown = {**log_values(at, -1), **_only_ask(values), "end": _end(table)}
+                return page(request, "play/seat.html", 422, **shown)
+            return page(request, "play/ask.html", **values)
+        return RedirectResponse(link(request, at.base), 303)
+
+    @router.get("/events", response_class=EventSourceResponse)
+    async def events(secret: str) -> AsyncIterable[ServerSentEvent]:
+        at = place(secret)
+        with at.table.listening(at.name) as listener:
+            yield ServerSentEvent(raw_data="1", event="log")
+            yield ServerSentEvent(raw_data="1", event="ask")
+            while not hub.stopping:
+                for what in sorted(await listener.next()):
+                    if what:
+                        yield ServerSentEvent(raw_data="1", event=what)
+
+    return router
+
+
+def _only_ask(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in ("ask", "key", "floor", "left", "problem", "given", "about")}
+
+
+def _end(table: Table) -> dict[str, Any] | None:
+    """Who was who, once the game has ended; None before."""
+    record = table.record()
+    if record is None or not table.over or record.outcome is None:
+        return None
+    winners = record.outcome.winners
+    return {
+        "winner": record.outcome.winner,
+        "reason": record.outcome.reason,
+        "seats": [(seat.name, seat.role, seat.name in winners, seat.source.value) for seat in record.seats],
+    }

@@ -1,0 +1,65 @@
+"""What a host sets up: which game, who holds its seats, and how long the table waits for people."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from random import SystemRandom
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from liescope.common.errors import UsageError
+from liescope.games.registry import find_game
+from liescope.generate.players.human import Patience
+
+PERSON = "person"  # who holds a seat until somebody takes it
+
+
+class Setup(BaseModel):
+    """One table. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
+    filler: the spec that takes the seats of people who do not come; words, choices, away: the patience with people in
+    seconds, as in `Patience`; prompts: of the models.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    game: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    seats: dict[str, str]
+    filler: str = "scripted:steady"
+    words: float = Field(default=180.0, gt=0, le=86400)
+    choices: float = Field(default=90.0, gt=0, le=86400)
+    away: float = Field(default=15.0, gt=0, le=86400)
+    prompts: str = "full"
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The seats for people."""
+        return tuple(name for name, held in self.seats.items() if held == PERSON)
+
+    @property
+    def patience(self) -> Patience:
+        return Patience(self.words, self.choices, self.away)
+
+
+def make_setup(
+    game: str, people: int, players: Sequence[str] = (), options: Mapping[str, Any] | None = None, **more: Any
+) -> Setup:
+    """A table with some people, at seats that are drawn, and players in turn for the others.
+
+    Raises UsageError for numbers that do not fit the game, UnknownName for a name that does not exist.
+    """
+    names = list(find_game(game).resolve(options or {}).seats())
+    if not 1 <= people <= len(names):
+        raise UsageError(f"{game} has {len(names)} seats at this table; {people} people do not fit")
+    others = list(players) or ["scripted:steady"]
+    drawn = set(SystemRandom().sample(names, people))
+    left = iter(range(len(names)))
+    seats = {name: PERSON if name in drawn else others[next(left) % len(others)] for name in names}
+    return Setup(game=game, options=dict(options or {}), seats=seats, **more)
+
+
+def new_secret() -> str:
+    """A secret of 128 bits for a link."""
+    return secrets.token_urlsafe(16)

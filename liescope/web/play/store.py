@@ -1,0 +1,144 @@
+"""What the server keeps of its tables besides their runs: who may sit where, and the secrets of their links.
+
+One SQLite file that its owner alone may read. It is no part of any run, and nothing of it reaches a corpus.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from liescope.common.errors import BadData, UsageError
+from liescope.web.play.setup import Setup, new_secret
+
+FILE = "tables.sqlite"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS server (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS tables (
+    id TEXT PRIMARY KEY, setup TEXT NOT NULL, state TEXT NOT NULL, round INTEGER NOT NULL, note TEXT NOT NULL,
+    made TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS seats (
+    table_id TEXT NOT NULL, name TEXT NOT NULL, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT,
+    consented TEXT, PRIMARY KEY (table_id, name));
+"""
+
+
+class State(StrEnum):
+    """Where a table is. PAUSED: its run stopped for a reason that its note says, and can go on."""
+
+    LOBBY = "lobby"
+    PLAYING = "playing"
+    PAUSED = "paused"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class SeatKept:
+    """One seat for a person. pseudonym, consent: of whoever took it, None before; consent: the hash of the text that
+    they agreed to, consented: when, in UTC.
+    """
+
+    table: str
+    name: str
+    secret: str
+    pseudonym: str | None
+    consent: str | None
+    consented: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableKept:
+    """One table. round: the number of the game that it plays, from 1."""
+
+    id: str
+    setup: Setup
+    state: State
+    round: int
+    note: str
+
+
+class Store:
+    """The file of tables in a folder, made if it is missing. Raises UsageError for one that cannot be opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / FILE
+        try:
+            os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+            self._base = sqlite3.connect(file, isolation_level=None)
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = FULL")
+            self._base.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(f"{file} cannot be opened ({error}); choose another --out") from error
+
+    def close(self) -> None:
+        self._base.close()
+
+    def secret(self, name: str) -> str:
+        """A secret of the server itself, made when it is first asked for."""
+        self._base.execute("INSERT OR IGNORE INTO server VALUES (?, ?)", (name, new_secret()))
+        return str(self._one("SELECT value FROM server WHERE name = ?", name)[0])
+
+    def add(self, setup: Setup) -> str:
+        """Keep a new table, with a secret for each seat that a person may take; returns its id."""
+        (count,) = self._one("SELECT count(*) FROM tables")
+        table = f"table-{count + 1}"
+        while (self.folder / table).exists():
+            count += 1
+            table = f"table-{count + 1}"
+        seats = [(table, name, new_secret()) for name in setup.people]
+        self._base.execute("BEGIN")
+        self._base.execute(
+            "INSERT INTO tables VALUES (?, ?, ?, 1, '', ?)", (table, setup.model_dump_json(), State.LOBBY, now())
+        )
+        self._base.executemany("INSERT INTO seats (table_id, name, secret) VALUES (?, ?, ?)", seats)
+        self._base.execute("COMMIT")
+        return table
+
+    def tables(self) -> Iterator[TableKept]:
+        """Every table, oldest first. Raises BadData for one that cannot be read."""
+        rows = self._all("SELECT id, setup, state, round, note FROM tables ORDER BY made, id")
+        for table, setup, state, number, note in rows:
+            try:
+                yield TableKept(table, Setup.model_validate_json(setup), State(state), number, note)
+            except (ValidationError, ValueError) as error:
+                raise BadData(f"{self.folder / FILE} holds what is no table ({table}: {error})") from None
+
+    def seats(self, table: str) -> list[SeatKept]:
+        """The seats for people at a table."""
+        columns = "table_id, name, secret, pseudonym, consent, consented"
+        return [SeatKept(*row) for row in self._all(f"SELECT {columns} FROM seats WHERE table_id = ?", table)]
+
+    def take(self, table: str, name: str, pseudonym: str, consent: str) -> None:
+        """Somebody sits down, having agreed to the text with this hash."""
+        self._base.execute(
+            "UPDATE seats SET pseudonym = ?, consent = ?, consented = ? WHERE (table_id, name) = (?, ?)",
+            (pseudonym, consent, now(), table, name),
+        )
+
+    def put(self, table: str, state: State, round: int, note: str = "") -> None:
+        """Where a table is now."""
+        self._base.execute("UPDATE tables SET state = ?, round = ?, note = ? WHERE id = ?", (state, round, note, table))
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...]:
+        return next(iter(self._all(query, *values)))
+
+    def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with closing(self._base.execute(query, values)) as found:
+            return found.fetchall()
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
