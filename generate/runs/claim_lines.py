@@ -49,17 +49,17 @@ def marked(words: str, claims: Sequence[ClaimRow], brackets: bool) -> Text:
 def claim_lines(claims: Sequence[ClaimRow], events: Sequence[Event]) -> Iterator[tuple[str, str]]:
     """One line for each claim, in its normal form, with its verdict and the events that prove it; and its style."""
     for number, claim in enumerate(claims, 1):
-        events_named = [_proof(events[index]) for index in claim.evidence if 0 <= index < len(events)]
+        events_named = [proof_words(events[index]) for index in claim.evidence if 0 <= index < len(events)]
         more = [f"and {len(events_named) - _MOST} more"] if len(events_named) > _MOST else []
         proof = "; ".join([*events_named[:_MOST], *more])
         origin = "" if claim.origin == "rules" else f" ({claim.origin})"
         yield (
-            f"{number} {claim.normal}{origin}: {_verdict(claim)}{f' - {proof}' if proof else ''}",
+            f"{number} {claim.normal}{origin}: {verdict_words(claim)}{f' - {proof}' if proof else ''}",
             STYLES[claim.claim_class],
         )
 
 
-def _verdict(claim: ClaimRow) -> str:
+def verdict_words(claim: ClaimRow) -> str:
     if claim.kept is not None:
         return "kept" if claim.kept else "BROKEN"
     words = {
@@ -72,7 +72,7 @@ def _verdict(claim: ClaimRow) -> str:
     return words[claim.claim_class]
 
 
-def _proof(event: Event) -> str:
+def proof_words(event: Event) -> str:
     words = _ACTS.get(event.kind, event.kind.value)
     shown = words.format(actor=event.actor, target=event.target, role=event.data.get("role"), text=event.text)
     return f"event {event.index}: {shown}"

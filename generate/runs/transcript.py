@@ -88,31 +88,11 @@ def _bids(bids: Sequence[Event]) -> Text | None:
 
 def event_line(event: Event, said: Text | None = None) -> Text | None:
     """One event; None if it is not shown. said: the words of a statement, marked."""
-    who, whom = event.actor or "", event.target or ""
-    lines = {
-        EventKind.KILLER: (f"  {who} makes the kill decision", _SECRET),
-        EventKind.LESSONS: (f"  {who} begins with the lessons of earlier games", _SECRET),
-        EventKind.PROPOSAL: (f"  {who} proposes to kill {whom}", _SECRET),
-        EventKind.KILL: (f"  {who} kills {whom}" if who else f"  {whom} is attacked", _SECRET),
-        EventKind.PROTECTION: (f"  {who} protects {whom}", _SECRET),
-        EventKind.INVESTIGATION: (f"  {who} investigates {whom}: {event.data.get('role', '?')}", _SECRET),
-        EventKind.DISCOVERY: (f"  {who} and {whom} know each other's role", _SECRET),
-        EventKind.DEATH: (f"  {whom} is found dead{_revealed(event)}", ""),
-        EventKind.QUIET: ("  Nobody died", ""),
-        EventKind.STATEMENT: (f"  {who}{_heard_by(event, who)}: ", ""),
-        EventKind.SILENCE: (f"  {who} remains silent", ""),
-        EventKind.VOTE: (f"  {who} votes for {whom}", ""),
-        EventKind.ARREST: (f"  {whom} is arrested", ""),
-        EventKind.EXILE: (f"  {whom} is exiled with {event.data.get('votes')} votes", ""),
-        EventKind.NO_EXILE: (f"  Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
-        EventKind.ACT: (f"  {f'{who} ' if who else ''}{event.text}", _SECRET if event.audience else ""),
-        EventKind.LESSON: (f"  {who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
-        EventKind.ROLES_NAMED: (f"  {_namer(event, who)}: {_form(event.data.get('roles', {}))}", _LABEL),
-        EventKind.LESSON_TAGS: (f"  {_judge(event)} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
-    }
-    if event.kind not in lines:
+    found = event_words(event)
+    if found is None:
         return None
-    line = _text(*lines[event.kind])
+    words, style = found
+    line = _text(f"  {words}", style)
     if event.kind is EventKind.STATEMENT:
         line.append_text(_paragraphs(said or _text(event.text)))
     if tied := event.data.get("tied"):
@@ -126,6 +106,35 @@ def event_line(event: Event, said: Text | None = None) -> Text | None:
     if event.data.get("notes"):
         line.append_text(_text(f"  (read with: {', '.join(event.data['notes'])})", _LABEL))
     return line
+
+
+def event_words(event: Event) -> tuple[str, str] | None:
+    """What happened, in words and with the style of its line; None if a transcript does not show it. Of a statement only
+    who says it, to whom.
+    """
+    who, whom = event.actor or "", event.target or ""
+    lines = {
+        EventKind.KILLER: (f"{who} makes the kill decision", _SECRET),
+        EventKind.LESSONS: (f"{who} begins with the lessons of earlier games", _SECRET),
+        EventKind.PROPOSAL: (f"{who} proposes to kill {whom}", _SECRET),
+        EventKind.KILL: (f"{who} kills {whom}" if who else f"{whom} is attacked", _SECRET),
+        EventKind.PROTECTION: (f"{who} protects {whom}", _SECRET),
+        EventKind.INVESTIGATION: (f"{who} investigates {whom}: {event.data.get('role', '?')}", _SECRET),
+        EventKind.DISCOVERY: (f"{who} and {whom} know each other's role", _SECRET),
+        EventKind.DEATH: (f"{whom} is found dead{_revealed(event)}", ""),
+        EventKind.QUIET: ("Nobody died", ""),
+        EventKind.STATEMENT: (f"{who}{_heard_by(event, who)}: ", ""),
+        EventKind.SILENCE: (f"{who} remains silent", ""),
+        EventKind.VOTE: (f"{who} votes for {whom}", ""),
+        EventKind.ARREST: (f"{whom} is arrested", ""),
+        EventKind.EXILE: (f"{whom} is exiled with {event.data.get('votes')} votes", ""),
+        EventKind.NO_EXILE: (f"Nobody is exiled: that takes {event.data.get('needed')} votes", ""),
+        EventKind.ACT: (f"{f'{who} ' if who else ''}{event.text}", _SECRET if event.audience else ""),
+        EventKind.LESSON: (f"{who} learned ({event.data.get('kind')}): {event.text}", _SECRET),
+        EventKind.ROLES_NAMED: (f"{_namer(event, who)}: {_form(event.data.get('roles', {}))}", _LABEL),
+        EventKind.LESSON_TAGS: (f"{_judge(event)} on {who}'s lesson: {_form(event.data.get('tags', {}))}", _LABEL),
+    }
+    return lines.get(event.kind)
 
 
 def _heard_by(event: Event, who: str) -> str:
