@@ -1,0 +1,435 @@
+"""One game as it is shown: plain data for templates, with nothing that the chosen eyes may not see."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from liescope.games.core import Event, EventKind, Phase
+from liescope.games.drawn import not_chosen
+from liescope.games.facts import ForkMeta
+from liescope.games.record import GameRecord, Source
+from liescope.labeling.acts import FATES
+from liescope.labeling.ledger import statement_id
+from liescope.labeling.rows import ClaimRow, RatingRow, StatementRow
+from liescope.web.view import saying
+from liescope.web.view.call_places import CallPlace, call_places
+from liescope.web.view.drawing import Arrow, Node, Panel, Strip, arrows, panels, strips
+from liescope.web.view.event_words import known_at_the_start, words_of
+from liescope.web.view.saying import Label, Piece, Score, ShownClaim, ShownRating
+from liescope.web.view.sight import Look, who_saw
+from liescope.web.view.sources import ViewedGame
+
+COLOURS = 12  # classes speaker-0, speaker-1, …
+_TOLD_BEFORE = frozenset({EventKind.SETUP, EventKind.ROLE, EventKind.PARTNERS, EventKind.LESSONS})
+_SECRET = frozenset({EventKind.ROLES_NAMED, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION})
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSeat:
+    """One player. place: in seating order, from 0; role, model: "" where it is not known or not shown; knows: what it
+    alone, or with others, knew from the start; fate: how and when it left the game.
+    """
+
+    place: int
+    name: str
+    role: str
+    team: str
+    deceives: bool | None
+    model: str
+    source: str
+    won: bool
+    fate: str
+    knows: tuple[str, ...]
+    anchor: str
+
+    @property
+    def colour(self) -> int:
+        return self.place % COLOURS
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement. to: who heard it, besides the speaker, empty for everyone; votes_for: the vote whose reason it is."""
+
+    index: int
+    speaker: str
+    round: int
+    to: tuple[str, ...]
+    private: bool
+    votes_for: str
+    pieces: tuple[Piece, ...]
+    unplaced: tuple[ShownClaim, ...]
+    flags: tuple[str, ...]
+    labels: tuple[Label, ...]
+    meant: tuple[tuple[str, str], ...]
+    report: ShownRating | None
+    ratings: tuple[ShownRating, ...]
+    scores: tuple[Score, ...]
+    call: CallPlace | None
+    saw: tuple[int, ...] | None
+    kind: str = "said"
+
+    @property
+    def anchor(self) -> str:
+        return f"s{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """Anything else that happened. secret: not everybody saw it; weight: loud for a death or an exile, else quiet."""
+
+    index: int
+    words: str
+    actor: str
+    secret: bool
+    loud: bool
+    flags: tuple[str, ...]
+    call: CallPlace | None
+    saw: tuple[int, ...] | None
+    kind: str = "happened"
+
+    @property
+    def anchor(self) -> str:
+        return f"e{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A bid, or a vote for target. flags: why the rules decided it; saw: as of its event."""
+
+    index: int
+    actor: str
+    target: str
+    bid: int | None
+    flags: tuple[str, ...]
+    call: CallPlace | None
+    saw: tuple[int, ...] | None
+
+    @property
+    def anchor(self) -> str:
+        return f"e{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bids:
+    """The bids for one turn, highest first."""
+
+    index: int
+    round: int
+    entries: tuple[Entry, ...]
+    saw: tuple[int, ...] | None
+    kind: str = "bids"
+
+    @property
+    def anchor(self) -> str:
+        return f"b{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The votes of one ballot, in words and as arrows."""
+
+    index: int
+    entries: tuple[Entry, ...]
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+    saw: tuple[int, ...] | None
+    kind: str = "ballot"
+
+    @property
+    def anchor(self) -> str:
+        return f"b{self.index}"
+
+
+Moment = Said | Happened | Bids | Ballot
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What happened in one phase of a day."""
+
+    title: str
+    night: bool
+    moments: tuple[Moment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGame:
+    """One game. status: how it ended, or that it has not; facts: name and value, for the head of the page; fork: where a
+    continuation comes from; fallbacks: how many choices the rules had to make; has_prompts: of its calls.
+    """
+
+    game_id: str
+    title: str
+    look: Look
+    status: str
+    failed: bool
+    under_way: bool
+    facts: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...]
+    fork: ForkMeta | None
+    judge: str
+    seats: tuple[ShownSeat, ...]
+    sections: tuple[Section, ...]
+    suspicion: tuple[Panel, ...]
+    strips: tuple[Strip, ...]
+    fallbacks: int
+    calls: int
+    has_prompts: bool
+    colours: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def statements(self) -> int:
+        return sum(moment.kind == "said" for section in self.sections for moment in section.moments)
+
+
+def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (frozen)
+    """A game as it is shown to a reader who looks at it in this way."""
+    record = game.record
+    events = tuple(event for event in record.events if look.sees(event))
+    calls = call_places(record, game.calls)
+    table = _Table(game, look, events, {index: call for index, call in calls.items() if _own(call, look)})
+    seats = table.seats()
+    ended = [event for event in events if event.kind is EventKind.END]
+    return ShownGame(
+        game_id=record.game_id,
+        title=record.game.replace("-", " ").capitalize(),
+        look=look,
+        status=_status(game, look, bool(ended)),
+        failed=bool(record.failure),
+        under_way=game.under_way,
+        facts=tuple(_facts(record, look)),
+        settings=tuple(_settings(record)) if look.told else (),
+        fork=record.meta.get("fork"),
+        judge=record.meta.get("judge", "") if look.labels else "",
+        seats=seats,
+        sections=table.sections(),
+        suspicion=table.suspicion(),
+        strips=table.strips(),
+        fallbacks=sum(bool(event.fallback) for event in events),
+        calls=len(calls),
+        has_prompts=game.has_prompts,
+        colours={seat.name: seat.colour for seat in seats},
+    )
+
+
+def _own(call: CallPlace, look: Look) -> bool:
+    return look.all_knowing or call.seat == look.eyes
+
+
+def _status(game: ViewedGame, look: Look, ended: bool) -> str:
+    record = game.record
+    if record.failure:
+        return f"Failed: {record.failure}"
+    if game.under_way or record.outcome is None:
+        return "This game is being played; load the page again to see how it goes on." if game.under_way else "No end"
+    if not (look.told or ended):
+        return ""
+    return f"Won by {record.outcome.winner}: {record.outcome.reason}" if record.outcome.winner else "Winner not known"
+
+
+def _facts(record: GameRecord, look: Look) -> Iterator[tuple[str, str]]:
+    yield "Game", record.game_id
+    composition = next((e.data.get("composition") for e in record.events if e.kind is EventKind.SETUP), None)
+    if composition:
+        yield "Roles", ", ".join(f"{number} {role}" for role, number in composition.items() if number)
+    if look.told:
+        if record.seed is not None:
+            yield "Seed", str(record.seed)
+        if record.cell:
+            yield "Players, role by role", record.cell
+
+
+def _settings(record: GameRecord) -> Iterator[tuple[str, str]]:
+    for name, value in record.meta.get("settings", {}).items():
+        yield str(name).replace("_", " "), str(value)
+
+
+class _Table:
+    """A game while it is turned into what is shown. events: those that the eyes saw."""
+
+    def __init__(
+        self, game: ViewedGame, look: Look, events: tuple[Event, ...], calls: Mapping[int, CallPlace]
+    ) -> None:
+        self.record, self.look, self.events, self.calls = game.record, look, events, calls
+        self.scores = game.scores if look.labels else {}
+        self.places = {seat.name: place for place, seat in enumerate(self.record.seats)}
+        self.judged = "judge" in self.record.meta
+        self.labels: dict[str, StatementRow] = {row.statement_id: row for row in game.labels.statements}
+        self.by_index = {event.index: event for event in self.record.events}
+        self.ratings: dict[str, list[RatingRow]] = defaultdict(list)
+        for rating in game.labels.ratings:
+            if look.labels or (rating.observer == look.eyes and not self.judged):
+                self.ratings[rating.statement_id].append(rating)
+        self.claims: dict[str, list[ClaimRow]] = defaultdict(list)
+        for row in game.labels.claims if look.labels else ():
+            self.claims[row.statement_id].append(row)
+        self.reports = {e.about: e.index for e in self.record.events if e.kind is EventKind.SELF_REPORT}
+        self.rated = {(e.about, e.actor): e.index for e in self.record.events if e.kind is EventKind.RATING}
+        self.drawn = not_chosen(self.record.events)
+        self.anchors = {event.index: self._anchor(event) for event in events}
+
+    def _anchor(self, event: Event) -> str:
+        if event.kind is EventKind.ROLE:
+            return f"seat{self.places.get(event.actor or '', 0)}"
+        return f"s{event.index}" if event.kind is EventKind.STATEMENT else f"e{event.index}"
+
+    def seats(self) -> tuple[ShownSeat, ...]:
+        outcome = self.record.outcome
+        fates = {e.target: f"{FATES[e.kind]}, day {e.day}" for e in self.events if e.kind in FATES}
+        told = {e.actor: e.data.get("role", "") for e in self.events if e.kind is EventKind.ROLE}
+        found = []
+        for place, seat in enumerate(self.record.seats):
+            whole = self.look.told
+            role = seat.role if whole else told.get(seat.name, "")
+            private = [e for e in self.events if e.audience is not None and seat.name in e.audience]
+            mine = whole or seat.name == self.look.eyes
+            found.append(
+                ShownSeat(
+                    place=place,
+                    name=seat.name,
+                    role=role,
+                    team=seat.team if whole else "",
+                    deceives=seat.deceives if whole else None,
+                    model=seat.model if whole else "",
+                    source=seat.source.value if whole and seat.source is not Source.IMPORTED else "",
+                    won=whole and outcome is not None and seat.name in outcome.winners,
+                    fate=fates.get(seat.name, ""),
+                    knows=tuple(known_at_the_start(private, seat.name)) if mine else (),
+                    anchor=f"seat{place}",
+                )
+            )
+        return tuple(found)
+
+    def sections(self) -> tuple[Section, ...]:
+        found = []
+        for (day, phase), events in groupby(self.events, key=lambda event: (event.day, event.phase)):
+            moments = tuple(self._moments(tuple(events)))
+            if moments:
+                title = phase.value.capitalize() if not day else f"Day {day}, {phase.value}"
+                found.append(Section(title, phase is Phase.NIGHT, moments))
+        return tuple(found)
+
+    def _moments(self, events: tuple[Event, ...]) -> Iterator[Moment]:
+        bids = {turn: list(same) for turn, same in groupby(_of(events, EventKind.BID), lambda event: event.round)}
+        votes = _of(events, EventKind.VOTE)
+        before: Event | None = None
+        for event in events:
+            if event.kind is EventKind.STATEMENT:
+                reason = before is not None and before.kind is EventKind.VOTE and before.actor == event.actor
+                yield self._said(event, (before.target or "") if before is not None and reason else "")
+            elif event.kind is EventKind.BID:
+                if same := bids.pop(event.round, None):
+                    yield self._bids(same)
+            elif event.kind is EventKind.VOTE:
+                if event is votes[-1]:
+                    yield self._ballot(votes)
+            elif event.phase is Phase.SETUP and event.kind in _TOLD_BEFORE:
+                continue
+            elif words := words_of(event):
+                yield self._happened(event, words)
+            before = event if event.kind is not EventKind.RATING else before
+
+    def _said(self, event: Event, votes_for: str) -> Said:
+        key = statement_id(self.record.game_id, event.index)
+        speaker, row = event.actor or "", self.labels.get(key)
+        rows = self.claims[key]
+        claims = tuple(saying.claim(row, event.text, self.by_index, self.anchors) for row in rows)
+        own = self.look.labels or (speaker == self.look.eyes and not self.judged)
+        report = None
+        if row is not None and own:
+            call = self.calls.get(self.reports.get(event.index, -1))
+            report = saying.report(row, call, self.places.get(speaker, 0), self.judged)
+        ratings = (
+            saying.rating(
+                rating,
+                self.calls.get(self.rated.get((event.index, rating.observer), -1)),
+                () if self.judged else (self.places.get(rating.observer, 0),),
+            )
+            for rating in self.ratings[key]
+        )
+        return Said(
+            index=event.index,
+            speaker=speaker,
+            round=event.round,
+            to=tuple(name for name in event.audience or () if name != speaker),
+            private=event.audience is not None,
+            votes_for=votes_for,
+            pieces=saying.pieces(event.text, claims, rows),
+            unplaced=tuple(claim for claim in claims if not claim.placed),
+            flags=self._flags(event),
+            labels=saying.labels_of(row) if row is not None and self.look.labels else (),
+            meant=saying.meant(event) if self.look.labels else (),
+            report=report,
+            ratings=tuple(ratings),
+            scores=tuple(Score(*score) for score in self.scores.get(key, {}).items()),
+            call=self.calls.get(event.index),
+            saw=who_saw(event, self.record),
+        )
+
+    def _happened(self, event: Event, words: str) -> Happened:
+        return Happened(
+            index=event.index,
+            words=words,
+            actor=event.actor or "",
+            secret=event.audience is not None or event.kind in _SECRET,
+            loud=event.kind in FATES or event.kind is EventKind.END,
+            flags=self._flags(event),
+            call=self.calls.get(event.index),
+            saw=who_saw(event, self.record),
+        )
+
+    def _entry(self, event: Event) -> Entry:
+        bid = event.data.get("bid")
+        flags, call = self._flags(event), self.calls.get(event.index)
+        return Entry(
+            event.index, event.actor or "", event.target or "", bid, flags, call, who_saw(event, self.record)
+        )
+
+    def _bids(self, bids: list[Event]) -> Bids:
+        entries = tuple(self._entry(event) for event in sorted(bids, key=lambda event: -event.data.get("bid", 0)))
+        return Bids(bids[0].index, bids[0].round, entries, _together(entries))
+
+    def _ballot(self, votes: list[Event]) -> Ballot:
+        entries = tuple(map(self._entry, votes))
+        nodes, drawn = arrows([(e.actor, e.target, bool(e.flags)) for e in entries], tuple(self.places))
+        return Ballot(votes[-1].index, entries, nodes, drawn, _together(entries))
+
+    def _flags(self, event: Event) -> tuple[str, ...]:
+        """What the rules did that no player chose; to a seat, without the reason."""
+        flags = []
+        if event.fallback:
+            flags.append(f"fallback: {event.fallback}" if self.look.told else "unusable reply")
+        elif event.index in self.drawn and self.look.told:
+            flags.append(self.drawn[event.index])
+        if tied := event.data.get("tied"):
+            flags.append(f"drawn from the tied: {', '.join(tied)}")
+        if "cut" in event.data:
+            flags.append(f"cut from {event.data['cut']} characters")
+        if self.look.told and event.data.get("notes"):
+            flags.append(f"read with: {', '.join(event.data['notes'])}")
+        return tuple(flags)
+
+    def suspicion(self) -> tuple[Panel, ...]:
+        rows = (rating for ratings in self.ratings.values() for rating in ratings)
+        spoken = _of(self.events, EventKind.STATEMENT)
+        order = {statement_id(self.record.game_id, event.index): place for place, event in enumerate(spoken)}
+        return panels(rows, order, tuple(self.places))
+
+    def strips(self) -> tuple[Strip, ...]:
+        spoken = _of(self.events, EventKind.STATEMENT)
+        rows = [(e.index, e.actor or "", self.scores.get(statement_id(self.record.game_id, e.index), {})) for e in spoken]
+        return strips(rows)
+
+
+def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:
+    return [event for event in events if event.kind is kind]
+
+
+def _together(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
+    """Who saw any of them."""
+    seen = [entry.saw for entry in entries]
+    return None if None in seen else tuple(sorted({place for saw in seen for place in saw or ()}))
