@@ -109,8 +109,8 @@ def event_line(event: Event, said: Text | None = None) -> Text | None:
 
 
 def event_words(event: Event) -> tuple[str, str] | None:
-    """What happened, in words and with the style of its line; None if a transcript does not show it. Of a statement only
-    who says it, to whom.
+    """What happened, in words and with the style of its line; None if a transcript does not show it. Of a statement
+    only who says it, to whom.
     """
     who, whom = event.actor or "", event.target or ""
     lines = {

@@ -29,14 +29,17 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 @cache
-def _templates() -> Environment:
-    return Environment(
+def templates() -> Environment:
+    """The templates of all pages. Whatever comes from a model, a file or a person is shown with the filter `clean`."""
+    environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["clean"] = lambda text: plain(str(text))
+    return environment
 
 
 @cache
@@ -93,7 +96,7 @@ def fragment(request: Request, template: str, **values: Any) -> str:
         "link": lambda path: link(request, path),
         "static": lambda name: f"{link(request, '/static/')}{name}?v={_version(name)}",
     }
-    return _templates().get_template(template).render(**tools, **values)
+    return templates().get_template(template).render(**tools, **values)
 
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:

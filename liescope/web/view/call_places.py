@@ -30,7 +30,7 @@ _NAME_OF = {EventKind.STATEMENT: "words", EventKind.SILENCE: "words", EventKind.
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """Where a call stands in its game. tries: the requests that it took; problem: why it gave no usable reply, or ""."""
+    """Where a call stands in its game. tries: the requests that it took; problem: "" or why it gave no usable reply."""
 
     step: int
     seat: str

@@ -39,8 +39,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A vote: the path of its line and the points of its head."""
+    """A vote: the path of its line and the points of its head. vote: its place in the ballot."""
 
+    vote: int
     voter: str
     target: str
     path: str
@@ -96,8 +97,9 @@ def arrows(votes: Sequence[tuple[str, str, bool]], seats: Sequence[str]) -> tupl
     got = Counter(target for _, target, _ in votes)
     there = [name for name in seats if name in got or any(name == voter for voter, *_ in votes)]
     nodes = {name: _node(name, place / len(there), got[name]) for place, name in enumerate(there)}
-    known = [(voter, target, drawn) for voter, target, drawn in votes if {voter, target} <= nodes.keys()]
-    return tuple(nodes.values()), tuple(_arrow(nodes[voter], nodes[target], drawn) for voter, target, drawn in known)
+    known = [(place, vote) for place, vote in enumerate(votes) if {vote[0], vote[1]} <= nodes.keys()]
+    drawn = (_arrow(place, nodes[voter], nodes[target], by_rules) for place, (voter, target, by_rules) in known)
+    return tuple(nodes.values()), tuple(drawn)
 
 
 def _node(name: str, turn: float, votes: int) -> Node:
@@ -109,10 +111,12 @@ def _node(name: str, turn: float, votes: int) -> Node:
     return Node(name, round(x, 1), round(y, 1), round(x + beside, 1), round(y + below, 1), anchor, votes)
 
 
-def _arrow(voter: Node, target: Node, drawn: bool) -> Arrow:
+def _arrow(vote: int, voter: Node, target: Node, drawn: bool) -> Arrow:
     if voter.name == target.name:
         x, y = voter.x, voter.y
-        return Arrow(voter.name, target.name, f"M{x - 6} {y - 8}c-14 -22 26 -22 13 0", _head(x + 6, y - 9, 1.9), drawn)
+        return Arrow(
+            vote, voter.name, target.name, f"M{x - 6} {y - 8}c-14 -22 26 -22 13 0", _head(x + 6, y - 9, 1.9), drawn
+        )
     across, down = target.x - voter.x, target.y - voter.y
     middle_x, middle_y = voter.x + across / 2 - _BEND * down, voter.y + down / 2 + _BEND * across
     out, into = (
@@ -123,7 +127,7 @@ def _arrow(voter: Node, target: Node, drawn: bool) -> Arrow:
     tip_x, tip_y = target.x - (_NODE + 2) * math.cos(into), target.y - (_NODE + 2) * math.sin(into)
     x2, y2 = tip_x - _HEAD * 0.7 * math.cos(into), tip_y - _HEAD * 0.7 * math.sin(into)
     path = f"M{x1:.1f} {y1:.1f}Q{middle_x:.1f} {middle_y:.1f} {x2:.1f} {y2:.1f}"
-    return Arrow(voter.name, target.name, path, _head(tip_x, tip_y, into), drawn)
+    return Arrow(vote, voter.name, target.name, path, _head(tip_x, tip_y, into), drawn)
 
 
 def _head(x: float, y: float, turn: float) -> str:

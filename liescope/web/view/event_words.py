@@ -13,7 +13,7 @@ _UNSHOWN = frozenset(
 
 
 def words_of(event: Event) -> str:
-    """What happened, as a sentence; "" for what the page shows otherwise: as headings, beside statements, in the head."""
+    """What happened, as a sentence; "" for what the page shows otherwise: as headings, beside statements."""
     if event.kind in _UNSHOWN:
         return ""
     who, data = event.actor or "", event.data

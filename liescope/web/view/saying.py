@@ -100,9 +100,7 @@ def pieces(text: str, claims: Sequence[ShownClaim], rows: Sequence[ClaimRow]) ->
 
 def claim(row: ClaimRow, text: str, events: Mapping[int, Event], anchors: Mapping[int, str]) -> ShownClaim:
     """anchors: the places of the events that the page shows."""
-    proofs = (
-        Evidence(proof_words(events[index]), anchors.get(index, "")) for index in row.evidence if index in events
-    )
+    proofs = (Evidence(proof_words(events[index]), anchors.get(index, "")) for index in row.evidence if index in events)
     return ShownClaim(
         row.normal,
         row.quote,
@@ -152,9 +150,7 @@ def report(row: StatementRow, call: CallPlace | None, place: int, judged: bool) 
 def rating(row: RatingRow, call: CallPlace | None, saw: tuple[int, ...]) -> ShownRating:
     said, tone = _flag(row.flag)
     kind = _spaced(row.type or "")
-    return ShownRating(
-        row.observer, said, tone, kind, row.confidence, row.suspicion, row.reason, row.null, call, saw
-    )
+    return ShownRating(row.observer, said, tone, kind, row.confidence, row.suspicion, row.reason, row.null, call, saw)
 
 
 def _flag(flag: bool | None) -> tuple[str, str]:

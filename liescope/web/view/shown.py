@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -52,7 +52,7 @@ class ShownSeat:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A statement. to: who heard it, besides the speaker, empty for everyone; votes_for: the vote whose reason it is."""
+    """A statement. to: who heard it besides its speaker, empty for everyone; votes_for: the vote whose reason it is."""
 
     index: int
     speaker: str
@@ -158,8 +158,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ShownGame:
-    """One game. status: how it ended, or that it has not; facts: name and value, for the head of the page; fork: where a
-    continuation comes from; fallbacks: how many choices the rules had to make; has_prompts: of its calls.
+    """One game. status: how it ended, or that it has not; facts: name and value, for the head of the page; fork: where
+    a continuation comes from; fallbacks: how many choices the rules had to make; calls: how many can be looked at;
+    colours: the class of each player's colour, by name.
     """
 
     game_id: str
@@ -178,7 +179,6 @@ class ShownGame:
     strips: tuple[Strip, ...]
     fallbacks: int
     calls: int
-    has_prompts: bool
     colours: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -190,20 +190,20 @@ def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (fr
     """A game as it is shown to a reader who looks at it in this way."""
     record = game.record
     events = tuple(event for event in record.events if look.sees(event))
-    calls = call_places(record, game.calls)
-    table = _Table(game, look, events, {index: call for index, call in calls.items() if _own(call, look)})
+    calls = {index: call for index, call in call_places(record, game.calls).items() if _own(call, look)}
+    table = _Table(game, look, events, calls)
     seats = table.seats()
     ended = [event for event in events if event.kind is EventKind.END]
     return ShownGame(
         game_id=record.game_id,
         title=record.game.replace("-", " ").capitalize(),
         look=look,
-        status=_status(game, look, bool(ended)),
-        failed=bool(record.failure),
+        status=_status(game, look, ended),
+        failed=bool(record.failure) and look.told,
         under_way=game.under_way,
         facts=tuple(_facts(record, look)),
         settings=tuple(_settings(record)) if look.told else (),
-        fork=record.meta.get("fork"),
+        fork=record.meta.get("fork") if look.told else None,
         judge=record.meta.get("judge", "") if look.labels else "",
         seats=seats,
         sections=table.sections(),
@@ -211,7 +211,6 @@ def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (fr
         strips=table.strips(),
         fallbacks=sum(bool(event.fallback) for event in events),
         calls=len(calls),
-        has_prompts=game.has_prompts,
         colours={seat.name: seat.colour for seat in seats},
     )
 
@@ -220,14 +219,16 @@ def _own(call: CallPlace, look: Look) -> bool:
     return look.all_knowing or call.seat == look.eyes
 
 
-def _status(game: ViewedGame, look: Look, ended: bool) -> str:
+def _status(game: ViewedGame, look: Look, ended: Sequence[Event]) -> str:
     record = game.record
+    if game.under_way:
+        return "This game is being played. Load the page again to see how it goes on."
+    if not look.told:
+        return f"Won by {ended[0].data['winner']}" if ended and ended[0].data.get("winner") else ""
     if record.failure:
         return f"Failed: {record.failure}"
-    if game.under_way or record.outcome is None:
-        return "This game is being played; load the page again to see how it goes on." if game.under_way else "No end"
-    if not (look.told or ended):
-        return ""
+    if record.outcome is None:
+        return "The source does not say how this game ended."
     return f"Won by {record.outcome.winner}: {record.outcome.reason}" if record.outcome.winner else "Winner not known"
 
 
@@ -251,9 +252,7 @@ def _settings(record: GameRecord) -> Iterator[tuple[str, str]]:
 class _Table:
     """A game while it is turned into what is shown. events: those that the eyes saw."""
 
-    def __init__(
-        self, game: ViewedGame, look: Look, events: tuple[Event, ...], calls: Mapping[int, CallPlace]
-    ) -> None:
+    def __init__(self, game: ViewedGame, look: Look, events: tuple[Event, ...], calls: Mapping[int, CallPlace]) -> None:
         self.record, self.look, self.events, self.calls = game.record, look, events, calls
         self.scores = game.scores if look.labels else {}
         self.places = {seat.name: place for place, seat in enumerate(self.record.seats)}
@@ -385,9 +384,7 @@ class _Table:
     def _entry(self, event: Event) -> Entry:
         bid = event.data.get("bid")
         flags, call = self._flags(event), self.calls.get(event.index)
-        return Entry(
-            event.index, event.actor or "", event.target or "", bid, flags, call, who_saw(event, self.record)
-        )
+        return Entry(event.index, event.actor or "", event.target or "", bid, flags, call, who_saw(event, self.record))
 
     def _bids(self, bids: list[Event]) -> Bids:
         entries = tuple(self._entry(event) for event in sorted(bids, key=lambda event: -event.data.get("bid", 0)))
@@ -421,7 +418,9 @@ class _Table:
 
     def strips(self) -> tuple[Strip, ...]:
         spoken = _of(self.events, EventKind.STATEMENT)
-        rows = [(e.index, e.actor or "", self.scores.get(statement_id(self.record.game_id, e.index), {})) for e in spoken]
+        rows = [
+            (e.index, e.actor or "", self.scores.get(statement_id(self.record.game_id, e.index), {})) for e in spoken
+        ]
         return strips(rows)
 
 

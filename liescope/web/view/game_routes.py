@@ -1,0 +1,105 @@
+"""The pages of one game: the game itself, a call of it, two games side by side."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from liescope.common.errors import LiescopeError, UnknownName
+from liescope.common.text import plain
+from liescope.games.record import GameRecord
+from liescope.generate.runs.call_prompt import CallPrompt
+from liescope.web.site import link, page
+from liescope.web.view.call_places import CallPlace
+from liescope.web.view.compare import compared
+from liescope.web.view.shown import ShownGame, shown
+from liescope.web.view.sight import all_looks, look_through
+from liescope.web.view.sources import Source, ViewedGame
+
+Switch = Literal["on", "off"] | None
+
+
+def game_address(request: Request, game_id: str) -> str:
+    """Where the page of a game is."""
+    return link(request, f"/games/{quote(game_id)}")
+
+
+def game_routes(source: Source, beside: Source | None = None) -> APIRouter:
+    """The pages of a source's games. beside: where the second of two compared games comes from; None for the source."""
+    router = APIRouter()
+    second = beside or source
+
+    @router.get("/games/{game_id:path}", response_class=HTMLResponse)
+    def game(request: Request, game_id: str, eyes: str = "", labels: Switch = None) -> HTMLResponse:
+        viewed = source.game(game_id)
+        look = look_through(viewed.record, eyes, None if labels is None else labels == "on")
+        return page(request, "game.html", source=source.name, **_values(request, viewed, shown(viewed, look)))
+
+    @router.get("/calls", response_class=HTMLResponse)
+    def call(request: Request, game: str, step: int, seat: str) -> HTMLResponse:
+        viewed = source.game(game)
+        asked, why = _asked(source, viewed, step, seat)
+        made = [one for one in viewed.calls if (one["step"], one["seat"]) == (step, seat)]
+        if not made:
+            raise UnknownName("call", f"step {step}, {seat}", ())
+        template = "call.html" if "hx-request" in request.headers else "call_page.html"
+        values: dict[str, Any] = {"step": step, "seat": seat, "tries": made, "asked": asked, "why": why}
+        return page(request, template, game_id=game, back=game_address(request, game), **values)
+
+    @router.get("/compare", response_class=HTMLResponse)
+    def compare(request: Request, left: str, right: str = "") -> HTMLResponse:
+        one = source.game(source.find(left))
+        other = second.game(second.find(right or left)) if right or beside else None
+        sides = None if other is None else (shown(one), shown(other))
+        values: dict[str, Any] = {
+            "sides": sides,
+            "rows": compared(*sides) if sides else (),
+            "names": (source.name, second.name),
+        }
+        return page(request, "compare.html", left=one.record.game_id, **values)
+
+    return router
+
+
+def _asked(source: Source, viewed: ViewedGame, step: int, seat: str) -> tuple[CallPrompt | None, str]:
+    """The prompt of a call, or why it cannot be shown."""
+    if not viewed.has_prompts:
+        return None, "This source holds no prompts: they are in the run that the games come from."
+    try:
+        return source.prompt(viewed.record.game_id, step, seat), ""
+    except LiescopeError as error:
+        return None, plain(str(error))
+
+
+def _values(request: Request, viewed: ViewedGame, game: ShownGame) -> dict[str, Any]:
+    """What the template of a game needs besides the game."""
+    address = game_address(request, game.game_id)
+
+    def to_look(eyes: str, labels: bool | None) -> str:
+        asked = {"eyes": eyes} if eyes else {}
+        if labels is not None and labels != (not eyes):
+            asked["labels"] = "on" if labels else "off"
+        return f"{address}?{urlencode(asked)}" if asked else address
+
+    def to_call(call: CallPlace) -> str:
+        return link(request, f"/calls?{urlencode({'game': game.game_id, 'step': call.step, 'seat': call.seat})}")
+
+    return {
+        "game": game,
+        "looks": tuple(all_looks(viewed.record)),
+        "to_look": to_look,
+        "to_call": to_call if game.calls else None,
+        "to_compare": link(request, f"/compare?{urlencode({'left': game.game_id})}"),
+        "no_calls": no_calls(viewed.record),
+    }
+
+
+def no_calls(record: GameRecord) -> str:
+    """Why no prompts or raw replies are shown."""
+    where = (
+        "its source keeps none" if any(seat.source.value == "imported" for seat in record.seats) else "none were kept"
+    )
+    return f"No prompts or raw replies of this game can be shown: {where}."

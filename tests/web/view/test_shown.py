@@ -1,0 +1,121 @@
+"""What the page of a game shows: all of it to the all-knowing, and to a seat nothing that it did not see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import liescope
+from liescope.games.core import EventKind, public
+from liescope.games.record import GameRecord
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.label import label_game
+from liescope.web.view.compare import SHARED, compared
+from liescope.web.view.run_source import RunSource
+from liescope.web.view.shown import Ballot, Said, ShownGame, shown
+from liescope.web.view.sight import TABLE, Look, look_through
+from liescope.web.view.sources import ViewedGame
+
+GAMES = ("mini-mafia", "werewolf", "one-night-werewolf")
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def viewed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ViewedGame:
+    """An assessed game between scripts, as a run gives it."""
+    run = tmp_path_factory.mktemp("runs") / request.param
+    liescope.play(request.param, players=["scripted:bold"], games=1, assess=True, out=run)
+    source = RunSource(run)
+    return source.game(source.find("0"))
+
+
+def said(game: ShownGame) -> list[Said]:
+    return [one for section in game.sections for one in section.moments if isinstance(one, Said)]
+
+
+def test_a_seat_is_shown_nothing_that_depends_on_what_it_did_not_see(viewed: ViewedGame) -> None:
+    for seat in viewed.record.seats:
+        look = look_through(viewed.record, seat.name)
+        told = _as_known_to(viewed.record, seat.name)
+        own_calls = tuple(call for call in viewed.calls if call["seat"] == seat.name)
+        assert shown(ViewedGame(told, label_game(told), calls=own_calls), look) == shown(viewed, look)
+
+
+def _as_known_to(game: GameRecord, name: str) -> GameRecord:
+    """The game with all taken out that a seat did not see."""
+    events = tuple(public(event) for event in game.events if event.seen_by(name))
+    seats = tuple(s if s.name == name else replace(s, role="", team="", deceives=None, model="?") for s in game.seats)
+    return replace(game, events=events, seats=seats, outcome=None, meta={}, cell="", seed=None)
+
+
+def test_the_table_sees_less_than_each_seat(viewed: ViewedGame) -> None:
+    def seen(eyes: str) -> set[str]:
+        game = shown(viewed, look_through(viewed.record, eyes))
+        return {one.anchor for section in game.sections for one in section.moments if one.kind in ("said", "happened")}
+
+    everybody = seen(TABLE)
+    for seat in viewed.record.seats:
+        assert everybody <= seen(seat.name) <= seen("")
+
+
+def test_every_statement_is_shown_word_for_word_with_all_its_labels(viewed: ViewedGame) -> None:
+    spoken = [event for event in viewed.record.events if event.kind is EventKind.STATEMENT]
+    page = said(shown(viewed))
+    assert [("".join(piece.text for piece in one.pieces), one.speaker) for one in page] == [
+        (event.text, event.actor) for event in spoken
+    ]
+    assert all(
+        [label.name for label in one.labels][:5] == ["Role", "Claims", "Promise", "Itself", "Peers"] for one in page
+    )
+    assert sum(len(one.ratings) for one in page) == len(viewed.labels.ratings)
+    marked = {claim.normal for one in page for piece in one.pieces for claim in piece.claims}
+    assert marked == {claim.normal for claim in viewed.labels.claims}
+
+
+def test_without_labels_no_label_is_in_it(viewed: ViewedGame) -> None:
+    page = said(shown(viewed, Look(labels=False)))
+    assert page
+    assert not any(one.labels or one.ratings or one.report or one.scores or one.meant for one in page)
+    assert not any(piece.claims for one in page for piece in one.pieces)
+
+
+def test_each_event_leads_to_the_call_that_brought_it(viewed: ViewedGame, tmp_path: Path) -> None:
+    pages = [one for section in shown(viewed).sections for one in section.moments]
+    kinds = {call["step"]: call["kind"] for call in viewed.calls}
+    for one in pages:
+        if isinstance(one, Said):
+            assert one.call is not None
+            assert one.call.seat == one.speaker
+            assert kinds[one.call.step] in ("speak", "explained_vote")
+            rated = [rating.call.step for rating in one.ratings if rating.call]
+            assert len(rated) == len(one.ratings)
+            assert all(step > one.call.step for step in rated)
+        elif isinstance(one, Ballot):
+            assert all(vote.call and vote.call.seat == vote.actor for vote in one.entries)
+            assert len(one.arrows) == len(one.entries)
+
+
+def test_a_game_beside_itself_is_the_same_throughout(viewed: ViewedGame) -> None:
+    game = shown(viewed)
+    (stretch,) = compared(game, game)
+    assert stretch.shared
+    assert len(stretch.rows) == sum(len(section.moments) for section in game.sections)
+
+
+def test_forks_share_their_beginning_and_say_where_they_come_from(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    liescope.play("mini-mafia", players=["scripted:bold"], games=1, out=run)
+    with Journal.open(run) as journal:
+        (root,) = journal.game_ids()
+    source = RunSource(liescope.fork(run, root, 3, times=3, out=tmp_path / "forks").folder)
+    first, second = (source.game(source.find(str(number))) for number in (0, 1))
+    fork = shown(first).fork
+    assert fork is not None
+    assert fork["game"] == root
+    stretches = compared(shown(first), shown(second))
+    assert stretches[0].shared
+    assert all(row.how == SHARED for row in stretches[0].rows)
+    assert stretches[0].rows[-1].index >= max(
+        one.index for s in shown(first).sections for one in s.moments if one.index < fork["events"]
+    )
