@@ -30,7 +30,7 @@ function step(event, by) {
 }
 
 document.addEventListener("stepped", (event) => {
-  if (!document.body.dataset.file) history.replaceState(null, "", `#${event.detail}`);
+  history.replaceState(null, "", `#${document.body.dataset.at ?? ""}${event.detail}`);
 });
 
 document.addEventListener("keydown", (event) => {

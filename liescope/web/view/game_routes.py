@@ -15,6 +15,7 @@ from liescope.generate.runs.call_prompt import CallPrompt
 from liescope.web.site import link, page
 from liescope.web.view.call_places import CallPlace
 from liescope.web.view.compare import compared
+from liescope.web.view.opening import Opened
 from liescope.web.view.shown import ShownGame, shown
 from liescope.web.view.sight import all_looks, look_through
 from liescope.web.view.sources import Source, ViewedGame
@@ -27,14 +28,15 @@ def game_address(request: Request, game_id: str) -> str:
     return link(request, f"/games/{quote(game_id)}")
 
 
-def game_routes(source: Source, beside: Source | None = None) -> APIRouter:
-    """The pages of a source's games. beside: where the second of two compared games comes from; None for the source."""
+def game_routes(opened: Opened, beside: Opened | None = None) -> APIRouter:
+    """The pages of single games. beside: where the second of two compared games comes from, if not from the same."""
     router = APIRouter()
-    second = beside or source
+    second = beside or opened
+    source = opened.source
 
     @router.get("/games/{game_id:path}", response_class=HTMLResponse)
     def game(request: Request, game_id: str, eyes: str = "", labels: Switch = None) -> HTMLResponse:
-        viewed = source.game(game_id)
+        viewed = opened.game(game_id)
         look = look_through(viewed.record, eyes, None if labels is None else labels == "on")
         return page(request, "game.html", source=source.name, **_values(request, viewed, shown(viewed, look)))
 
@@ -51,13 +53,13 @@ def game_routes(source: Source, beside: Source | None = None) -> APIRouter:
 
     @router.get("/compare", response_class=HTMLResponse)
     def compare(request: Request, left: str, right: str = "") -> HTMLResponse:
-        one = source.game(source.find(left))
-        other = second.game(second.find(right or left)) if right or beside else None
+        one = opened.game(source.find(left))
+        other = second.game(second.source.find(right or left)) if right or beside else None
         sides = None if other is None else (shown(one), shown(other))
         values: dict[str, Any] = {
             "sides": sides,
             "rows": compared(*sides) if sides else (),
-            "names": (source.name, second.name),
+            "names": (source.name, second.source.name),
         }
         return page(request, "compare.html", left=one.record.game_id, **values)
 

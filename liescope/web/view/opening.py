@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from liescope.common.errors import BadData, UsageError
@@ -14,7 +14,7 @@ from liescope.generate.runs.folder import PLAN_FILE
 from liescope.web.view.corpus_source import TABLES_SHOWN, CorpusSource
 from liescope.web.view.run_source import RunSource
 from liescope.web.view.scores import REPORT, TABLE, ScoreTable, read_scores
-from liescope.web.view.sources import Source
+from liescope.web.view.sources import Source, ViewedGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,11 @@ class Opened:
 
     source: Source
     scores: ScoreTable | None = None
+
+    def game(self, game_id: str) -> ViewedGame:
+        """One game with the scores of its statements. Raises UnknownName."""
+        game = self.source.game(game_id)
+        return game if self.scores is None else replace(game, scores=self.scores.of_game(game_id))
 
 
 def open_source(path: str | Path, scores: str | Path | None = None, detectors: Sequence[str] = ()) -> Opened:

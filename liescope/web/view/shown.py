@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from liescope.common.addresses import all_without_addresses
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.drawn import not_chosen
 from liescope.games.facts import ForkMeta
 from liescope.games.record import GameRecord, Source
 from liescope.labeling.acts import FATES
+from liescope.labeling.conditions import settings_of
 from liescope.labeling.ledger import statement_id
 from liescope.labeling.rows import ClaimRow, RatingRow, StatementRow
 from liescope.web.view import saying
@@ -241,12 +243,12 @@ def _facts(record: GameRecord, look: Look) -> Iterator[tuple[str, str]]:
         if record.seed is not None:
             yield "Seed", str(record.seed)
         if record.cell:
-            yield "Players, role by role", record.cell
+            yield "Players, role by role", all_without_addresses(record.cell)
 
 
 def _settings(record: GameRecord) -> Iterator[tuple[str, str]]:
-    for name, value in record.meta.get("settings", {}).items():
-        yield str(name).replace("_", " "), str(value)
+    for name, value in settings_of(record).items():
+        yield name.replace("_", " "), value
 
 
 class _Table:

@@ -1,0 +1,130 @@
+"""Games in one file: it opens from disk, holds what it says, and words that may not be passed on stay out."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import liescope
+from liescope.common.errors import UsageError
+from liescope.generate.runs.journal import Journal
+from liescope.labeling.ledger import LIE
+from liescope.web.view.game_file import write_games
+from liescope.web.view.opening import Opened, open_source
+from liescope.web.view.shown import shown
+from liescope.web.view.sight import look_through
+
+Context = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five assessed games of Werewolf between scripts, one of which lies."""
+    path = tmp_path_factory.mktemp("runs") / "wolves"
+    liescope.play("werewolf", players=["scripted:bold"], games=5, assess=True, out=path, villagers=3)
+    return path
+
+
+@pytest.fixture(scope="module")
+def opened(run: Path) -> Opened:
+    return open_source(run)
+
+
+def ids(run: Path) -> list[str]:
+    with Journal.open(run) as journal:
+        return journal.game_ids()
+
+
+def test_several_games_in_a_file_are_stepped_through_by_keys_alone(
+    run: Path, opened: Opened, tmp_path: Path, new_context: Context, expect: Callable[..., Any]
+) -> None:
+    written = write_games(opened, ids(run), tmp_path / "games.html")
+    assert written.games == 5
+    page = new_context().new_page()
+    page.goto(written.path.as_uri())
+    page.get_by_label("Show those with").fill(ids(run)[2])
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.get_by_role("link", name=ids(run)[2]).press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(ids(run)[2])
+    for key in ("j", "ArrowDown", "ArrowRight", "k"):
+        page.keyboard.press(key)
+    game = shown(opened.game(ids(run)[2]))
+    moments = [one.anchor for section in game.sections for one in section.moments]
+    assert page.url.endswith(f"#g3/{moments[1]}")
+    assert page.evaluate("document.activeElement.id") == moments[1]
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    last = [one.anchor for section in game.sections for one in section.moments if one.kind == "said"][-1]
+    page.goto("about:blank")
+    page.goto(f"{written.path.as_uri()}#g3/{last}")
+    expect(page.locator(f"#{last}")).to_be_focused()
+    expect(page.locator(f"#{last}")).to_be_in_viewport()
+
+
+def test_a_file_shows_a_seat_what_the_viewer_would(
+    run: Path, opened: Opened, tmp_path: Path, new_context: Context
+) -> None:
+    game_id = ids(run)[0]
+    page = new_context(width=390).new_page()
+    page.goto(write_games(opened, [game_id], tmp_path / "one.html").path.as_uri())
+    visible = (
+        "[...document.querySelectorAll('.step')].filter((one) => one.getClientRects().length).map((one) => one.id)"
+    )
+    viewed = opened.game(game_id)
+    for eyes, name in (
+        ("", "All-knowing"),
+        ("*", "What everybody saw"),
+        *((s.name, s.name) for s in viewed.record.seats),
+    ):
+        page.get_by_role("navigation", name="Whose eyes").get_by_role("link", name=name, exact=True).click()
+        game = shown(viewed, look_through(viewed.record, eyes))
+        seen = {one.anchor for section in game.sections for one in section.moments if one.kind != "bids"}
+        assert {one for one in page.evaluate(visible) if one[0] != "b" or one in seen} >= seen
+        assert {one for one in page.evaluate(visible) if one[0] in "se"} == {one for one in seen if one[0] in "se"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_claim_shows_its_verdict_and_evidence_to_mouse_and_keyboard(
+    run: Path, opened: Opened, tmp_path: Path, new_context: Context, expect: Callable[..., Any]
+) -> None:
+    lies = [game_id for game_id in ids(run) if any(c.claim_class == LIE for c in opened.game(game_id).labels.claims)]
+    page = new_context().new_page()
+    page.goto(write_games(opened, lies[:1], tmp_path / "lie.html").path.as_uri())
+    mark = page.locator("mark.lie").first
+    note = page.locator(".claimed:has(mark.lie) .note").first
+    expect(note).to_be_hidden()
+    mark.hover()
+    expect(note).to_contain_text("LIE")
+    page.mouse.move(0, 0)
+    expect(note).to_be_hidden()
+    mark.focus()
+    expect(note).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.note') !== null")
+    page.keyboard.press("Enter")
+    assert page.locator(page.evaluate("location.hash")).text_content().strip()
+    assert "claim: LIE" in mark.text_content()
+
+
+def test_words_that_may_not_be_passed_on_are_refused_unless_somebody_permits_it(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "imported"
+    with gzip.open(shared_data / "mini_mafia" / "games.jsonl.gz", "rt", encoding="utf-8") as lines:
+        (tmp_path / "games.jsonl").write_text("".join(islice(lines, 100)), encoding="utf-8")
+    liescope.import_games("mini-mafia", tmp_path / "games.jsonl", out=run)
+    opened, some = open_source(run), ids(run)
+    assert len(some) > 90
+    with pytest.raises(UsageError, match="may not be passed on"):
+        write_games(opened, some, tmp_path / "no.html")
+    assert not (tmp_path / "no.html").exists()
+    written = write_games(opened, some, tmp_path / "yes.html", permission="the authors, today")
+    assert written.bytes < 5_000_000
+    assert any("the authors, today" in notice for notice in written.notices)
+    assert "Not to be passed on" in written.path.read_text(encoding="utf-8")
