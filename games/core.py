@@ -34,13 +34,16 @@ class AskKind(StrEnum):
     NAME_ROLES = "name_roles"  # the role of each player in options, as a form {name: (role,)}
     FIND_CLAIMS = "find_claims"  # in the statement it is about, as a form {number: fields}; options: roles, sides
     TAG_LESSON = "tag_lesson"  # a judge's tags for the lesson that the ask is about, as a form {tag: values}
+    SUSPECT = "suspect"  # how likely each player in options deceives, as a form {name: (0 to 1,)}; asks readers alone
 
 
 ASSESSMENTS = frozenset({AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT})
 CHOICES = frozenset(
     {AskKind.KILL, AskKind.INVESTIGATE, AskKind.PROTECT, AskKind.BID, AskKind.VOTE, AskKind.EXPLAINED_VOTE}
 )
-FORMS = frozenset({AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS})
+FORMS = frozenset(
+    {AskKind.REFLECTION, AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS, AskKind.SUSPECT}
+)
 
 
 class EventKind(StrEnum):
@@ -63,7 +66,7 @@ class EventKind(StrEnum):
     BID = "bid"  # the actor; data: bid (0 to 10)
     STATEMENT = "statement"  # everyone, or those who heard it; actor said text; data may hold cut, claims
     SILENCE = "silence"  # everyone; actor remained silent
-    SUSPICION = "suspicion"  # the actor; data: suspicion {name: running suspicion of those alive}
+    SUSPICION = "suspicion"  # the actor; data: suspicion {name: running suspicion of those alive}; judge as in RATING
     VOTE = "vote"  # everyone, once all are cast; actor voted for target
     ARREST = "arrest"  # everyone; target was arrested; data: tied (names), where a tie was drawn
     EXILE = "exile"  # everyone; target was exiled; data: votes, needed

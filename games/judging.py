@@ -16,7 +16,7 @@ from liescope.games.record import GameRecord
 from liescope.games.registry import find_game
 from liescope.games.table import TableSpec
 
-_LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
+LEAVES = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Judging(Game):
             if event.kind is EventKind.END and self.spec.roles:
                 yield from self._name_roles()
             self.events.append(event)
-            if event.kind in _LEAVES and event.target in self.alive:
+            if event.kind in LEAVES and event.target in self.alive:
                 self.alive.remove(event.target)
             if event.kind is EventKind.STATEMENT and sampled(self.game_id, event.index, self.spec.share):
                 yield from self._assess(event)

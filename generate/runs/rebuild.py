@@ -12,6 +12,7 @@ from liescope.common.text import plain
 from liescope.games.core import Ask, Event, EventKind, Game, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.reader import Reader, ReaderSpec
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.generate.runs.fork_plan import KEY as FORK
@@ -21,6 +22,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import KEY
 from liescope.generate.runs.moment import FILE, Moment, read_moment
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
+from liescope.generate.runs.sitting import READ
 
 
 def played_here(journal: Journal) -> bool:
@@ -125,11 +127,16 @@ def _lessons(game: GameRecord) -> tuple[Lesson, ...]:
 
 
 def _judging(journal: Journal, judged: GameRecord) -> Game:
+    read = READ in journal.plan
+    kind: type[JudgeSpec | ReaderSpec] = ReaderSpec if read else JudgeSpec
     try:
-        spec = TypeAdapter(JudgeSpec).validate_python(journal.plan.get("asked", {}))
+        spec = TypeAdapter(kind).validate_python(journal.plan.get(READ if read else "asked", {}))
     except ValidationError as error:
         wrong = error.errors()[0]
-        place = ".".join(map(str, ("asked", *wrong["loc"])))
+        place = ".".join(map(str, (READ if read else "asked", *wrong["loc"])))
         raise BadData(f"the plan of {journal.path} cannot be read at {plain(place)}: {wrong['msg']}") from None
-    played = tuple(event for event in judged.events if "judge" not in event.data)
-    return Judging(replace(judged, events=played), spec, str(judged.meta.get("judge", "")))
+    judge = str(judged.meta.get("judge", ""))
+    # A source may hold the ratings of judges of its own.
+    played = (e for e in judged.events if "judge" not in e.data or (judge and e.data["judge"] != judge))
+    frozen = replace(judged, events=tuple(played))
+    return Reader(frozen, spec, judge) if isinstance(spec, ReaderSpec) else Judging(frozen, spec, judge)
