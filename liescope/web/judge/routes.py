@@ -1,0 +1,120 @@
+"""The pages of judge mode: consent, one question after the other, and the end."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import FormData, UploadFile
+
+from liescope.common.errors import UsageError
+from liescope.generate.runs.sitting import Sitting
+from liescope.web.judge.desk import Desk
+from liescope.web.judge.lines import lines_of
+from liescope.web.security import Forms
+from liescope.web.site import link, page
+
+SURE = (50, 60, 70, 80, 90, 100)
+
+
+def router(desk: Desk, forms: Forms) -> APIRouter:
+    """The pages below /judge/SECRET."""
+    pages = APIRouter(prefix="/judge/{secret}")
+
+    def known(secret: str) -> str:
+        if secret not in desk.links:
+            raise HTTPException(404, "There is no such link. Check it: it must be complete.")
+        return secret
+
+    def back(request: Request, secret: str) -> Response:
+        return RedirectResponse(link(request, f"/judge/{secret}"), 303)
+
+    def consent(request: Request, secret: str, problem: str = "", person: str = "") -> HTMLResponse:
+        status = 400 if problem else 200
+        spec = desk.assignment.spec
+        values = {"secret": secret, "token": forms.token(secret), "problem": problem, "person": person, "spec": spec}
+        return page(request, "judge_consent.html", status, **values)
+
+    def question(request: Request, secret: str, sitting: Sitting, problem: str = "") -> HTMLResponse:
+        asked = desk.show(secret)
+        if asked is None:
+            right = desk.right(secret) if desk.tells else None
+            return page(request, "judge_end.html", right=right, person=sitting.person)
+        return page(
+            request,
+            "judge_question.html",
+            400 if problem else 200,
+            secret=secret,
+            token=forms.token(secret),
+            question=asked,
+            lines=list(lines_of(asked)),
+            answered=sitting.answered,
+            total=sitting.total,
+            sure=SURE,
+            problem=problem,
+        )
+
+    @pages.get("")
+    async def show(request: Request, secret: str) -> HTMLResponse:
+        sitting = desk.sitting(known(secret))
+        return consent(request, secret) if sitting is None else question(request, secret, sitting)
+
+    @pages.post("/agree")
+    async def agree(
+        request: Request,
+        secret: str,
+        token: Annotated[str, Form(max_length=64)],
+        person: Annotated[str, Form(max_length=64)],
+        agreed: Annotated[str, Form(max_length=8)] = "",
+    ) -> Response:
+        forms.check(known(secret), token)
+        if not agreed:
+            return consent(request, secret, "Tick the box if you agree; without it, nothing begins.", person)
+        try:
+            desk.agree(secret, person.strip().lower())
+        except UsageError as error:
+            return consent(request, secret, str(error), person)
+        return back(request, secret)
+
+    @pages.post("/answer")
+    async def answer(request: Request, secret: str) -> Response:
+        sitting = desk.sitting(known(secret))
+        async with request.form(max_files=0, max_fields=200, max_part_size=200) as form:
+            forms.check(secret, _text(form, "token"))
+            asked = sitting.question() if sitting else None
+            if sitting is None or asked is None or _text(form, "number") != str(asked.number):
+                return back(request, secret)  # answered before, as after the back button
+            seconds = desk.taken(secret)
+            try:
+                if asked.about_players:
+                    shares = {name: _share(form, f"player-{at}") for at, name in enumerate(asked.ask.options)}
+                    sitting.suspect(shares, seconds)
+                else:
+                    flag = {"deceptive": True, "honest": False}[_text(form, "flag")]
+                    sitting.say(flag, _sure(form), seconds)
+            except (KeyError, ValueError):
+                return question(request, secret, sitting, "Answer every part of the question, then send it again.")
+        return back(request, secret)
+
+    return pages
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form.get(name, "")
+    return "" if isinstance(value, UploadFile) else value
+
+
+def _sure(form: FormData) -> float:
+    """How sure the flag is, as a probability. Raises ValueError for what the page does not offer."""
+    sure = int(_text(form, "sure"))
+    if sure not in SURE:
+        raise ValueError(sure)
+    return sure / 100
+
+
+def _share(form: FormData, name: str) -> float:
+    share = int(_text(form, name))
+    if not 0 <= share <= 100:
+        raise ValueError(share)
+    return share / 100
