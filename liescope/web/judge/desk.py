@@ -14,12 +14,12 @@ from time import monotonic
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, UsageError
+from liescope.generate.players.human import pseudonym
 from liescope.generate.runs.sitting import Assignment, Question, Sitting
 from liescope.labeling.label import label_game
 
 LINKS_FILE = "links.json"
 MOST_JUDGES = 1000
-PSEUDONYM = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?")
 
 
 class _Link(BaseModel):
@@ -82,13 +82,10 @@ class Desk:
         chair = self._chairs[secret]
         if chair.person:
             return
-        if not PSEUDONYM.fullmatch(person):
-            raise UsageError(
-                "a pseudonym is 1 to 24 small letters, digits and hyphens, and begins and ends with a letter or a digit"
-            )
-        if person in self.links.values() or self._place(person).exists():
+        name = pseudonym(person)
+        if self._place(name).exists():
             raise UsageError("this pseudonym is taken; choose another")
-        chair.person = person
+        chair.person = name
         self._sit(chair)
         self._keep()
 
@@ -126,7 +123,8 @@ class Desk:
         chair.sitting = Sitting(self.assignment, chair.person, self._place(chair.person))
 
     def _place(self, person: str) -> Path:
-        return self._folder / f"{self.assignment.run.resolve().name}-by-{person}"
+        slug = re.sub(r"\W+", "-", person.casefold()).strip("-")
+        return self._folder / f"{self.assignment.run.resolve().name}-by-{slug}"
 
     def _kept(self) -> list[_Link]:
         file = self._folder / LINKS_FILE

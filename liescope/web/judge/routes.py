@@ -72,7 +72,7 @@ def router(desk: Desk, forms: Forms) -> APIRouter:
         if not agreed:
             return consent(request, secret, "Tick the box if you agree; without it, nothing begins.", person)
         try:
-            desk.agree(secret, person.strip().lower())
+            desk.agree(secret, person)
         except UsageError as error:
             return consent(request, secret, str(error), person)
         return back(request, secret)
