@@ -230,6 +230,10 @@ def evaluate(
         ),
     ] = None,
     observers: Annotated[bool, typer.Option("--observers", help="Compare with the players' own judgement.")] = False,
+    people: Annotated[
+        list[Path] | None,
+        typer.Option(help="A run in which a person judged games, to set beside the detectors; may be repeated."),
+    ] = None,
     draws: Annotated[int, typer.Option(min=10, help="Resamples of games for the intervals.")] = 1000,
     seed: Seed = 0,
     keep_lost: KeepLost = False,
@@ -273,7 +277,8 @@ def evaluate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare detectors with cheap controls, chat models and, with --observers, the players; write a report.
+    """Compare detectors with cheap controls, chat models, the players (--observers) and people who read the games
+    (--people); write a report.
 
     Example: liescope evaluate models/tfidf --corpus corpus/mini --observers --out reports/tfidf
     """
@@ -285,6 +290,7 @@ def evaluate(
         corpus,
         split=split,
         observers=observers,
+        people=people or (),
         draws=draws,
         seed=seed,
         keep_lost=keep_lost,

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from liescope.common.text import plain
 from liescope.detectors.confidence import Confidence
+from liescope.detectors.display_people import people_lines
 from liescope.detectors.evaluation.metrics import DIFFERENCE
 from liescope.detectors.evaluation.populations import SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
@@ -70,6 +71,8 @@ def show_evaluation(result: EvaluationResult) -> None:
     _show_offsets(console, result.rows)
     _show_verdicts(console, result.rows)
     _show_suspects(console, result.rows)
+    for line, style in people_lines(result.rows):
+        console.print(Text(plain(line), style=style))
     for target, reasons in result.without_label.items():
         for reason, count in reasons.items():
             _say(console, f"note: {count:,} statements have no {target} label ({reason})")

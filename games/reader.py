@@ -70,11 +70,12 @@ class Reader(Judging):
                 return
 
     def _asked_about(self, event: Event) -> bool:
-        """Whether an event is a statement that the reader hears from another, and belongs to the share."""
+        """Whether an event is a statement that the reader hears from another, not lost, and belongs to the share."""
         if event.kind is not EventKind.STATEMENT:
             return False
         heard = event.seen_by(self.seat) if self.seat else event.audience is None
-        return heard and event.actor != self.seat and sampled(self.game_id, event.index, self.reads.share)
+        readable = any(map(str.isalnum, event.text))
+        return readable and heard and event.actor != self.seat and sampled(self.game_id, event.index, self.reads.share)
 
     def _ask_about(self, event: Event) -> Generator[Asks, Replies, None]:
         place: dict[str, Any] = {"phase": event.phase, "round": event.round, "about": event.index}

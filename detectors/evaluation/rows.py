@@ -29,7 +29,8 @@ _SCHEMA = {
 @dataclass(frozen=True, slots=True)
 class MetricRow:
     """One figure. split: the split, or a population or part of it; lo, hi: its 95% interval; value, lo, hi are None if
-    it is not defined (a note says why); against: for a difference, whose figure was subtracted from the detector's.
+    it is not defined (a note says why); against: for a difference, whose figure was subtracted from the detector's; for
+    figures at equal rates, whom the detector is compared with.
     """
 
     detector: str

@@ -21,6 +21,7 @@ from liescope.detectors.evaluation.evaluated import (
     without_label,
 )
 from liescope.detectors.evaluation.judging import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
+from liescope.detectors.evaluation.people import beside_people, read_people
 from liescope.detectors.evaluation.rated import on_statements
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_split
@@ -47,6 +48,7 @@ class _Wanted:
 
     split: str | None
     observers: bool
+    people: pl.DataFrame | None
     draws: int
     seed: int
     keep_lost: bool
@@ -60,6 +62,7 @@ def evaluate(
     *,
     split: str | None = None,
     observers: bool = False,
+    people: Sequence[str | os.PathLike[str]] = (),
     draws: int = DRAWS,
     seed: int = 0,
     keep_lost: bool = False,
@@ -80,8 +83,9 @@ def evaluate(
     models: one or several model folders, or detectors returned by `load`; corpus: a corpus folder, a corpus on the
     Hub ("USER/NAME"), or a run's folder; split: "train" (out of fold), "validation", "test", or "all" for a corpus that
     no model was trained on; by default "all" for such a corpus and "test" for any other; observers: compare with the
-    players' own judgement; draws: resamples of games for the 95% intervals; keep_lost: include statements whose text
-    was lost before publication; out: a folder for the report.
+    players' own judgement; people: runs in which people judged games of the corpus (`liescope serve --judge`), one for
+    each person, to be compared on the statements that they judged; draws: resamples of games for the 95% intervals;
+    keep_lost: include statements whose text was lost before publication; out: a folder for the report.
 
     judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
     statements for each target, drawn by whole games; judge_prompt: a file to be used in place of
@@ -119,7 +123,8 @@ def evaluate(
         batch=judge_batch,
     )
     judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, limits)
-    wanted = _Wanted(split, observers, draws, seed, keep_lost, judges, progress)
+    answers = read_people(people) if people else None
+    wanted = _Wanted(split, observers, answers, draws, seed, keep_lost, judges, progress)
     with shown(progress) as show, as_corpus(corpus) as folder:
         result = _evaluate(load_all(models), folder, corpus_name(corpus), wanted, show)
     if out is None:
@@ -172,6 +177,11 @@ def _evaluate(
         beside, said = _beside_players(
             scores, evaluated, corpus, plan, figures, (*models, *(judge.name for judge in facts))
         )
+        rows += beside
+        more += said
+    if wanted.people is not None:
+        mine = scores.filter(pl.col("detector").is_in([*models, *(judge.name for judge in facts)]))
+        beside, said = beside_people(mine, evaluated, wanted.people, plan, figures.thresholds)
         rows += beside
         more += said
     progress("figures", 1, 1)

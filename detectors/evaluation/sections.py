@@ -10,6 +10,7 @@ from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
 from liescope.common.report_page import Section, Table, with_interval
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, words_of
+from liescope.detectors.evaluation.people import JUDGED
 from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
@@ -63,6 +64,18 @@ BESIDE = {
         "observer: rows are one observer each. n observers whose errors correlate by rho are worth n / (1 + (n - 1) "
         "rho) independent ones.",
     ),
+    "people": (
+        "Beside people who read the games",
+        "On the statements that people judged alone. people is the mean of all who judged a statement; observer: rows "
+        "are one person each. A person's score is how sure the flag is, and the decision is the flag. Alpha is 1 where "
+        "people always agree and 0 where they agree as by chance.",
+    ),
+    "even": (
+        "People and detectors at equal false positives",
+        "First where the detector flags as many honest statements as people do, then where people flag as many as the "
+        "detector does at its own threshold for F1. Within a tie, statements are flagged at random.",
+    ),
+    "people-compared": ("Detectors less people", COMPARED),
     "voted": (
         "Beside the players' votes",
         "Votes as answers about each player who stood on a ballot; a detector's score is the mean of what that player "
@@ -156,6 +169,8 @@ def _kind(row: MetricRow) -> str:
         return "sure"
     if PROMISED in row.split:
         return "suspects" if OF_PLAYERS in row.split else "verdicts"
+    if row.split.endswith(f":{JUDGED}"):
+        return "people" if row.against is None else "people-compared" if row.metric.endswith(DIFFERENCE) else "even"
     return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
 
 

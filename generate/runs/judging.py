@@ -26,6 +26,7 @@ from liescope.generate.runs.shards.absorb import Piece
 from liescope.generate.runs.terms import TERMS, handed_on
 
 KEY = "judged"  # the key that only a plan of this kind has
+READ = "read"  # and this one, where people read the games
 
 
 @dataclass(frozen=True, slots=True)

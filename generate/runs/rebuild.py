@@ -19,10 +19,9 @@ from liescope.generate.runs.fork_plan import KEY as FORK
 from liescope.generate.runs.fork_plan import ForkPlan, read_fork_plan
 from liescope.generate.runs.forking import continued
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import KEY
+from liescope.generate.runs.judging import KEY, READ
 from liescope.generate.runs.moment import FILE, Moment, read_moment
 from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
-from liescope.generate.runs.sitting import READ
 
 
 def played_here(journal: Journal) -> bool:

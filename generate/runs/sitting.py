@@ -15,19 +15,20 @@ from random import Random
 from types import TracebackType
 from typing import Any
 
-from liescope.common.errors import PlanChanged, UsageError
+from liescope.common.errors import PlanChanged, UnknownName, UsageError
+from liescope.data_cards.tables import SPLITS
 from liescope.games.core import Ask, AskKind, Assessment, Event, Reply
 from liescope.games.judging import JudgeSpec
 from liescope.games.reader import Reader, ReaderSpec
 from liescope.games.record import GameRecord, person_of
 from liescope.games.session import Session
+from liescope.generate.corpus.splits import split_game
 from liescope.generate.players.protocol import Attempt
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import KEY
+from liescope.generate.runs.judging import KEY, READ
 from liescope.generate.runs.terms import handed_on
 
-READ = "read"  # the key that only the plan of a reader has
 PERSON = "human:"
 
 
@@ -43,11 +44,15 @@ class Assignment:
     plan: Mapping[str, Any]
 
     @classmethod
-    def draw(cls, run: Path, games: int | None, spec: ReaderSpec) -> Assignment:
-        """Games of a run that were played to the end and hold a statement to ask about; games: how many, None for all.
+    def draw(cls, run: Path, spec: ReaderSpec, games: int | None, split: str | None = None) -> Assignment:
+        """Games of a run that were played to the end and hold a statement to ask about. games: how many, None for all;
+        split: only those that a corpus puts there.
 
-        Raises UsageError for a run without such games or with judged ones, and for a spec that cannot be.
+        Raises UsageError for a run without such games or with judged ones, and for a spec that cannot be; UnknownName
+        for a split.
         """
+        if split is not None and split not in SPLITS:
+            raise UnknownName("split", split, SPLITS)
         if not 0 < spec.share <= 1:
             raise UsageError("the share of the statements to judge is a number above 0, up to 1")
         if games is not None and games < 1:
@@ -62,11 +67,11 @@ class Assignment:
                 if len(drawn) == games:
                     break
                 record = journal.record(game_id)
-                if Reader(record, spec, "").asks() > 1:
+                if (split is None or split_game(record, ()) == split) and Reader(record, spec, "").asks() > 1:
                     drawn[place] = record
             if not drawn:
                 raise UsageError(
-                    f"{run} holds no finished game with a statement that is heard so; choose another view or share"
+                    f"{run} holds no finished game with such a statement; choose another view, share or split"
                 )
             origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
             plan = {

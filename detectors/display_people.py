@@ -1,0 +1,60 @@
+"""People who read the games, beside the detectors, for an 80-column terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from liescope.common.people import PEOPLE
+from liescope.detectors.evaluation.crowd import OBSERVER
+from liescope.detectors.evaluation.people import JUDGED
+from liescope.detectors.evaluation.rows import MetricRow
+
+_SHOWN = {"auroc": "AUROC", "accuracy": "accuracy", "recall": "recall", "false_positive_rate": "FPR"}
+_EVEN = {"people": "at people's FPR", "own": "at the detector's FPR"}
+
+
+def people_lines(rows: Sequence[MetricRow]) -> Iterator[tuple[str, str]]:
+    """(line, style) for each population that people judged: everybody on the same statements, then detectors and all
+    people together at equal false positives.
+    """
+    here = [row for row in rows if row.split.endswith(f":{JUDGED}")]
+    for target, split in dict.fromkeys((row.target, row.split) for row in here):
+        part = [row for row in here if (row.target, row.split) == (target, split)]
+        values = {(row.detector, row.against, row.metric): row for row in part}
+        pooled = values[PEOPLE, None, "alpha"]
+        scorers = [row.detector for row in part if row.metric == "auroc"]
+        counted = f"{pooled.statements:,} statements of {pooled.games:,} games"
+        judges = sum(name.startswith(OBSERVER) for name in scorers)
+        agree = "" if pooled.value is None else f", alpha {pooled.value:.2f}"
+        yield "", ""
+        yield f"{target}, {split}: {counted}, {judges} people{agree}", "bold"
+        yield f"{'':26}{'AUROC [95%]':23}{'accuracy':>9}{'recall':>9}{'FPR':>9}", ""
+        for name in scorers:
+            auroc, *others = (values.get((name, None, metric)) for metric in _SHOWN)
+            cells = "".join(f"{_value(row):>9}" for row in others)
+            yield f"{_cut(name):26}{_with_interval(auroc):23}{cells}", ""
+        for whose, where in _EVEN.items():
+            for row in part:
+                if row.against == PEOPLE and row.metric == f"lead_at_{whose}_fpr":
+                    at = {
+                        name: _value(values.get((row.detector, PEOPLE, f"{name}_{whose}_fpr")))
+                        for name in ("recall_at", "people_at")
+                    }
+                    fpr = _value(values.get((row.detector, PEOPLE, f"{whose}_fpr")))
+                    yield f"{where} ({fpr}): {row.detector} {at['recall_at']}, people {at['people_at']};", ""
+                    yield f"  lead over people {_with_interval(row, '+.3f')}", ""
+
+
+def _value(row: MetricRow | None) -> str:
+    return "–" if row is None or row.value is None else f"{row.value:.3f}"
+
+
+def _with_interval(row: MetricRow | None, form: str = ".3f") -> str:
+    if row is None or row.value is None:
+        return "–"
+    value = format(row.value, form)
+    return value if row.lo is None else f"{value} [{row.lo:{form}}, {row.hi:{form}}]"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 25 else f"{name[:24]}…"
