@@ -11,6 +11,7 @@ from liescope.common.errors import MissingExtra
 from liescope.common.text import plain
 
 app = typer.Typer()
+_JUDGE = "Judge mode: people read finished games"
 
 
 @app.command()
@@ -26,6 +27,31 @@ def serve(
         list[str] | None, typer.Option(help="A name by which others reach this server; may be repeated.")
     ] = None,
     root_path: Annotated[str, typer.Option(help="The path under which a proxy shows the pages.")] = "",
+    judge: Annotated[
+        Path | None, typer.Option(rich_help_panel=_JUDGE, help="A run whose games people read and judge.")
+    ] = None,
+    judges: Annotated[int, typer.Option(rich_help_panel=_JUDGE, min=1, help="How many links, one a person.")] = 1,
+    judge_games: Annotated[
+        int | None, typer.Option(rich_help_panel=_JUDGE, min=1, metavar="N", help="How many games, drawn.")
+    ] = None,
+    judge_split: Annotated[
+        str | None, typer.Option(rich_help_panel=_JUDGE, help="Only games that a corpus puts there, such as test.")
+    ] = None,
+    judge_view: Annotated[
+        str, typer.Option(rich_help_panel=_JUDGE, help="outside, or the eyes of a seat (drawn), ROLE or NAME.")
+    ] = "outside",
+    judge_share: Annotated[
+        float, typer.Option(rich_help_panel=_JUDGE, help="The share of the statements to ask about.")
+    ] = 1.0,
+    judge_days: Annotated[
+        int, typer.Option(rich_help_panel=_JUDGE, min=0, metavar="N", help="Show N days of a game, 0 for all of it.")
+    ] = 0,
+    judge_seed: Annotated[
+        int, typer.Option(rich_help_panel=_JUDGE, metavar="N", help="Draws games, seats and orders.")
+    ] = 0,
+    judge_tell: Annotated[
+        bool, typer.Option("--judge-tell", rich_help_panel=_JUDGE, help="Tell people at the end if they were right.")
+    ] = False,
 ) -> None:
     """Let people play in a browser, with each other and with models; their games become runs like any other.
 
@@ -45,6 +71,15 @@ def serve(
         port=port,
         public=public or (),
         root_path=root_path.rstrip("/"),
+        judge=judge,
+        judges=judges,
+        judge_games=judge_games,
+        judge_split=judge_split,
+        judge_view=judge_view,
+        judge_share=judge_share,
+        judge_days=judge_days,
+        judge_seed=judge_seed,
+        judge_tell=judge_tell,
         told=lambda line: print(plain(line), flush=True),
         **options,
     )

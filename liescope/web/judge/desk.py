@@ -1,38 +1,21 @@
-"""Where judges sit: a secret link for each, and what each has answered, kept in one folder."""
+"""Where judges sit: what each has answered, behind a secret link of its own."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from liescope.common.errors import BadData, UsageError
+from liescope.common.errors import UsageError
 from liescope.generate.players.human import pseudonym
 from liescope.generate.runs.sitting import Assignment, Question, Sitting
 from liescope.labeling.label import label_game
+from liescope.web.judge.consent import CONSENT
+from liescope.web.play.store import Store
 
-LINKS_FILE = "links.json"
-MOST_JUDGES = 1000
-
-
-class _Link(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    secret: str = Field(min_length=22, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
-    person: str = ""
-
-
-class _Links(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    links: list[_Link] = Field(max_length=MOST_JUDGES)
+MOST_JUDGES = 500
 
 
 @dataclass(slots=True)
@@ -49,21 +32,16 @@ class _Chair:
 class Desk:
     """The judges of one assignment. tells: whether a judge learns at the end how often it was right."""
 
-    def __init__(self, assignment: Assignment, folder: Path, judges: int, tells: bool = False) -> None:
-        """Takes up the links that the folder holds and makes new ones until there are as many as judges.
-
-        Raises UsageError for a number that cannot be, BadData for a folder whose links cannot be read.
+    def __init__(self, assignment: Assignment, store: Store, judges: int, tells: bool = False) -> None:
+        """Takes up the links that the store keeps, and makes new ones until there are as many as judges; their runs lie
+        beside the store. Raises UsageError for a number that cannot be.
         """
         if not 1 <= judges <= MOST_JUDGES:
             raise UsageError(f"the number of judges is from 1 to {MOST_JUDGES}, not {judges}")
         self.assignment = assignment
         self.tells = tells
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self._chairs = {link.secret: _Chair(link.person) for link in self._kept()}
-        while len(self._chairs) < judges:
-            self._chairs[secrets.token_urlsafe(16)] = _Chair()
-        self._keep()
+        self._store = store
+        self._chairs = {secret: _Chair(person or "") for secret, person in store.judges(judges).items()}
         for chair in self._chairs.values():
             if chair.person:
                 self._sit(chair)
@@ -87,7 +65,7 @@ class Desk:
             raise UsageError("this pseudonym is taken; choose another")
         chair.person = name
         self._sit(chair)
-        self._keep()
+        self._store.agree(secret, name, CONSENT.hash)
 
     def show(self, secret: str) -> Question | None:
         """The question that waits for an answer; from its first showing on, the time runs."""
@@ -115,6 +93,8 @@ class Desk:
         return sum(found), len(found)
 
     def close(self) -> None:
+        """Let go of every run, and of the store."""
+        self._store.close()
         for chair in self._chairs.values():
             if chair.sitting:
                 chair.sitting.close()
@@ -124,24 +104,4 @@ class Desk:
 
     def _place(self, person: str) -> Path:
         slug = re.sub(r"\W+", "-", person.casefold()).strip("-")
-        return self._folder / f"{self.assignment.run.resolve().name}-by-{slug}"
-
-    def _kept(self) -> list[_Link]:
-        file = self._folder / LINKS_FILE
-        if not file.exists():
-            return []
-        try:
-            return _Links.model_validate_json(file.read_bytes()).links
-        except (ValidationError, OSError) as error:
-            raise BadData(f"{file} cannot be read; restore it, or choose another folder for the answers") from error
-
-    def _keep(self) -> None:
-        """Write the links, for this user alone."""
-        file = self._folder / LINKS_FILE
-        draft = file.with_suffix(".tmp")
-        links = [{"secret": secret, "person": chair.person} for secret, chair in self._chairs.items()]
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-            json.dump({"links": links}, out, indent=1)
-            out.flush()
-            os.fsync(out.fileno())
-        draft.replace(file)
+        return self._store.folder / f"{self.assignment.run.resolve().name}-by-{slug}"

@@ -9,7 +9,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData, UploadFile
 
 from liescope.common.errors import UsageError
+from liescope.games.reader import OUTSIDE
 from liescope.generate.runs.sitting import Sitting
+from liescope.web.judge.consent import CONSENT
 from liescope.web.judge.desk import Desk
 from liescope.web.judge.lines import lines_of
 from liescope.web.security import Forms
@@ -18,7 +20,7 @@ from liescope.web.site import link, page
 SURE = (50, 60, 70, 80, 90, 100)
 
 
-def router(desk: Desk, forms: Forms) -> APIRouter:
+def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
     """The pages below /judge/SECRET."""
     pages = APIRouter(prefix="/judge/{secret}")
 
@@ -31,19 +33,19 @@ def router(desk: Desk, forms: Forms) -> APIRouter:
         return RedirectResponse(link(request, f"/judge/{secret}"), 303)
 
     def consent(request: Request, secret: str, problem: str = "", person: str = "") -> HTMLResponse:
+        values = {"secret": secret, "token": forms.token(secret), "problem": problem, "person": person}
+        outside = desk.assignment.spec.view == OUTSIDE
         status = 400 if problem else 200
-        spec = desk.assignment.spec
-        values = {"secret": secret, "token": forms.token(secret), "problem": problem, "person": person, "spec": spec}
-        return page(request, "judge_consent.html", status, **values)
+        return page(request, "judge/consent.html", status, **values, outside=outside, consent=CONSENT)
 
     def question(request: Request, secret: str, sitting: Sitting, problem: str = "") -> HTMLResponse:
         asked = desk.show(secret)
         if asked is None:
             right = desk.right(secret) if desk.tells else None
-            return page(request, "judge_end.html", right=right, person=sitting.person)
+            return page(request, "judge/end.html", right=right, person=sitting.person)
         return page(
             request,
-            "judge_question.html",
+            "judge/question.html",
             400 if problem else 200,
             secret=secret,
             token=forms.token(secret),

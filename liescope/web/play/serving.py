@@ -15,16 +15,28 @@ import uvicorn
 from fastapi import FastAPI
 
 from liescope.common.errors import UsageError
+from liescope.games.reader import OUTSIDE, ReaderSpec
 from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.sitting import Assignment
+from liescope.web.judge.desk import Desk
+from liescope.web.judge.routes import judge_routes
 from liescope.web.play.host_routes import host_routes
 from liescope.web.play.hub import Hub
 from liescope.web.play.seat_routes import seat_routes
 from liescope.web.play.setup import make_setup
+from liescope.web.play.store import Store
+from liescope.web.security import Forms
 from liescope.web.site import LOOPBACK, make_site
 
 
-def site_of(hub: Hub, hosts: Sequence[str] = LOOPBACK, frames: Sequence[str] = (), root_path: str = "") -> FastAPI:
-    """The site of a hub's tables, which opens and closes the hub."""
+def site_of(
+    hub: Hub,
+    hosts: Sequence[str] = LOOPBACK,
+    frames: Sequence[str] = (),
+    root_path: str = "",
+    desk: Desk | None = None,
+) -> FastAPI:
+    """The site of a hub's tables and of a desk's judges, which opens the hub and closes both."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -33,8 +45,13 @@ def site_of(hub: Hub, hosts: Sequence[str] = LOOPBACK, frames: Sequence[str] = (
             yield
         finally:
             await hub.close()
+            if desk is not None:
+                desk.close()
 
-    return make_site([seat_routes(hub), host_routes(hub)], hosts, frames, lifespan, root_path)
+    routes = [seat_routes(hub), host_routes(hub)]
+    if desk is not None:
+        routes.append(judge_routes(desk, Forms(hub.form_secret.encode())))
+    return make_site(routes, hosts, frames, lifespan, root_path)
 
 
 def serve(
@@ -47,17 +64,34 @@ def serve(
     port: int = 8000,
     root_path: str = "",
     public: Sequence[str] = (),
+    judge: str | os.PathLike[str] | None = None,
+    judges: int = 1,
+    judge_games: int | None = None,
+    judge_split: str | None = None,
+    judge_view: str = OUTSIDE,
+    judge_share: float = 1.0,
+    judge_days: int = 0,
+    judge_seed: int = 0,
+    judge_tell: bool = False,
     told: Callable[[str], None] = print,
     **options: Any,
 ) -> None:
-    """Serve tables at which people play, until Ctrl-C. Their games become runs in `out`.
+    """Serve tables at which people play, and links by which people judge, until Ctrl-C. What they do becomes runs in
+    `out`.
 
     game: open one table of it, with so many people; players: specs for its other seats, in turn; options: the game's
     own. host, port: where to listen; 0 takes any free port. root_path: the path under which a proxy shows the site.
     public: the names under which others reach the site, "*" for any; by default only this machine's own. told: gets the
     lines that say where things are.
 
-    Raises UsageError for a table that cannot be made and an address that cannot be listened at.
+    judge: a run whose finished games people read and judge, statement by statement; judges: how many links to give, one
+    for each person; judge_games: how many games, drawn, of all or of those that a corpus puts into judge_split;
+    judge_view: "outside", which hears what everybody hears, or through the eyes of a "seat" that is drawn, of a role or
+    of a player; judge_share: of the statements, the share that is asked about; judge_days: the last day that is shown,
+    0 for the whole game; judge_seed: draws games, seats and orders; judge_tell: tell people at the end how often they
+    were right. Each person's answers become the run RUN-by-PSEUDONYM, for `evaluate --people`.
+
+    Raises UsageError for a table or judges that cannot be and an address that cannot be listened at.
     """
     if host not in LOOPBACK and not public:
         raise UsageError(
@@ -66,13 +100,20 @@ def serve(
         )
     hub = Hub(Path(out), Limits())
     table = hub.add(make_setup(game, people, players, options)) if game is not None else None
+    desk = None
+    if judge is not None:
+        spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
+        drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split)
+        desk = Desk(drawn, Store(Path(out)), judges, judge_tell)
     bound = _listen(host, port)
     origin = f"http://{host}:{bound.getsockname()[1]}{root_path}"
     told(f"host: {origin}/host/{hub.host_secret}")
     for seat in table.seats.values() if table else ():
         told(f"seat: {origin}/seat/{seat.kept.secret}")
+    for secret in desk.links if desk else ():
+        told(f"judge: {origin}/judge/{secret}")
     config = uvicorn.Config(
-        site_of(hub, [*LOOPBACK, *public], root_path=root_path),
+        site_of(hub, [*LOOPBACK, *public], root_path=root_path, desk=desk),
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=5,

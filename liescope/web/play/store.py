@@ -29,6 +29,8 @@ CREATE TABLE IF NOT EXISTS tables (
 CREATE TABLE IF NOT EXISTS seats (
     table_id TEXT NOT NULL, name TEXT NOT NULL, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT,
     consented TEXT, PRIMARY KEY (table_id, name));
+CREATE TABLE IF NOT EXISTS judges (
+    number INTEGER PRIMARY KEY, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT, consented TEXT);
 """
 
 
@@ -125,6 +127,20 @@ class Store:
         self._base.execute(
             "UPDATE seats SET pseudonym = ?, consent = ?, consented = ? WHERE (table_id, name) = (?, ?)",
             (pseudonym, consent, now(), table, name),
+        )
+
+    def judges(self, wanted: int) -> dict[str, str | None]:
+        """The secrets of judges' links and who has agreed behind each; new ones until there are as many as wanted."""
+        (count,) = self._one("SELECT count(*) FROM judges")
+        for _ in range(count, wanted):
+            self._base.execute("INSERT INTO judges (secret) VALUES (?)", (new_secret(),))
+        return dict(self._all("SELECT secret, pseudonym FROM judges ORDER BY number"))
+
+    def agree(self, secret: str, pseudonym: str, consent: str) -> None:
+        """A judge has agreed to the text with this hash."""
+        self._base.execute(
+            "UPDATE judges SET pseudonym = ?, consent = ?, consented = ? WHERE secret = ?",
+            (pseudonym, consent, now(), secret),
         )
 
     def put(self, table: str, state: State, round: int, note: str = "") -> None:
