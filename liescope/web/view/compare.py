@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from liescope.web.view.shown import Ballot, Bids, Entry, Happened, Moment, Said, ShownGame
+from liescope.web.view.moments import Ballot, Bids, Entry, Happened, Moment, Said, ShownGame
 
 SHARED, DIFFERENT_WORDS, DIFFERENT_LABELS, ALONE = "shared", "another course", "other labels", "only here"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What happened at one place of the log in each of two games, or None. how: one of the four words above."""
+    """What happened at one place of the log in each of two games, or None. how: one of the four words above; labels:
+    the names of those that differ.
+    """
 
     index: int
     left: Moment | None
     right: Moment | None
     how: str
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ def compared(left: ShownGame, right: ShownGame) -> tuple[Stretch, ...]:
     title = ""
     for index in sorted({*ours, *theirs}):
         here, there = ours.get(index), theirs.get(index)
-        row = Row(index, here and here[1], there and there[1], _how(here and here[1], there and there[1]))
+        row = _row(index, here and here[1], there and there[1])
         if waiting and (row.how == SHARED) != (waiting[-1].how == SHARED):
             found.append(Stretch(waiting[-1].how == SHARED, title, tuple(waiting)))
             waiting = []
@@ -55,12 +58,15 @@ def _placed(game: ShownGame) -> Iterator[tuple[int, tuple[str, Moment]]]:
             yield moment.index, (section.title, moment)
 
 
-def _how(left: Moment | None, right: Moment | None) -> str:
+def _row(index: int, left: Moment | None, right: Moment | None) -> Row:
     if left is None or right is None:
-        return ALONE
+        return Row(index, left, right, ALONE)
     if _uncalled(left) == _uncalled(right):
-        return SHARED
-    return DIFFERENT_LABELS if _bare(left) == _bare(right) else DIFFERENT_WORDS
+        return Row(index, left, right, SHARED)
+    if _bare(left) != _bare(right):
+        return Row(index, left, right, DIFFERENT_WORDS)
+    pairs = zip(left.labels, right.labels, strict=False) if isinstance(left, Said) and isinstance(right, Said) else ()
+    return Row(index, left, right, DIFFERENT_LABELS, tuple(one.name for one, other in pairs if one != other))
 
 
 def _uncalled(moment: Moment) -> Moment:

@@ -22,9 +22,10 @@ from liescope.common.text import plain
 from liescope.games.record import GameRecord
 from liescope.generate.corpus.leaks import find_secret, secrets_of
 from liescope.web.site import HERE, templates
+from liescope.web.view.moments import ShownGame
 from liescope.web.view.opening import Opened
 from liescope.web.view.passing_on import check_permitted, warnings, whose_words
-from liescope.web.view.shown import ShownGame, shown
+from liescope.web.view.shown import shown
 from liescope.web.view.sight import all_looks
 
 MOST = 1000  # games in one file: beyond that, a corpus is what to pass on

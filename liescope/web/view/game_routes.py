@@ -15,8 +15,9 @@ from liescope.generate.runs.call_prompt import CallPrompt
 from liescope.web.site import link, page
 from liescope.web.view.call_places import CallPlace
 from liescope.web.view.compare import compared
+from liescope.web.view.moments import ShownGame
 from liescope.web.view.opening import Opened
-from liescope.web.view.shown import ShownGame, shown
+from liescope.web.view.shown import shown
 from liescope.web.view.sight import all_looks, look_through
 from liescope.web.view.sources import Source, ViewedGame
 

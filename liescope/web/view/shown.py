@@ -4,188 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 
 from liescope.common.addresses import all_without_addresses
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.drawn import not_chosen
-from liescope.games.facts import ForkMeta
-from liescope.games.record import GameRecord, Source
+from liescope.games.record import GameRecord, Seat, Source
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.ledger import statement_id
 from liescope.labeling.rows import ClaimRow, RatingRow, StatementRow
 from liescope.web.view import saying
 from liescope.web.view.call_places import CallPlace, call_places
-from liescope.web.view.drawing import Arrow, Node, Panel, Strip, arrows, panels, strips
+from liescope.web.view.drawing import Panel, Strip, arrows, panels, strips
 from liescope.web.view.event_words import known_at_the_start, words_of
-from liescope.web.view.saying import Label, Piece, Score, ShownClaim, ShownRating
+from liescope.web.view.moments import Ballot, Bids, Entry, Happened, Moment, Said, Section, ShownGame, ShownSeat
+from liescope.web.view.saying import Score
 from liescope.web.view.sight import Look, who_saw
 from liescope.web.view.sources import ViewedGame
 
-COLOURS = 12  # classes speaker-0, speaker-1, …
 _TOLD_BEFORE = frozenset({EventKind.SETUP, EventKind.ROLE, EventKind.PARTNERS, EventKind.LESSONS})
 _SECRET = frozenset({EventKind.ROLES_NAMED, EventKind.LESSON, EventKind.LESSON_TAGS, EventKind.REFLECTION})
-
-
-@dataclass(frozen=True, slots=True)
-class ShownSeat:
-    """One player. place: in seating order, from 0; role, model: "" where it is not known or not shown; knows: what it
-    alone, or with others, knew from the start; fate: how and when it left the game.
-    """
-
-    place: int
-    name: str
-    role: str
-    team: str
-    deceives: bool | None
-    model: str
-    source: str
-    won: bool
-    fate: str
-    knows: tuple[str, ...]
-    anchor: str
-
-    @property
-    def colour(self) -> int:
-        return self.place % COLOURS
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A statement. to: who heard it besides its speaker, empty for everyone; votes_for: the vote whose reason it is."""
-
-    index: int
-    speaker: str
-    round: int
-    to: tuple[str, ...]
-    private: bool
-    votes_for: str
-    pieces: tuple[Piece, ...]
-    unplaced: tuple[ShownClaim, ...]
-    flags: tuple[str, ...]
-    labels: tuple[Label, ...]
-    meant: tuple[tuple[str, str], ...]
-    report: ShownRating | None
-    ratings: tuple[ShownRating, ...]
-    scores: tuple[Score, ...]
-    call: CallPlace | None
-    saw: tuple[int, ...] | None
-    kind: str = "said"
-
-    @property
-    def anchor(self) -> str:
-        return f"s{self.index}"
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """Anything else that happened. secret: not everybody saw it; weight: loud for a death or an exile, else quiet."""
-
-    index: int
-    words: str
-    actor: str
-    secret: bool
-    loud: bool
-    flags: tuple[str, ...]
-    call: CallPlace | None
-    saw: tuple[int, ...] | None
-    kind: str = "happened"
-
-    @property
-    def anchor(self) -> str:
-        return f"e{self.index}"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A bid, or a vote for target. flags: why the rules decided it; saw: as of its event."""
-
-    index: int
-    actor: str
-    target: str
-    bid: int | None
-    flags: tuple[str, ...]
-    call: CallPlace | None
-    saw: tuple[int, ...] | None
-
-    @property
-    def anchor(self) -> str:
-        return f"e{self.index}"
-
-
-@dataclass(frozen=True, slots=True)
-class Bids:
-    """The bids for one turn, highest first."""
-
-    index: int
-    round: int
-    entries: tuple[Entry, ...]
-    saw: tuple[int, ...] | None
-    kind: str = "bids"
-
-    @property
-    def anchor(self) -> str:
-        return f"b{self.index}"
-
-
-@dataclass(frozen=True, slots=True)
-class Ballot:
-    """The votes of one ballot, in words and as arrows."""
-
-    index: int
-    entries: tuple[Entry, ...]
-    nodes: tuple[Node, ...]
-    arrows: tuple[Arrow, ...]
-    saw: tuple[int, ...] | None
-    kind: str = "ballot"
-
-    @property
-    def anchor(self) -> str:
-        return f"b{self.index}"
-
-
-Moment = Said | Happened | Bids | Ballot
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What happened in one phase of a day."""
-
-    title: str
-    night: bool
-    moments: tuple[Moment, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownGame:
-    """One game. status: how it ended, or that it has not; facts: name and value, for the head of the page; fork: where
-    a continuation comes from; fallbacks: how many choices the rules had to make; calls: how many can be looked at;
-    colours: the class of each player's colour, by name.
-    """
-
-    game_id: str
-    title: str
-    look: Look
-    status: str
-    failed: bool
-    under_way: bool
-    facts: tuple[tuple[str, str], ...]
-    settings: tuple[tuple[str, str], ...]
-    fork: ForkMeta | None
-    judge: str
-    seats: tuple[ShownSeat, ...]
-    sections: tuple[Section, ...]
-    suspicion: tuple[Panel, ...]
-    strips: tuple[Strip, ...]
-    fallbacks: int
-    calls: int
-    colours: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def statements(self) -> int:
-        return sum(moment.kind == "said" for section in self.sections for moment in section.moments)
 
 
 def shown(game: ViewedGame, look: Look = Look()) -> ShownGame:  # noqa: B008 (frozen)
@@ -238,12 +77,21 @@ def _facts(record: GameRecord, look: Look) -> Iterator[tuple[str, str]]:
     yield "Game", record.game_id
     composition = next((e.data.get("composition") for e in record.events if e.kind is EventKind.SETUP), None)
     if composition:
-        yield "Roles", ", ".join(f"{number} {role}" for role, number in composition.items() if number)
+        yield (
+            "Roles",
+            ", ".join(f"{number} × {role}" if number > 1 else role for role, number in composition.items() if number),
+        )
     if look.told:
         if record.seed is not None:
             yield "Seed", str(record.seed)
         if record.cell:
             yield "Players, role by role", all_without_addresses(record.cell)
+
+
+def _played_as(seat: Seat) -> str:
+    """What plays a seat, where its model does not say so and the source does."""
+    known = seat.source is not Source.IMPORTED and not seat.model.startswith(seat.source.value)
+    return seat.source.value if known else ""
 
 
 def _settings(record: GameRecord) -> Iterator[tuple[str, str]]:
@@ -296,7 +144,7 @@ class _Table:
                     team=seat.team if whole else "",
                     deceives=seat.deceives if whole else None,
                     model=seat.model if whole else "",
-                    source=seat.source.value if whole and seat.source is not Source.IMPORTED else "",
+                    source=_played_as(seat) if whole else "",
                     won=whole and outcome is not None and seat.name in outcome.winners,
                     fate=fates.get(seat.name, ""),
                     knows=tuple(known_at_the_start(private, seat.name)) if mine else (),

@@ -1,0 +1,173 @@
+"""The parts of a game's page, as plain data for templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from liescope.games.facts import ForkMeta
+from liescope.web.view.call_places import CallPlace
+from liescope.web.view.drawing import Arrow, Node, Panel, Strip
+from liescope.web.view.saying import Label, Piece, Score, ShownClaim, ShownRating
+from liescope.web.view.sight import Look
+
+COLOURS = 12  # classes speaker-0, speaker-1, …
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSeat:
+    """One player. place: in seating order, from 0; role, model: "" where it is not known or not shown; knows: what it
+    alone, or with others, knew from the start; fate: how and when it left the game.
+    """
+
+    place: int
+    name: str
+    role: str
+    team: str
+    deceives: bool | None
+    model: str
+    source: str
+    won: bool
+    fate: str
+    knows: tuple[str, ...]
+    anchor: str
+
+    @property
+    def colour(self) -> int:
+        return self.place % COLOURS
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement. to: who heard it besides its speaker, empty for everyone; votes_for: the vote whose reason it is."""
+
+    index: int
+    speaker: str
+    round: int
+    to: tuple[str, ...]
+    private: bool
+    votes_for: str
+    pieces: tuple[Piece, ...]
+    unplaced: tuple[ShownClaim, ...]
+    flags: tuple[str, ...]
+    labels: tuple[Label, ...]
+    meant: tuple[tuple[str, str], ...]
+    report: ShownRating | None
+    ratings: tuple[ShownRating, ...]
+    scores: tuple[Score, ...]
+    call: CallPlace | None
+    saw: tuple[int, ...] | None
+    kind: str = "said"
+
+    @property
+    def anchor(self) -> str:
+        return f"s{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """Anything else that happened. secret: not everybody saw it; weight: loud for a death or an exile, else quiet."""
+
+    index: int
+    words: str
+    actor: str
+    secret: bool
+    loud: bool
+    flags: tuple[str, ...]
+    call: CallPlace | None
+    saw: tuple[int, ...] | None
+    kind: str = "happened"
+
+    @property
+    def anchor(self) -> str:
+        return f"e{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A bid, or a vote for target. flags: why the rules decided it; saw: as of its event."""
+
+    index: int
+    actor: str
+    target: str
+    bid: int | None
+    flags: tuple[str, ...]
+    call: CallPlace | None
+    saw: tuple[int, ...] | None
+
+    @property
+    def anchor(self) -> str:
+        return f"e{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bids:
+    """The bids for one turn, highest first."""
+
+    index: int
+    round: int
+    entries: tuple[Entry, ...]
+    saw: tuple[int, ...] | None
+    kind: str = "bids"
+
+    @property
+    def anchor(self) -> str:
+        return f"b{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The votes of one ballot, in words and as arrows."""
+
+    index: int
+    entries: tuple[Entry, ...]
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+    saw: tuple[int, ...] | None
+    kind: str = "ballot"
+
+    @property
+    def anchor(self) -> str:
+        return f"b{self.index}"
+
+
+Moment = Said | Happened | Bids | Ballot
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What happened in one phase of a day."""
+
+    title: str
+    night: bool
+    moments: tuple[Moment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGame:
+    """One game. status: how it ended, or that it has not; facts: name and value, for the head of the page; fork: where
+    a continuation comes from; fallbacks: how many choices the rules had to make; calls: how many can be looked at;
+    colours: the class of each player's colour, by name.
+    """
+
+    game_id: str
+    title: str
+    look: Look
+    status: str
+    failed: bool
+    under_way: bool
+    facts: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...]
+    fork: ForkMeta | None
+    judge: str
+    seats: tuple[ShownSeat, ...]
+    sections: tuple[Section, ...]
+    suspicion: tuple[Panel, ...]
+    strips: tuple[Strip, ...]
+    fallbacks: int
+    calls: int
+    colours: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def statements(self) -> int:
+        return sum(moment.kind == "said" for section in self.sections for moment in section.moments)
