@@ -86,36 +86,33 @@ def load_pymc() -> ModuleType:
 
 
 class Sampler:
-    """A model, compiled once and sampled as often as needed, each time with other data of the same shape.
+    """A model, compiled once and sampled as often as needed, each time with other data.
 
-    build: called once PyMC is loaded; returns the PyMC model. variables: the names of vectors in it to keep; other
-    variables are dropped.
+    build: returns the PyMC model. variables: the names of vectors in it to keep; other
+    variables are dropped. name: of SAMPLERS.
     """
 
-    def __init__(self, build: Callable[[], Any], variables: Sequence[str], settings: Settings) -> None:
-        """Raises MissingExtra if PyMC, or the sampler asked for, is not installed."""
-        self._name = choose_sampler(settings.sampler)
-        load_pymc()
-        self._variables = tuple(variables)
-        self._settings = settings
+    def __init__(self, build: Callable[[], Any], variables: Sequence[str], name: str) -> None:
+        self._name, self._variables = name, tuple(variables)
         with _quiet():
             begin = time.perf_counter()
             self._model = build()
-            self._compiled = _compiled(self._model) if self._name == "nutpie" else None
+            self._compiled = _compiled(self._model) if name == "nutpie" else None
         self._compiling = time.perf_counter() - begin
 
-    def sample(self, data: Mapping[str, npt.NDArray[Any]] | None = None, seed: int | None = None) -> Sample:
+    def sample(self, settings: Settings, data: Mapping[str, npt.NDArray[Any]], seed: int | None = None) -> Sample:
         """Sample with NUTS; equal settings, data, seeds and versions give equal draws.
 
-        data: new values of the model's `pm.Data`; without it, those it was made with. seed: instead of the settings'.
+        data: the values of the model's `pm.Data`, of any length; what its formula makes no use of may be among them.
+        seed: instead of the settings'.
         """
-        settings = self._settings if seed is None else replace(self._settings, seed=seed)
+        settings = settings if seed is None else replace(settings, seed=seed)
         with _quiet():
             if self._compiled is not None:
-                compiled = self._compiled.with_data(**data) if data else self._compiled
-                trace, compiling, sampling = _sample_nutpie(compiled, settings)
+                used = {name: values for name, values in data.items() if name in self._compiled.shared_data}
+                trace, compiling, sampling = _sample_nutpie(self._compiled.with_data(**used), settings)
             else:
-                trace, compiling, sampling = _sample_pymc(self._model, data or {}, settings)
+                trace, compiling, sampling = _sample_pymc(self._model, data, settings)
         posterior, stats = trace["posterior"], trace["sample_stats"]
         values = {name: np.asarray(posterior[name].values, dtype=np.float64) for name in self._variables}
         return Sample(
@@ -126,11 +123,6 @@ class Sampler:
             self._compiling + compiling,
             sampling,
         )
-
-
-def sample(build: Callable[[], Any], variables: Sequence[str], settings: Settings) -> Sample:
-    """Compile a model and sample it once; see `Sampler`."""
-    return Sampler(build, variables, settings).sample()
 
 
 def smoothed_weights(log_ratios: Array) -> tuple[Array, Array]:
@@ -200,8 +192,7 @@ def _sample_pymc(model: Any, data: Mapping[str, npt.NDArray[Any]], settings: Set
 
     begin = time.perf_counter()
     with model:
-        if data:
-            pymc.set_data(dict(data))
+        pymc.set_data(dict(data))
         trace = pymc.sample(
             draws=settings.draws,
             tune=settings.tune,

@@ -31,6 +31,8 @@ to the better speaker. Scores compare within one fit; across fits the scale diff
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,8 +40,9 @@ import polars as pl
 from scipy.special import expit
 
 from liescope.benchmark.capability.backend import Array, load_pymc
+from liescope.benchmark.capability.families import family_of
 from liescope.benchmark.capability.identification import PARAMETERS, Index, code
-from liescope.benchmark.capability.variants import PAPER, Variant
+from liescope.benchmark.capability.variants import Variant
 
 PRIOR_SD = 2.0
 OFFSET_SD = 1.0
@@ -68,50 +71,73 @@ def parameters(variant: Variant) -> tuple[str, ...]:
     return (*scaled, *(("b",) if variant.offset else ()), *variant.shifts, *(("rho",) if variant.dispersed else ()))
 
 
-def build(
-    rows: pl.DataFrame,
-    names: dict[str, tuple[str, ...]],
-    index: dict[str, Index],
-    variant: Variant = PAPER,
-    families: dict[str, str] | None = None,
-) -> Any:
-    """The PyMC model with the variables of `parameters`, and the data `wins` and `games`. rows: with the columns
-    mafia_wins and games. families: the family of each model, for a variant that pools them. Raises MissingExtra without
-    PyMC.
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that a compiled model depends on: rows of one shape share it, whatever their models are called.
+
+    sizes: how long each parameter vector is, by name. families: of m and d, the number of each model's family; empty
+    for a variant that does not pool them.
+    """
+
+    variant: Variant
+    sizes: tuple[tuple[str, int], ...]
+    families: tuple[tuple[int, ...], ...] = ()
+
+
+def shape_of(names: Mapping[str, tuple[str, ...]], variant: Variant) -> Shape:
+    """The shape of a model of these names, as `code_rows` gives them."""
+    sizes = tuple((name, len(of)) for name, of in names.items())
+    if "families" not in variant.terms:
+        return Shape(variant, sizes)
+    families = [[family_of(model) for model in names[name]] for name in ("m", "d")]
+    return Shape(variant, sizes, tuple(tuple(map(list(dict.fromkeys(of)).index, of)) for of in families))
+
+
+def data(rows: pl.DataFrame, index: Mapping[str, Index]) -> dict[str, Array | Index]:
+    """The data of a model for these rows: wins, games, and for each parameter which of its names a row is about."""
+    counts = {name: rows[column].to_numpy() for name, column in COUNTS.items()}
+    return {**counts, **{f"{name}_of": of for name, of in index.items()}}
+
+
+def build(shape: Shape) -> Any:
+    """The PyMC model with the variables of `parameters`, and the data of `data`, which it is given before it is
+    sampled. Raises MissingExtra without PyMC.
     """
     pm = load_pymc()
 
     import pytensor.tensor as pt
 
-    def zero_sum(name: str, size: int, sd: float = PRIOR_SD) -> Any:
-        return pm.ZeroSumNormal(name, sigma=sd, shape=size) if size > 1 else pt.zeros(size)
+    variant, sizes = shape.variant, dict(shape.sizes)
 
-    def pooled(name: str) -> Any:
-        of = [(families or {}).get(model, model) for model in names[name]]
-        order = {family: number for number, family in enumerate(dict.fromkeys(of))}
+    def zero_sum(name: str, sd: float = PRIOR_SD) -> Any:
+        size = sizes[name]
+        return pm.ZeroSumNormal(f"{name}_centred", sigma=sd, shape=size) if size > 1 else pt.zeros(size)
+
+    def pooled(name: str, families: tuple[int, ...]) -> Any:
         within, between = (pm.HalfNormal(f"{name}_{kind}", 1.0) for kind in ("within", "between"))
-        family = pm.Normal(f"{name}_family", 0.0, 1.0, shape=len(order))
-        alone = pm.Normal(f"{name}_alone", 0.0, 1.0, shape=len(of))
-        return between * family[[order[one] for one in of]] + within * alone
+        family = pm.Normal(f"{name}_family", 0.0, 1.0, shape=max(families) + 1)
+        alone = pm.Normal(f"{name}_alone", 0.0, 1.0, shape=len(families))
+        return between * family[list(families)] + within * alone
 
     with pm.Model() as model:
-        wins, games = (pm.Data(name, rows[column].to_numpy()) for name, column in DATA.items())
-        if "families" in variant.terms:
-            raw = pooled("m")
+        wins, games = (pm.Data(name, np.zeros(1, np.int64)) for name in COUNTS)
+        index = {name: pm.Data(f"{name}_of", np.zeros(1, np.int64)) for name in sizes if name != "rho"}
+        if shape.families:
+            raw = pooled("m", shape.families[0])
             m = pm.Deterministic("m", raw - raw.mean())
-            d = pm.Deterministic("d", pm.Normal("d_mean", 0.0, PRIOR_SD) + pooled("d"))
+            d = pm.Deterministic("d", pm.Normal("d_mean", 0.0, PRIOR_SD) + pooled("d", shape.families[1]))
         else:
-            m = pm.Deterministic("m", zero_sum("m_centred", len(names["m"])))
-            d = pm.Normal("d", 0.0, PRIOR_SD, shape=len(names["d"]))
+            m = pm.Deterministic("m", zero_sum("m"))
+            d = pm.Normal("d", 0.0, PRIOR_SD, shape=sizes["d"])
         logit = m[index["m"]] - d[index["d"]]
         if variant.scaled:
-            v = pm.Deterministic("v", 1.0 + zero_sum("v_centred", len(names["v"])))
+            v = pm.Deterministic("v", 1.0 + zero_sum("v"))
             logit = v[index["v"]] * logit
         if variant.offset:
-            b = pm.Deterministic("b", zero_sum("b_centred", len(names["b"]), OFFSET_SD))
+            b = pm.Deterministic("b", zero_sum("b", OFFSET_SD))
             logit = logit + b[index["b"]]
         for shift in variant.shifts:
-            effect = pm.Deterministic(shift, zero_sum(f"{shift}_centred", len(names[shift]), SHIFT_SD))
+            effect = pm.Deterministic(shift, zero_sum(shift, SHIFT_SD))
             logit = logit + effect[index[shift]]
         if variant.dispersed:
             rho = pm.Beta("rho", *RHO_PRIOR, shape=1)
@@ -123,8 +149,8 @@ def build(
     return model
 
 
-DATA = {"wins": "mafia_wins", "games": "games"}
-"""The columns of the rows behind the model's data."""
+COUNTS = {"wins": "mafia_wins", "games": "games"}
+"""The columns of the rows behind the model's counts."""
 
 
 def logits(rows: pl.DataFrame, names: dict[str, tuple[str, ...]], draws: dict[str, Array]) -> Array:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.backend import Array, Sample, Sampler, Settings, mixing
+from liescope.benchmark.capability.backend import Array, Sample, Sampler, Settings, choose_sampler, load_pymc, mixing
 from liescope.benchmark.capability.diagnostics import Diagnostics, bfmi
-from liescope.benchmark.capability.families import family_of
-from liescope.benchmark.capability.identification import check_identified
-from liescope.benchmark.capability.model import build, code_rows, logits, parameters
+from liescope.benchmark.capability.identification import Index, check_identified
+from liescope.benchmark.capability.model import Shape, build, code_rows, data, logits, parameters, shape_of
 from liescope.benchmark.capability.slips import Slips, slips_of, win_chances
 from liescope.benchmark.capability.variants import PAPER, Variant
 from liescope.benchmark.counting.counts import PLAYERS, tally
@@ -83,6 +82,12 @@ class Posterior:
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
 
 
+@lru_cache(maxsize=16)
+def _compiled(shape: Shape, sampler: str) -> Sampler:
+    """The sampler of a shape, compiled once in a process: that takes longer than most samples."""
+    return Sampler(lambda: build(shape), parameters(shape.variant), sampler)
+
+
 @dataclass(slots=True)
 class Fitter:
     """A model compiled for rows, to be sampled once or many times with other counts in the same rows."""
@@ -91,18 +96,17 @@ class Fitter:
     variant: Variant
     settings: Settings
     _names: dict[str, tuple[str, ...]] = field(init=False)
+    _index: dict[str, Index] = field(init=False)
     _sampler: Sampler = field(init=False)
+    _compiling: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises MissingExtra without PyMC."""
-        self._names, index = code_rows(self.rows, self.variant)
-        models = set().union(*(self._names[name] for name in ("m", "d")))
-        families = {model: family_of(model) for model in models}
-        self._sampler = Sampler(
-            lambda: build(_data(self.rows, self.variant), self._names, index, self.variant, families),
-            parameters(self.variant),
-            self.settings,
-        )
+        """Raises MissingExtra without PyMC, or without the sampler that the settings name."""
+        load_pymc()
+        begin = time.perf_counter()
+        self._names, self._index = code_rows(self.rows, self.variant)
+        self._sampler = _compiled(shape_of(self._names, self.variant), choose_sampler(self.settings.sampler))
+        self._compiling = time.perf_counter() - begin
 
     def sample(self, rows: pl.DataFrame | None = None, seed: int | None = None) -> Posterior:
         """Sample, with `rows` in place of the rows that it was made for: the same combinations in the same order, other
@@ -110,8 +114,8 @@ class Fitter:
         """
         used = self.rows if rows is None else rows
         begin = time.perf_counter()
-        drawn = self._sampler.sample(None if rows is None else _arrays(_data(rows, self.variant)), seed)
-        seconds = time.perf_counter() - begin + drawn.compiling
+        drawn = self._sampler.sample(self.settings, data(_fitted(used, self.variant), self._index), seed)
+        seconds = time.perf_counter() - begin + self._compiling
         return Posterior(
             used,
             self._names,
@@ -170,12 +174,8 @@ def sample_longer(settings: Settings) -> str:
     )
 
 
-def _data(rows: pl.DataFrame, variant: Variant) -> pl.DataFrame:
+def _fitted(rows: pl.DataFrame, variant: Variant) -> pl.DataFrame:
     """The rows with the counts that the formula is fitted to in the columns mafia_wins and games."""
     if "votes" not in variant.terms:
         return rows
     return rows.with_columns(mafia_wins=pl.col("votes_for_detective"), games=pl.col("villager_votes"))
-
-
-def _arrays(rows: pl.DataFrame) -> Mapping[str, Array]:
-    return {"wins": rows["mafia_wins"].to_numpy(), "games": rows["games"].to_numpy()}

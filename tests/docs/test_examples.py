@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import liescope
 from liescope import cli
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 MOST_GAMES = 6
-DRAWS = ("--draws", "50")  # of `evaluate`, `transfer` and `audit`, whose intervals nothing here looks at
+RESAMPLING = ("evaluate", "transfer", "audit")
+DRAWS = 50  # of these, whose intervals nothing here looks at
 LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja", "yaml"}
 
 
@@ -65,6 +69,8 @@ def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-stand-in-0123456789")
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    for name in RESAMPLING:
+        monkeypatch.setattr(liescope, name, partial(getattr(liescope, name), draws=DRAWS))
     (tmp_path / "benchmark").symlink_to(ROOT / "benchmark")
     return tmp_path
 
@@ -72,7 +78,7 @@ def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch) -> Pat
 def adapted(words: list[str], server: Stub) -> list[str]:
     """The words of a command with the stand-in's address, few games and few draws."""
     words = [word.replace("http://localhost:8000/v1", server.url) for word in words]
-    words = [*words, *(DRAWS if words[0] in ("evaluate", "transfer", "audit") and "--draws" not in words else ())]
+    words += ["--draws", str(DRAWS)] if words[0] in RESAMPLING and "--draws" not in words else []
     return [
         str(min(int(word), MOST_GAMES)) if before == "--games" else word
         for before, word in zip(["", *words], words, strict=False)
@@ -101,7 +107,8 @@ def run_shell(block: Block, server: Stub, hub: dict[str, str]) -> None:
 
 
 def run_python(block: Block, namespace: dict[str, Any]) -> None:
-    exec(compile(block.text, str(block), "exec"), namespace)
+    text = re.sub(r"(?<=\bgames=)\d+", lambda number: str(min(int(number[0]), MOST_GAMES)), block.text)
+    exec(compile(text, str(block), "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))

@@ -11,24 +11,29 @@ Run: python tests/performance/bench_fit.py
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from liescope.benchmark.capability.backend import Mixing, Sample, Settings, load_pymc, mixing, sample
-from liescope.benchmark.capability.identification import PARAMETERS, code
-from liescope.benchmark.capability.model import PRIOR_SD, build, normalise
+import numpy as np
+
+from liescope.benchmark.capability.backend import Mixing, Sample, Sampler, Settings, load_pymc, mixing
+from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.model import PRIOR_SD, Shape, build, code_rows, data, normalise, shape_of
+from liescope.benchmark.capability.variants import PAPER
 from liescope.benchmark.counting.tables import published_counts
 
 REPEATS = 3
 
 
-def papers_model(cells: Any, names: Any, index: Any) -> Any:
+def papers_model(shape: Shape) -> Any:
     """All 3I parameters free, as in the paper."""
     pm = load_pymc()
     with pm.Model() as model:
-        m, d, v = (pm.Normal(name, 0.0, PRIOR_SD, shape=len(names[name])) for name in PARAMETERS)
-        logit = v[index["v"]] * (m[index["m"]] - d[index["d"]])
-        pm.Binomial("wins", n=cells["games"].to_numpy(), logit_p=logit, observed=cells["mafia_wins"].to_numpy())
+        wins, games = (pm.Data(name, np.zeros(1, np.int64)) for name in ("wins", "games"))
+        m, d, v = (
+            pm.Normal(name, 0.0, PRIOR_SD, shape=size)[pm.Data(f"{name}_of", np.zeros(1, np.int64))]
+            for name, size in shape.sizes
+        )
+        pm.Binomial("counts", n=games, logit_p=v * (m - d), observed=wins)
     return model
 
 
@@ -38,17 +43,19 @@ def rescaled(drawn: Sample) -> dict[str, Any]:
 
 def bench_fit() -> None:
     cells = published_counts()
-    names, index = code(cells)
-    kinds: dict[str, tuple[Any, Settings]] = {
-        "ours, nutpie": (build, Settings()),
-        "paper's, nutpie": (papers_model, Settings()),
-        "ours, pymc": (build, Settings(sampler="pymc")),
-        "paper's, pymc": (papers_model, Settings(sampler="pymc")),
+    names, index = code_rows(cells, PAPER)
+    shape, counted = shape_of(names, PAPER), data(cells, index)
+    kinds: dict[str, tuple[Any, str]] = {
+        "ours, nutpie": (build, "nutpie"),
+        "paper's, nutpie": (papers_model, "nutpie"),
+        "ours, pymc": (build, "pymc"),
+        "paper's, pymc": (papers_model, "pymc"),
     }
     rows: dict[str, tuple[Sample, Mixing]] = {}
-    for kind, (make, settings) in kinds.items():
+    for kind, (make, sampler) in kinds.items():
         for seed in range(1, REPEATS + 1):  # the last counts: the first pays for what a process compiles only once
-            drawn = sample(lambda make=make: make(cells, names, index), PARAMETERS, replace(settings, seed=seed))
+            made = Sampler(lambda make=make: make(shape), PARAMETERS, sampler)
+            drawn = made.sample(Settings(), counted, seed)
         rows[kind] = drawn, mixing(drawn.values)
         if make is papers_model:
             rows[f"{kind}, rescaled"] = drawn, mixing(rescaled(drawn))
