@@ -24,9 +24,9 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 8000,
     public: Annotated[
-        list[str] | None, typer.Option(help="A name by which others reach this server; may be repeated.")
-    ] = None,
-    root_path: Annotated[str, typer.Option(help="The path under which a proxy shows the pages.")] = "",
+        str, typer.Option(help="The address by which others reach it, with the path that a proxy shows it under.")
+    ] = "",
+    frame: Annotated[list[str] | None, typer.Option(help="A site that may show these pages in a frame.")] = None,
     judge: Annotated[
         Path | None, typer.Option(rich_help_panel=_JUDGE, help="A run whose games people read and judge.")
     ] = None,
@@ -69,8 +69,8 @@ def serve(
         players=player or (),
         host=host,
         port=port,
-        public=public or (),
-        root_path=root_path.rstrip("/"),
+        public=public,
+        frames=frame or (),
         judge=judge,
         judges=judges,
         judge_games=judge_games,

@@ -6,9 +6,11 @@ import hmac
 from collections.abc import Sequence
 from hashlib import sha256
 
-from fastapi import HTTPException
-from starlette.datastructures import MutableHeaders
+from fastapi import HTTPException, Request
+from starlette.datastructures import FormData, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from liescope.web.guard import read_form
 
 
 class SecurityHeaders:
@@ -53,6 +55,16 @@ class Forms:
     def token(self, page: str) -> str:
         """The token of the forms on a page. page: what only its reader knows, such as the secret in its link."""
         return hmac.new(self._secret, page.encode(), sha256).hexdigest()[:32]
+
+    async def sent(self, request: Request, page: str) -> FormData:
+        """The fields of a form that was sent. Raises HTTPException for one of another page, and as `read_form`."""
+        given = await read_form(request)
+        self.check(page, str(given.get("form", "")))
+        return given
+
+    def key(self, page: str, what: object) -> str:
+        """Tells one question on a page from others, and nothing else about it: its number would tell of hidden ones."""
+        return hmac.new(self._secret, repr((page, what)).encode(), sha256).hexdigest()[:16]
 
     def check(self, page: str, given: str) -> None:
         """Raises HTTPException 403 for a form that is not of this page."""

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp
 
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
+from liescope.web.guard import Guard
 from liescope.web.security import SecurityHeaders
 
 HERE = Path(__file__).parent
 LARGEST_FORM = 64 * 1024  # bytes of a request's body
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_PLAIN = {  # what the framework says in fewer words
+    "Not Found": "There is no such page. Check the link: it must be complete.",
+    "Method Not Allowed": "This page cannot be used in that way. Open it from its link.",
+    "Content Too Large": "That was too much to send at once. Shorten it and send it again.",
+}
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
@@ -54,28 +61,46 @@ def make_site(
     frames: Sequence[str] = (),
     lifespan: Lifespan | None = None,
     root_path: str = "",
+    guard: Guard | None = None,
 ) -> FastAPI:
     """A site with these pages. hosts: the names that it answers to, ["*"] for any; a page of another site that points
     its own name here gets nothing. frames: as in `SecurityHeaders`. root_path: the path under which a proxy shows it.
+    guard: for a site that strangers can reach: bounds what they send, and errors then tell them nothing of the server.
     """
-    site = FastAPI(
+    guards = Guard() if guard is None else guard
+    site = _Site(
+        frames,
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        redirect_slashes=False,  # it would name the address that a proxy knows, not the public one
         max_body_size=LARGEST_FORM,
         lifespan=lifespan,
         root_path=root_path,
+        dependencies=[Depends(guards.check)],
     )
-    site.add_middleware(TrustedHostMiddleware, allowed_hosts=[f"[{h}]" if ":" in h else h for h in hosts])
-    site.add_middleware(SecurityHeaders, frames=frames)
+    names = [f"[{host}]" if ":" in host else host for host in hosts]
+    site.add_middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)
     site.mount("/static", _Files(directory=HERE / "static"), name="static")
     for router in routers:
         site.include_router(router)
     site.add_exception_handler(HTTPException, _said)
     site.add_exception_handler(RequestValidationError, _unreadable)
-    site.add_exception_handler(LiescopeError, _unusable)
+    if guard is None:
+        site.add_exception_handler(LiescopeError, _unusable)
     site.add_exception_handler(Exception, _broken)
     return site
+
+
+class _Site(FastAPI):
+    """Its headers are outermost, so that errors which other parts of it answer carry them too."""
+
+    def __init__(self, frames: Sequence[str], **options: Any) -> None:
+        super().__init__(**options)
+        self._frames = frames
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return SecurityHeaders(super().build_middleware_stack(), self._frames)
 
 
 class _Files(StaticFiles):
@@ -87,7 +112,7 @@ class _Files(StaticFiles):
 
 def link(request: Request, path: str) -> str:
     """The address of a path of the site, as "/games", also where a proxy serves it under another path."""
-    return f"{request.scope.get('root_path', '').rstrip('/')}{path}"
+    return f"{request.app.root_path.rstrip('/')}{path}"
 
 
 def fragment(request: Request, template: str, **values: Any) -> str:
@@ -104,14 +129,13 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     return HTMLResponse(fragment(request, template, **values), status)
 
 
-def _problem(request: Request, status: int, words: str) -> HTMLResponse:
-    return page(request, "problem.html", status, words=words)
+def _problem(request: Request, status: int, words: str, headers: Mapping[str, str] | None = None) -> HTMLResponse:
+    return HTMLResponse(fragment(request, "problem.html", words=words), status, headers)
 
 
 async def _said(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    words = {404: "There is no such page. Check the link: it must be complete."}.get(error.status_code)
-    return _problem(request, error.status_code, words if error.detail == "Not Found" and words else str(error.detail))
+    return _problem(request, error.status_code, _PLAIN.get(error.detail, error.detail), error.headers)
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001

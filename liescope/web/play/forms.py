@@ -15,6 +15,8 @@ from liescope.labeling.taxonomy import DeceptionType
 LONGEST = 4000  # characters of a message where the table sets no limit
 LONGEST_REASON = 500
 DECEITS = tuple(kind for kind in DeceptionType if kind is not DeceptionType.NONE)
+_FIELDS = ("choice", "text", "silent", "deceptive", "type", "confidence", "suspicion", "reason")
+_SHARE = re.compile(r"0*(?:100|[0-9]{1,2})", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _QUESTIONS = {
     AskKind.KILL: "Whom do you want to kill?",
@@ -31,12 +33,10 @@ _QUESTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A question as a page shows it. key: tells it from every other question of the game; text: whether words are asked
-    for, of at most `limit` characters; options: to choose from; assess: "self" or "peer" for a form about a statement,
-    which `about` is the index of.
+    """A question as a page shows it. text: whether words are asked for, of at most `limit` characters; options: to
+    choose from; assess: "self" or "peer" for a form about a statement, which `about` is the index of.
     """
 
-    key: str
     kind: str
     question: str
     options: tuple[str, ...]
@@ -53,14 +53,13 @@ def form_of(ask: Ask) -> Form:
         raise UsageError(f"a person is not asked for {ask.kind.value}")
     assess = {AskKind.SELF_ASSESSMENT: "self", AskKind.PEER_ASSESSMENT: "peer"}.get(ask.kind, "")
     text = ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
-    key = f"{ask.step}-{ask.kind.value}"
-    return Form(key, ask.kind.value, _QUESTIONS[ask.kind], ask.options, text, ask.limit or LONGEST, assess, ask.about)
+    return Form(ask.kind.value, _QUESTIONS[ask.kind], ask.options, text, ask.limit or LONGEST, assess, ask.about)
 
 
 def read_form(ask: Ask, given: Mapping[str, str]) -> Reply:
     """The reply that a sent form makes. Raises UsageError, in words for the person, for one that lacks something."""
     form = form_of(ask)
-    raw = json.dumps({name: storable(value) for name, value in given.items()}, ensure_ascii=False)
+    raw = json.dumps({name: storable(given[name]) for name in _FIELDS if name in given}, ensure_ascii=False)
     if form.assess:
         return Reply(assessment=_assessment(given, form.assess == "peer"), raw=raw)
     text = _words(given.get("text", ""), form.limit) if form.text else None
@@ -102,6 +101,6 @@ def _assessment(given: Mapping[str, str], peer: bool) -> Assessment:
 
 def _share(given: Mapping[str, str], name: str, what: str) -> float:
     words = given.get(name, "")
-    if not (words.isascii() and words.isdigit() and int(words) <= 100):
+    if len(words) > 10 or not _SHARE.fullmatch(words):
         raise UsageError(f"Say {what}, from 0 to 100.")
     return int(words) / 100

@@ -17,8 +17,8 @@ from liescope.web.security import Forms
 from liescope.web.site import link, page
 
 
-def host_routes(hub: Hub) -> APIRouter:
-    """The routes under /host/SECRET."""
+def host_routes(hub: Hub, public: str = "") -> APIRouter:
+    """The routes under /host/SECRET. public: the address of the site for people, if not the one it is asked by."""
     router = APIRouter(prefix="/host/{secret}")
     forms = Forms(hub.form_secret.encode())
 
@@ -28,12 +28,10 @@ def host_routes(hub: Hub) -> APIRouter:
 
     async def sent(request: Request, secret: str) -> FormData:
         check(secret)
-        given = await request.form()
-        forms.check(secret, str(given.get("form", "")))
-        return given
+        return await forms.sent(request, secret)
 
     def shown(request: Request, secret: str, status: int = 200, problem: str = "") -> Response:
-        origin = str(request.base_url).rstrip("/")
+        origin = public or f"{request.url.scheme}://{request.url.netloc}{link(request, '')}"
         tables = [_table(table, origin) for table in reversed(hub.tables.values())]
         values = {"base": f"/host/{secret}", "form_token": forms.token(secret), "games": list(GAMES)}
         return page(request, "play/host.html", status, **values, tables=tables, problem=problem)
@@ -68,16 +66,16 @@ def host_routes(hub: Hub) -> APIRouter:
 
 
 def _setup(given: FormData) -> Any:
-    def number(name: str, least: int) -> int:
+    def number(name: str, least: int, most: int) -> int:
         words = str(given.get(name, ""))
-        if not (words.isascii() and words.isdigit() and int(words) >= least):
-            raise UsageError(f"{name} is a number, at least {least}")
+        if not (words.isascii() and words.isdigit() and len(words) < 10 and least <= int(words) <= most):
+            raise UsageError(f"{name} is a number from {least} to {most}")
         return int(words)
 
     players = [spec for line in str(given.get("players", "")).splitlines() if (spec := line.strip())]
     options = {"assess": True} if given.get("assess") else {}
-    times = {name: number(name, 5) for name in ("words", "choices")}
-    return make_setup(str(given.get("game", "")), number("people", 1), players, options, **times)
+    times = {name: number(name, 5, 86400) for name in ("words", "choices")}
+    return make_setup(str(given.get("game", "")), number("people", 1, 100), players, options, **times)
 
 
 def _table(table: Table, origin: str) -> dict[str, Any]:

@@ -15,15 +15,17 @@ from liescope.web.play.table import Table
 
 
 class Hub:
-    """The tables kept in a folder. Call `open` in a running event loop, before anything else."""
+    """The tables kept in a folder. Call `open` in a running event loop, before anything else. host_secret: of the
+    host's link, by default one that the folder keeps.
+    """
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: Limits, host_secret: str | None = None) -> None:
         self._store = Store(folder)
         self._limits = limits
         self._halt = Halt()
         self.tables: dict[str, Table] = {}
         self._seats: dict[str, tuple[Table, str]] = {}
-        self.host_secret = self._store.secret("host")
+        self.host_secret = host_secret or self._store.secret("host")
         self.form_secret = self._store.secret("forms")
         self.stopping = False
 
@@ -61,6 +63,10 @@ class Hub:
 
     def is_host(self, secret: str) -> bool:
         return hmac.compare_digest(secret.encode("utf-8", "replace"), self.host_secret.encode())
+
+    def knows(self, secret: str) -> bool:
+        """Whether a link with this secret leads anywhere."""
+        return secret in self._seats or self.is_host(secret)
 
     def _take(self, table: Table) -> Table:
         self.tables[table.id] = table

@@ -28,14 +28,14 @@ class Line:
     who: str = ""
 
 
-def lines(view: Sequence[Event], seat: str, after: int = -1) -> Iterator[Line]:
-    """The lines of those events whose index is above `after`."""
+def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[Line]:
+    """The lines of a seat's events but the first `after`."""
     place: tuple[int, Phase] | None = None
-    for event in view:
+    for number, event in enumerate(view):
         here = event.day, event.phase
         head = here != place and event.phase in _PHASES
         place = here
-        if event.index <= after:
+        if number < after:
             continue
         line = _line(event, seat)
         if line is None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
+from liescope.games.core import Ask
 from liescope.web.play.consent import CONSENT
 from liescope.web.play.forms import form_of, read_form
 from liescope.web.play.hub import Hub
@@ -48,9 +49,10 @@ def seat_routes(hub: Hub) -> APIRouter:
         return _Place(secret, *found)
 
     async def sent(request: Request, secret: str) -> tuple[_Place, FormData]:
-        at, given = place(secret), await request.form()
-        forms.check(secret, str(given.get("form", "")))
-        return at, given
+        return place(secret), await forms.sent(request, secret)
+
+    def key_of(at: _Place, ask: Ask) -> str:
+        return forms.key(at.secret, (at.table.round, ask.step, ask.kind.value))
 
     def common(at: _Place) -> dict[str, Any]:
         table = at.table
@@ -66,8 +68,7 @@ def seat_routes(hub: Hub) -> APIRouter:
 
     def log_values(at: _Place, after: int) -> dict[str, Any]:
         view = at.table.view(at.name)
-        last = view[-1].index if view else -1
-        return {**common(at), "lines": list(lines(view, at.name, after)), "last": max(last, after)}
+        return {**common(at), "lines": list(lines(view, at.name, after)), "last": len(view)}
 
     def ask_values(at: _Place, problem: str = "", given: FormData | None = None) -> dict[str, Any]:
         table = at.table
@@ -79,7 +80,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         if form.about is not None:
             values["about"] = next((e for e in table.view(at.name) if e.index == form.about), None)
         left = max(round(waiting.ends - time.monotonic()), 0)
-        return {**values, "ask": form, "key": form.key, "floor": None, "left": left}
+        return {**values, "ask": form, "key": key_of(at, waiting.ask), "floor": None, "left": left}
 
     @router.get("")
     async def seat(request: Request, secret: str) -> Response:
@@ -90,7 +91,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         table.back(at.name)
         if table.state is State.LOBBY:
             return page(request, "play/lobby.html", **common(at), pseudonym=person.pseudonym)
-        return page(request, "play/seat.html", **log_values(at, -1), **_only_ask(ask_values(at)), end=_end(table))
+        return page(request, "play/seat.html", **log_values(at, 0), **_only_ask(ask_values(at)), end=_end(table))
 
     @router.post("/take")
     async def take(request: Request, secret: str) -> Response:
@@ -106,7 +107,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         return RedirectResponse(link(request, at.base), 303)
 
     @router.get("/log")
-    async def log(request: Request, secret: str, after: int = -1) -> HTMLResponse:
+    async def log(request: Request, secret: str, after: int = 0) -> HTMLResponse:
         return page(request, "play/log.html", **log_values(place(secret), after))
 
     @router.get("/ask")
@@ -126,7 +127,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         table, problem = at.table, ""
         person = table.person(at.name)
         waiting = table.desk.waiting(person)
-        if waiting is None or form_of(waiting.ask).key != given.get("key"):
+        if waiting is None or key_of(at, waiting.ask) != given.get("key"):
             problem, given = "That question is closed: it was answered, or the time was up.", FormData()
         else:
             fields = {name: str(value) for name, value in given.items() if name not in ("form", "key")}
@@ -139,14 +140,13 @@ def seat_routes(hub: Hub) -> APIRouter:
             whole = "HX-Request" not in request.headers
             values = ask_values(at, problem, given)
             if whole:
-                shown = {**log_values(at, -1), **_only_ask(values), "end": _end(table)}
+                shown = {**log_values(at, 0), **_only_ask(values), "end": _end(table)}
                 return page(request, "play/seat.html", 422, **shown)
             return page(request, "play/ask.html", **values)
         return RedirectResponse(link(request, at.base), 303)
 
     @router.get("/events", response_class=EventSourceResponse)
-    async def events(secret: str) -> AsyncIterable[ServerSentEvent]:
-        at = place(secret)
+    async def events(at: Annotated[_Place, Depends(place)]) -> AsyncIterable[ServerSentEvent]:
         with at.table.listening(at.name) as listener:
             yield ServerSentEvent(raw_data="1", event="log")
             yield ServerSentEvent(raw_data="1", event="ask")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
+from urllib.parse import urlsplit
 
-import uvicorn
 from fastapi import FastAPI
 
 from liescope.common.errors import UsageError
 from liescope.games.reader import OUTSIDE, ReaderSpec
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.sitting import Assignment
+from liescope.web.guard import Guard
 from liescope.web.judge.desk import Desk
 from liescope.web.judge.routes import judge_routes
 from liescope.web.play.host_routes import host_routes
@@ -26,17 +26,23 @@ from liescope.web.play.seat_routes import seat_routes
 from liescope.web.play.setup import make_setup
 from liescope.web.play.store import Store
 from liescope.web.security import Forms
+from liescope.web.server import listen, public_address, run_server, told_of
 from liescope.web.site import LOOPBACK, make_site
+
+HOST_SECRET = "LIESCOPE_HOST_SECRET"  # the variable of the environment that may hold the secret of the host's link
 
 
 def site_of(
     hub: Hub,
-    hosts: Sequence[str] = LOOPBACK,
+    public: str = "",
     frames: Sequence[str] = (),
-    root_path: str = "",
     desk: Desk | None = None,
+    guard: Guard | None = None,
 ) -> FastAPI:
-    """The site of a hub's tables and of a desk's judges, which opens the hub and closes both."""
+    """The site of a hub's tables and of a desk's judges, which opens the hub and closes both. public: the address under
+    which others reach it; frames: the origins of pages that may show it in a frame; guard: by default one with the
+    usual limits.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -48,10 +54,13 @@ def site_of(
             if desk is not None:
                 desk.close()
 
-    routes = [seat_routes(hub), host_routes(hub)]
+    routes = [seat_routes(hub), host_routes(hub, public)]
     if desk is not None:
         routes.append(judge_routes(desk, Forms(hub.form_secret.encode())))
-    return make_site(routes, hosts, frames, lifespan, root_path)
+    name = urlsplit(public).hostname
+    hosts = [*LOOPBACK, name] if name else LOOPBACK
+    known = guard or Guard(lambda secret: hub.knows(secret) or (desk is not None and secret in desk.links), public)
+    return make_site(routes, hosts, frames, lifespan, urlsplit(public).path, known)
 
 
 def serve(
@@ -62,8 +71,8 @@ def serve(
     players: Sequence[str] = (),
     host: str = "127.0.0.1",
     port: int = 8000,
-    root_path: str = "",
-    public: Sequence[str] = (),
+    public: str = "",
+    frames: Sequence[str] = (),
     judge: str | os.PathLike[str] | None = None,
     judges: int = 1,
     judge_games: int | None = None,
@@ -80,9 +89,11 @@ def serve(
     `out`.
 
     game: open one table of it, with so many people; players: specs for its other seats, in turn; options: the game's
-    own. host, port: where to listen; 0 takes any free port. root_path: the path under which a proxy shows the site.
-    public: the names under which others reach the site, "*" for any; by default only this machine's own. told: gets the
-    lines that say where things are.
+    own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the site, as
+    https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the origins of
+    pages that may show it in a frame. told: gets the lines that say where things are.
+
+    The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and then not told.
 
     judge: a run whose finished games people read and judge, statement by statement; judges: how many links to give, one
     for each person; judge_games: how many games, drawn, of all or of those that a corpus puts into judge_split;
@@ -93,58 +104,32 @@ def serve(
 
     Raises UsageError for a table or judges that cannot be and an address that cannot be listened at.
     """
-    if host not in LOOPBACK and not public:
-        raise UsageError(
-            f"at {host} others can reach this server; name it as they do, with --public HOST, and see to it that a "
-            "proxy speaks HTTPS: whoever reads a seat's link on the way can play it"
-        )
-    hub = Hub(Path(out), Limits())
+    public = public_address(public) if public else ""
+    meant = told_of(host, public)
+    given = _given_secret()
+    hub = Hub(Path(out), Limits(), given)
     table = hub.add(make_setup(game, people, players, options)) if game is not None else None
     desk = None
     if judge is not None:
         spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
         drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split)
         desk = Desk(drawn, Store(Path(out)), judges, judge_tell)
-    bound = _listen(host, port)
-    origin = f"http://{host}:{bound.getsockname()[1]}{root_path}"
-    told(f"host: {origin}/host/{hub.host_secret}")
+    bound = listen(host, port)
+    name = f"[{host}]" if ":" in host else host
+    origin = public or f"http://{name}:{bound.getsockname()[1]}"
+    if meant:
+        told(f"note: {meant}")
+    told(f"host: {origin}/host/" + (f"... (as {HOST_SECRET} says)" if given else hub.host_secret))
     for seat in table.seats.values() if table else ():
         told(f"seat: {origin}/seat/{seat.kept.secret}")
     for secret in desk.links if desk else ():
         told(f"judge: {origin}/judge/{secret}")
-    config = uvicorn.Config(
-        site_of(hub, [*LOOPBACK, *public], root_path=root_path, desk=desk),
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=5,
-        server_header=False,
-        proxy_headers=False,
-    )
-    asyncio.run(_Server(config, hub).serve([bound]))
+    asyncio.run(run_server(site_of(hub, public, frames, desk), bound, hub.stop))
 
 
-class _Server(uvicorn.Server):
-    """Lets open event streams go as soon as it is to end."""
-
-    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
-        super().__init__(config)
-        self._hub = hub
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        self._loop = asyncio.get_running_loop()
-        await super().serve(sockets)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._hub.stop)
-        super().handle_exit(sig, frame)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        raise UsageError(
-            f"cannot listen at {host}:{port} ({error.strerror or error}); choose another --port"
-        ) from error
+def _given_secret() -> str | None:
+    """The host's secret of the environment. Raises UsageError for one that could be guessed or is no part of a link."""
+    given = os.environ.get(HOST_SECRET, "")
+    if given and not re.fullmatch(r"[A-Za-z0-9_-]{22,128}", given):
+        raise UsageError(f"{HOST_SECRET} must be 22 to 128 letters, digits, - or _, drawn at random")
+    return given or None

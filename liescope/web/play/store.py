@@ -73,7 +73,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # runs in it hold the roles of games under way
         file = folder / FILE
         try:
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))

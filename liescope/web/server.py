@@ -1,0 +1,119 @@
+"""Listening for browsers: addresses and what they mean, connections that may not idle, and an end without delay."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from types import FrameType
+from urllib.parse import urlsplit
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from liescope.common.errors import UsageError
+from liescope.web.guard import SLOWEST_S
+from liescope.web.site import LOOPBACK
+
+MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have open
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at an address; port 0 takes any free one. Raises UsageError for one that cannot be had."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = error.strerror or error if isinstance(error, OSError) else error
+        raise UsageError(f"cannot listen at {host}:{port} ({why}); choose another --host or --port") from error
+
+
+def public_address(address: str) -> str:
+    """The address under which others reach a site, without a slash at its end. Raises UsageError for what is none."""
+    try:
+        parts = urlsplit(address)
+        named = parts.hostname and (parts.port is None or parts.port)
+    except ValueError:
+        named = None
+    extra = parts.query or parts.fragment or parts.username if named else ""
+    if not named or parts.scheme not in ("http", "https") or extra or not address.isascii() or " " in address:
+        raise UsageError(f"--public is the address that people use, as https://example.org/games; this is {address!r}")
+    return address.rstrip("/")
+
+
+def told_of(host: str, public: str) -> str:
+    """What listening at an address means, in a line for whoever starts a server; empty if it is this machine's own.
+    Raises UsageError where others could come and it is not said by which address.
+    """
+    if host in LOOPBACK:
+        return ""
+    if not public:
+        raise UsageError(
+            f"at {host} others can reach this server; say by which address, with --public https://NAME, and let a "
+            "proxy speak HTTPS there: whoever reads a seat's link on the way can play it"
+        )
+    if urlsplit(public).scheme == "http":
+        return f"others can reach {host}, and links travel unencrypted:\n      only for a network that you trust"
+    return f"others can reach {host}; a proxy must speak HTTPS for it at\n      {public}"
+
+
+async def run_server(site: FastAPI, bound: socket.socket, stop: Callable[[], None] = lambda: None) -> None:
+    """Serve a site until a signal ends it. stop: called then, in the event loop, to let go of open streams."""
+    config = uvicorn.Config(
+        site,
+        http=_Hasty,
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=5,
+        server_header=False,
+        proxy_headers=False,
+    )
+    await _Server(config, stop).serve([bound])
+
+
+class _Server(uvicorn.Server):
+    """Lets open event streams go as soon as it is to end."""
+
+    def __init__(self, config: uvicorn.Config, stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._stop = stop
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().serve(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._stop)
+        super().handle_exit(sig, frame)
+
+
+class _Hasty(H11Protocol):
+    """Closes connections on which no request, or the next one too slowly, arrives."""
+
+    _look: asyncio.TimerHandle | None = None
+    _found: object = ""  # at the last look: the exchange that had ended, None before the first, "" while one goes on
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._look_later()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._look is not None:
+            self._look.cancel()
+        super().connection_lost(exc)
+
+    def _look_later(self) -> None:
+        self._look = self.loop.call_later(SLOWEST_S / 2, self._look_now)
+
+    def _look_now(self) -> None:
+        idle = self.cycle is None or self.cycle.response_complete
+        if idle and self._found is self.cycle:
+            self.transport.close()
+            return
+        self._found = self.cycle if idle else ""
+        self._look_later()
