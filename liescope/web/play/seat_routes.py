@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -145,8 +145,9 @@ def seat_routes(hub: Hub) -> APIRouter:
             return page(request, "play/ask.html", **values)
         return RedirectResponse(link(request, at.base), 303)
 
-    @router.get("/events", response_class=EventSourceResponse)
-    async def events(at: Annotated[_Place, Depends(place)]) -> AsyncIterable[ServerSentEvent]:
+    @router.get("/events", response_class=EventSourceResponse, dependencies=[Depends(place)])
+    async def events(secret: str) -> AsyncIterable[ServerSentEvent]:
+        at = place(secret)  # looked up before, so that an unknown secret is answered as one
         with at.table.listening(at.name) as listener:
             yield ServerSentEvent(raw_data="1", event="log")
             yield ServerSentEvent(raw_data="1", event="ask")
