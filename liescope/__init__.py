@@ -8,6 +8,7 @@ Every function here does what the command of its name does, and returns a small 
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players; `report`: all of it on one page;
   `leaderboard`: pages over many reports.
+- `view`: games in a browser.
 
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
 """
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from liescope.generate.runs.play import play
     from liescope.generate.runs.status import status
     from liescope.publishing import publish
+    from liescope.web.view.viewing import view
 
 __version__ = version("liescope")
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "status",
     "train",
     "transfer",
+    "view",
 ]
 
 _ROOMS = {
@@ -72,6 +75,7 @@ _ROOMS = {
     "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("adapt", "audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
+    "liescope.web.view.viewing": ("view",),
     "liescope.benchmark": ("analyse", "fit", "leaderboard", "report"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}

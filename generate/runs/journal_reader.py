@@ -97,6 +97,13 @@ class JournalReader:
         for game_id, status, text in self._read("games", "game_id, status, record", f"{which}ORDER BY number", places):
             yield self._record(game_id, status, text)
 
+    def records_at(self, numbers: Iterable[int]) -> Iterator[GameRecord]:
+        """The games that ended at some places in the run; places without one are left out."""
+        self.commit()
+        for number in numbers:
+            for row in self._read("games", "game_id, status, record", "WHERE number = ?", (number,)):
+                yield self._record(*row)
+
     def record(self, game_id: str) -> GameRecord:
         """One game. Raises UnknownName with the nearest ids."""
         self.commit()
@@ -109,6 +116,10 @@ class JournalReader:
     def game_ids(self) -> list[str]:
         """Ids of the games that ended, in the run's order."""
         return [game_id for (game_id,) in self._names("SELECT game_id FROM games ORDER BY number")]
+
+    def numbered(self) -> dict[int, str]:
+        """Ids of the games that ended, by their place in the run. Fast however large the games are."""
+        return {number: game_id for game_id, number in self._names("SELECT game_id, number FROM games")}
 
     def done(self) -> list[tuple[int, str]]:
         """(place in the run, id) of the games that were played to the end, in the run's order."""

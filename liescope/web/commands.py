@@ -1,4 +1,4 @@
-"""The commands that open a browser's door: `serve`."""
+"""The commands that open a browser's door: `view` and `serve`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,40 @@ from liescope.common.text import plain
 
 app = typer.Typer()
 _JUDGE = "Judge mode: people read finished games"
+
+
+@app.command()
+def view(
+    path: Annotated[str, typer.Argument(help="A run, a corpus, USER/NAME on the Hub, or a report of `evaluate`.")],
+    game: Annotated[str, typer.Argument(help="A game to begin with: its id, its beginning, or its number.")] = "",
+    beside: Annotated[str | None, typer.Option(help="Another run or corpus, to compare games with.")] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="A report of `evaluate`, or a file of `score`, to lay over the games.")
+    ] = None,
+    detector: Annotated[list[str] | None, typer.Option(help="A detector of it to show; may be repeated.")] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 8000,
+    public: Annotated[
+        str, typer.Option(help="The address by which others reach it, with the path that a proxy shows it under.")
+    ] = "",
+) -> None:
+    """Look at games in a browser: those of a run, also while it is played, of a corpus, or of a report of detectors.
+
+    Example: liescope view runs/first
+    """
+    from liescope.web.view.viewing import view as run
+
+    run(
+        path,
+        game,
+        beside=beside,
+        scores=scores,
+        detectors=detector or (),
+        host=host,
+        port=port,
+        public=public,
+        told=lambda line: print(plain(line), flush=True),
+    )
 
 
 @app.command()

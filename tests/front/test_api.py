@@ -36,6 +36,7 @@ FUNCTIONS = [
     "status",
     "train",
     "transfer",
+    "view",
 ]
 
 

@@ -29,6 +29,7 @@ COMMANDS = [
     "show",
     "status",
     "demo",
+    "view",
 ]
 
 

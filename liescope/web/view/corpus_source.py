@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from liescope.data_cards.tables import (
     VoteRow,
 )
 from liescope.generate.corpus import collected, read
+from liescope.generate.corpus.files import FACTS_FILE
 from liescope.generate.corpus.read import read_facts
 from liescope.generate.runs.call_prompt import CallPrompt
 from liescope.labeling.rows import LabelledGame
@@ -93,12 +95,29 @@ class CorpusSource:
             "its run: liescope view runs/NAME"
         )
 
+    def version(self) -> Hashable:
+        return None
+
+    def identity(self) -> str:
+        """corpus.json holds the hash of every file."""
+        return f"{self.path.resolve()} {sha256((self.path / FACTS_FILE).read_bytes()).hexdigest()}"
+
+    def listed(self) -> Mapping[int, str]:
+        return dict(enumerate(self._ids, 1))
+
+    def tables(self, numbers: Sequence[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
+        wanted = pl.col("game_id").is_in([self._ids[number - 1] for number in numbers])
+        rows = (read(self.path, name).filter(wanted).drop("split") for name in ("games", "statements"))
+        games, statements = (collected(rows_of, self.path) for rows_of in rows)
+        return games, statements
+
     def begun(self) -> Sequence[tuple[str, int]]:
         return ()
 
     @cached_property
     def _ids(self) -> list[str]:
-        return collected(read(self.path, "games").select("game_id"), self.path)["game_id"].to_list()
+        ids: list[str] = collected(read(self.path, "games").select("game_id"), self.path)["game_id"].to_list()
+        return ids
 
     def _frame(self, table: str, game_id: str) -> pl.DataFrame:
         return collected(read(self.path, table).filter(pl.col("game_id") == game_id), self.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from liescope.web.view.corpus_source import TABLES_SHOWN, CorpusSource
 from liescope.web.view.run_source import RunSource
 from liescope.web.view.scores import REPORT, TABLE, ScoreTable, read_scores
 from liescope.web.view.sources import Source, ViewedGame
+
+StrPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Opened:
         return game if self.scores is None else replace(game, scores=self.scores.of_game(game_id))
 
 
-def open_source(path: str | Path, scores: str | Path | None = None, detectors: Sequence[str] = ()) -> Opened:
+def open_source(path: StrPath, scores: StrPath | None = None, detectors: Sequence[str] = ()) -> Opened:
     """Open a run's folder, a corpus folder, a corpus on the Hub ("USER/NAME"), or a report of `evaluate`.
 
     scores: a report of `evaluate` or a file of `score` whose scores are laid over the games; detectors: those of it

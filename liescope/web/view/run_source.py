@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+
+import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.text import plain
 from liescope.games.core import Game
 from liescope.games.record import GameRecord, Source, record
+from liescope.generate.corpus.open import tables_of
 from liescope.generate.runs.call_prompt import CallPrompt, prompt_of_call
+from liescope.generate.runs.folder import JOURNAL_FILE
 from liescope.generate.runs.fork_plan import KEY as FORK
 from liescope.generate.runs.fork_plan import read_fork_plan
 from liescope.generate.runs.journal import Journal
@@ -48,6 +52,23 @@ class RunSource:
     def prompt(self, game_id: str, step: int, seat: str) -> CallPrompt:
         with self._open() as journal:
             return prompt_of_call(journal, game_id, step, seat)
+
+    def version(self) -> Hashable:
+        files = (self.path / f"{JOURNAL_FILE}{end}" for end in ("", "-wal"))
+        return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else None for file in files)
+
+    def identity(self) -> str:
+        """The journal's inode tells a run that was played anew in the same place."""
+        return f"{self.path.resolve()} {(self.path / JOURNAL_FILE).stat().st_ino}"
+
+    def listed(self) -> Mapping[int, str]:
+        with self._open() as journal:
+            return journal.numbered()
+
+    def tables(self, numbers: Sequence[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
+        with self._open() as journal:
+            found = tables_of(journal.records_at(numbers), journal.name, ("games", "statements"))
+        return found["games"], found["statements"]
 
     def begun(self) -> Sequence[tuple[str, int]]:
         with self._open() as journal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -44,11 +44,15 @@ class ScoreTable:
 
     def of_game(self, game_id: str) -> Scores:
         """The scores of one game's statements."""
-        start, end = self._places.get(game_id, (0, 0))
         found: dict[str, dict[str, float]] = {}
-        for statement, detector, score in self._by_game[start:end].select("statement_id", "detector", "score").rows():
+        for statement, detector, score in self.of_games([game_id]).rows():
             found.setdefault(statement, {})[detector] = score
         return found
+
+    def of_games(self, game_ids: Iterable[str]) -> pl.DataFrame:
+        """The rows of some games: statement_id, detector, score."""
+        spans = (self._places.get(game_id, (0, 0)) for game_id in game_ids)
+        return pl.concat([self._by_game.clear(), *(self._by_game[start:end] for start, end in spans if end > start)])
 
     @property
     def identity(self) -> str:
@@ -58,16 +62,15 @@ class ScoreTable:
 
     @cached_property
     def _by_game(self) -> pl.DataFrame:
-        return self.table.with_columns(game_id=game_of("statement_id")).sort("game_id", maintain_order=True)
+        order = self.table.select(game_of("statement_id").arg_sort()).to_series()
+        return self.table[order].select("statement_id", "detector", "score")
 
     @cached_property
     def _places(self) -> Mapping[str, tuple[int, int]]:
         """Where the rows of each game stand."""
-        counted = self._by_game.group_by("game_id", maintain_order=True).len()
-        ends = counted["len"].cum_sum()
-        return {
-            game: (end - size, end) for game, size, end in zip(counted["game_id"], counted["len"], ends, strict=True)
-        }
+        games = self._by_game.select(game_of("statement_id")).to_series().rle().struct.unnest()
+        spans = zip(games["value"], games["len"], games["len"].cum_sum(), strict=True)
+        return {game: (end - size, end) for game, size, end in spans}
 
 
 def game_of(column: str) -> pl.Expr:

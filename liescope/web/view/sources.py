@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+
+import polars as pl
 
 from liescope.games.record import GameRecord
 from liescope.generate.runs.call_prompt import CallPrompt
@@ -54,6 +56,22 @@ class Source(Protocol):
 
     def prompt(self, game_id: str, step: int, seat: str) -> CallPrompt:
         """What a seat was asked at a step. Raises UsageError where no request is known."""
+        ...
+
+    def version(self) -> Hashable:
+        """Changes when there may be new games."""
+        ...
+
+    def identity(self) -> str:
+        """Tells these games from any others, also from those of a run or corpus that stood here before."""
+        ...
+
+    def listed(self) -> Mapping[int, str]:
+        """The ids of all games that ended, by their number, which stays; nothing is read of the games themselves."""
+        ...
+
+    def tables(self, numbers: Sequence[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The rows of some games in the tables games and statements, without their splits."""
         ...
 
     def begun(self) -> Sequence[tuple[str, int]]:

@@ -1,0 +1,188 @@
+"""The list of games: filters, order and pages, asked of the index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from liescope.common.errors import UnknownName
+from liescope.data_cards.tables import TARGETS
+from liescope.web.view.facts import COUNTS, GAME_COLUMNS, PAIRS
+from liescope.web.view.store import Store
+
+PER_PAGE = 50
+ANY = "any"
+SORTS: Mapping[str, str] = {
+    "number": "number",
+    "longest": "statements DESC",
+    "most days": "days DESC",
+    "most disagreement": "doubted DESC",
+    "most fallbacks": "fallbacks DESC",
+    "most silences": "silences DESC",
+    "latest": "number DESC",
+}
+"""Orders of the list, in words, with their SQL."""
+MISTAKES: Mapping[str, str] = {
+    ANY: "(missed > 0 OR alarms > 0)",
+    "missed": "missed > 0",
+    "alarms": "alarms > 0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What is asked of the list; "" for all. model, role: who plays, and in which role; labels: a label that some
+    statements have; differ: a pair of labels that disagree somewhere, or ANY; detector, mistakes: what it got wrong;
+    fallbacks: "yes" for games with some; words: said in the game, all of them.
+    """
+
+    model: str = ""
+    role: str = ""
+    game: str = ""
+    winner: str = ""
+    status: str = ""
+    labels: str = ""
+    differ: str = ""
+    detector: str = ""
+    mistakes: str = ""
+    fallbacks: str = ""
+    words: str = ""
+    sort: str = "number"
+    page: int = 1
+
+    @property
+    def query(self) -> str:
+        """As the query of an address, without what is at its default."""
+        return urlencode({f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default})
+
+    def at(self, page: int) -> Filters:
+        """The same, on another page."""
+        return replace(self, page=page)
+
+
+def read_filters(query: Mapping[str, str]) -> Filters:
+    """The filters of an address. Unknown names are ignored, as browsers add some. Raises UnknownName for a sort, label,
+    pair or kind of mistake that does not exist.
+    """
+    given = {f.name: query[f.name].strip()[:200] for f in fields(Filters) if f.name in query}
+    number = given.pop("page", "")
+    page = int(number) if number.isascii() and number.isdigit() and int(number[:9]) > 0 else 1
+    found = Filters(**given | ({} if given.get("sort") else {"sort": "number"}), page=page)
+    for kind, value, known in (
+        ("sort", found.sort, (*SORTS,)),
+        ("label", found.labels, (*TARGETS,)),
+        ("pair of labels", found.differ, (*PAIRS, ANY)),
+        ("kind of mistake", found.mistakes, (*MISTAKES,)),
+    ):
+        if value and value not in known:
+            raise UnknownName(kind, value, known)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGame:
+    """One line of the list. facts: False until they are known, when all but number and id are empty; mistakes: what the
+    first detector got wrong, None without one.
+    """
+
+    number: int
+    game_id: str
+    facts: bool
+    status: str
+    model: str
+    game: str
+    cell: str
+    winner: str
+    days: int
+    statements: int
+    silences: int
+    fallbacks: int
+    labels: tuple[str, ...]
+    doubted: int
+    mistakes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One page of the list. total: games that the filters let through; pages: at least 1."""
+
+    filters: Filters
+    games: tuple[ListedGame, ...]
+    total: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // PER_PAGE))
+
+
+def list_games(store: Store, filters: Filters, detector: str = "") -> Listing:
+    """The games that the filters let through, one page of them. detector: whose mistakes are counted by default."""
+    where, values = _where(filters, detector)
+    order = SORTS[filters.sort]
+    columns = ", ".join(f"games.{name}" for name in ("number", "facts", *GAME_COLUMNS, *COUNTS))
+    judged = filters.detector or detector
+    with store.reading() as base:
+        (total,) = base.execute(f"SELECT count(*) FROM games{where}", values).fetchone()
+        page = min(filters.page, max(1, -(-total // PER_PAGE)))
+        found = base.execute(
+            f"SELECT {columns}, (SELECT missed + alarms FROM mistakes WHERE detector = ? AND number = games.number) "
+            f"AS mistakes FROM games{where} ORDER BY {order}, number LIMIT ? OFFSET ?",
+            (judged, *values, PER_PAGE, (page - 1) * PER_PAGE),
+        ).fetchall()
+    return Listing(filters.at(page), tuple(_listed(dict(row), bool(judged)) for row in found), total)
+
+
+def choices(store: Store) -> dict[str, list[str]]:
+    """What the filters offer, by kind: models, roles, games, winners, statuses that occur; detectors with scores."""
+    with store.reading() as base:
+        rows = base.execute("SELECT kind, value FROM choices ORDER BY kind, value").fetchall()
+        detectors = base.execute("SELECT DISTINCT detector FROM mistakes").fetchall()
+    found: dict[str, list[str]] = {"detector": [name for (name,) in detectors]}
+    for kind, value in rows:
+        found.setdefault(kind, []).append(value)
+    return found
+
+
+def _where(filters: Filters, detector: str) -> tuple[str, tuple[Any, ...]]:
+    """The condition of the filters, as SQL with its values."""
+    parts: list[tuple[str, tuple[Any, ...]]] = []
+    for name in ("game", "winner", "status"):
+        if value := getattr(filters, name):
+            parts.append((f"{name} = ?", (value,)))
+    if filters.model or filters.role:
+        names = [name for name in ("model", "role") if getattr(filters, name)]
+        same = " AND ".join(f"{name} = ?" for name in names)
+        parts.append(
+            (f"number IN (SELECT number FROM players WHERE {same})", tuple(getattr(filters, n) for n in names))
+        )
+    if filters.labels:
+        parts.append((f"has_{filters.labels} > 0", ()))
+    if filters.differ:
+        parts.append((f"{'doubted' if filters.differ == ANY else filters.differ} > 0", ()))
+    if filters.mistakes:
+        wrong = f"SELECT number FROM mistakes WHERE detector = ? AND {MISTAKES[filters.mistakes]}"
+        parts.append((f"number IN ({wrong})", (filters.detector or detector,)))
+    if filters.fallbacks:
+        parts.append(("fallbacks > 0", ()))
+    if words := re.findall(r"[^\W_]+", filters.words):
+        match = " ".join(f'"{word}"' for word in words) + "*"
+        parts.append(("number IN (SELECT rowid FROM said WHERE said MATCH ?)", (match,)))
+    if not parts:
+        return "", ()
+    return f" WHERE {' AND '.join(part for part, _ in parts)}", tuple(value for _, some in parts for value in some)
+
+
+def _listed(row: Mapping[str, Any], judged: bool) -> ListedGame:
+    columns: dict[str, Any] = {name: row[name] or "" for name in ("status", "model", "game", "cell", "winner")}
+    columns |= {name: row[name] or 0 for name in ("days", "statements", "silences", "fallbacks", "doubted")}
+    return ListedGame(
+        number=row["number"],
+        game_id=row["game_id"],
+        facts=bool(row["facts"]),
+        labels=tuple(label for label in TARGETS if row[f"has_{label}"]),
+        mistakes=(row["mistakes"] or 0) if judged else None,
+        **columns,
+    )

@@ -1,0 +1,36 @@
+"""The site that shows games: the list, and each game."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI
+
+from liescope.web.site import LOOPBACK, make_site
+from liescope.web.view.game_routes import game_routes
+from liescope.web.view.index import Index
+from liescope.web.view.list_routes import list_routes
+from liescope.web.view.opening import Opened
+
+
+def site_of(opened: Opened, beside: Opened | None = None, public: str = "") -> FastAPI:
+    """The site of what was opened; its index grows while the site is up. public: as in `view`.
+
+    Raises UsageError for a cache folder that cannot be written.
+    """
+    index = Index(opened)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        index.start()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(index.close)
+
+    name = urlsplit(public).hostname
+    hosts = [*LOOPBACK, name] if name else LOOPBACK
+    return make_site([list_routes(index), game_routes(opened, beside)], hosts, (), lifespan, urlsplit(public).path)

@@ -1,0 +1,175 @@
+"""The list of games: what the index knows, which games the filters let through, and how it grows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import liescope
+from liescope.common.errors import UnknownName
+from liescope.generate.corpus.open import open_games
+from liescope.web.view.facts import LABELS
+from liescope.web.view.index import Index
+from liescope.web.view.listing import PER_PAGE, Filters, choices, list_games, read_filters
+from liescope.web.view.opening import open_source
+from liescope.web.view.store import doubt
+from tests.web.view.conftest import Played
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def scores(mini_mafia: Played, tmp_path: Path) -> Path:
+    """Right on every other statement."""
+    said = open_games(mini_mafia.corpus, ("statements",)).tables["statements"].with_row_index()
+    right = pl.when(pl.col("index") % 2 == 0).then(pl.col("label_role")).otherwise(~pl.col("label_role"))
+    table = said.select("statement_id", score=pl.when(right).then(0.9).otherwise(0.1))
+    table.write_csv(tmp_path / "guess.csv")
+    return tmp_path / "guess.csv"
+
+
+@pytest.fixture(params=["run", "corpus"])
+def index(request: pytest.FixtureRequest, mini_mafia: Played, scores: Path) -> Iterator[Index]:
+    made = Index(open_source(getattr(mini_mafia, request.param), scores))
+    made.catch_up()
+    yield made
+    made.close()
+
+
+def ids(index: Index, **filters: object) -> set[str]:
+    return {game.game_id for game in list_games(index.store, Filters(**filters), "guess").games}  # type: ignore[arg-type]
+
+
+def test_a_run_and_its_corpus_are_listed_alike(index: Index, mini_mafia: Played) -> None:
+    tables = open_games(mini_mafia.corpus, ("statements",)).tables
+    listing = list_games(index.store, Filters(), "guess")
+    assert (listing.total, listing.pages) == (12, 1)
+    known = {row["game_id"]: row for row in tables["games"].iter_rows(named=True)}
+    said = tables["statements"]
+    for game in listing.games:
+        row, mine = known[game.game_id], said.filter(game_id=game.game_id)
+        assert (game.winner, game.days, game.statements, game.fallbacks) == tuple(
+            row[name] for name in ("winner", "days", "statements", "fallbacks")
+        )
+        opinions = [mine[f"label_{label}"] for label in LABELS]
+        flags = [[value for value in values if value is not None] for values in zip(*opinions, strict=True)]
+        unsure = sum(len(set(values)) > 1 for values in flags)
+        assert game.doubted >= unsure
+        assert 0 < game.mistakes < game.statements
+
+
+def test_filters_let_through_what_they_say(index: Index, mini_mafia: Played) -> None:
+    tables = open_games(mini_mafia.corpus, ("statements",)).tables
+    games, said = tables["games"], tables["statements"]
+    for winner in ("town", "mafia"):
+        assert ids(index, winner=winner) == set(games.filter(winner=winner)["game_id"])
+    assert ids(index, model="scripted:bold", role="mafioso") == set(games["game_id"])
+    assert ids(index, model="somebody") == set()
+    differ = said.filter(pl.col("label_role") != pl.col("label_self"))
+    assert ids(index, differ="role_self") == set(differ["game_id"])
+    assert ids(index, fallbacks="yes") == set(games.filter(pl.col("fallbacks") > 0)["game_id"])
+    assert ids(index, labels="peer") == set(said.filter(pl.col("label_peer").is_not_null())["game_id"])
+    words = said.filter(pl.col("text").str.contains(r"(?i)\binvestigated\b"))
+    assert ids(index, words="INVESTIGATED") == set(words["game_id"])
+    assert ids(index, words="no'such \"word* OR -") == set()
+    wrong = said.with_row_index().filter(pl.col("index") % 2 == 1)
+    missed = wrong.filter("label_role")["game_id"]
+    assert ids(index, mistakes="missed") == set(missed)
+    assert ids(index, mistakes="alarms", detector="another") == set()
+
+
+def test_pages_share_the_games_out_in_the_order_that_was_asked_for(index: Index) -> None:
+    order = [game.doubted for game in list_games(index.store, Filters(sort="most disagreement")).games]
+    assert order == sorted(order, reverse=True)
+    last = list_games(index.store, Filters(page=99))
+    assert last.filters.page == last.pages == 1
+    assert PER_PAGE > 12
+    assert choices(index.store)["winner"] == ["mafia", "town"]
+
+
+def test_an_address_gives_its_filters_back() -> None:
+    filters = Filters(model="a & b", words="who? me", sort="longest", page=3)
+    from urllib.parse import parse_qsl
+
+    assert read_filters(dict(parse_qsl(filters.query))) == filters
+    assert read_filters({"page": "-1", "utm": "x", "sort": ""}) == Filters()
+    with pytest.raises(UnknownName, match="sort"):
+        read_filters({"sort": "number; DROP TABLE games"})
+    with pytest.raises(UnknownName, match="pair"):
+        read_filters({"differ": "role_role"})
+
+
+def test_an_index_is_kept_outside_the_run_and_found_again(mini_mafia: Played, cache: Path) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in mini_mafia.run.iterdir()}
+    first = Index(open_source(mini_mafia.run))
+    first.catch_up()
+    beside = Index(open_source(mini_mafia.run))  # another process would find the first locked, too
+    assert beside.store.path != first.store.path
+    beside.close()
+    first.close()
+    again = Index(open_source(mini_mafia.run))
+    assert again.progress().complete
+    assert again.progress().listed == 12
+    again.close()
+    assert {path.name: path.stat().st_mtime_ns for path in mini_mafia.run.iterdir()} == before
+    assert list(cache.rglob("index.sqlite"))
+
+
+def test_games_appear_as_they_end_and_go_when_they_are_played_again(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    liescope.play("mini-mafia", players=["scripted:bold"], games=2, out=run)
+    index = Index(open_source(run))
+    index.catch_up()
+    assert index.progress().indexed == 2
+    longer = tmp_path / "longer"
+    liescope.play("mini-mafia", players=["scripted:bold"], games=4, out=longer)
+    index.store.list_games({**index.opened.source.listed(), 7: "one-more"})
+    waiting = list_games(index.store, Filters()).games[-1]
+    assert (waiting.game_id, waiting.facts) == ("one-more", False)
+    index.store.list_games(index.opened.source.listed())
+    assert index.progress().listed == index.progress().indexed == 2
+    index.close()
+
+
+def test_a_damaged_run_is_said_and_not_hidden(mini_mafia: Played, tmp_path: Path) -> None:
+    from liescope.generate.runs.journal import Journal
+
+    run = shutil.copytree(mini_mafia.run, tmp_path / "run")
+    with Journal.open(run, write=True) as journal:
+        journal._base.execute("UPDATE games SET record = '{}' WHERE number = 5")
+        journal._base.commit()
+    index = Index(open_source(run))
+    index.start()
+    for _ in range(100):
+        if index.progress().problem:
+            break
+        index._stop.wait(0.1)
+    assert "not what was written" in index.progress().problem
+    index.close()
+
+
+def test_doubt_grows_with_disagreement_and_with_the_number_of_opinions(index: Index) -> None:
+    names = ("role", "self", "peer", "detector")
+    with index.store.reading() as base:
+
+        def of(*values: float | None) -> float | None:
+            row = ", ".join(
+                f"{'NULL' if value is None else value} AS {name}" for name, value in zip(names, values, strict=True)
+            )
+            found: float | None = base.execute(f"SELECT {doubt(names)} FROM (SELECT {row})").fetchone()[0]
+            return found
+
+        assert of(None, None, None, None) is None
+        assert of(1, 1, 1, 1) == of(0, 0, 0, None) == 0
+        assert of(1, 0, None, None) < of(1, 0, 1, 0) < 1  # type: ignore[operator]
+        assert of(1, 1, 1, 0.5) < of(1, 1, 0.5, 0)  # type: ignore[operator]
+    assert replace(Filters(), page=2).query == "page=2"
