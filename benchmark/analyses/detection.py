@@ -32,9 +32,10 @@ def detection_by_speaker(frames: Frames) -> pl.DataFrame:
 
 def detection_by_observer(frames: Frames) -> pl.DataFrame:
     """Accuracy and F1 of the flags by the observer's role (Figure 10f); columns as above, with observer_role, and with
-    the model in the observer's seat.
+    the model in the observer's seat, or the judge that has none.
     """
-    return _detection(frames.ratings.with_columns(model="observer_seat_model"), "observer_role")
+    model = pl.col("observer_seat_model").fill_null(pl.col(RATER))
+    return _detection(frames.ratings.with_columns(model=model), "observer_role")
 
 
 def _detection(ratings: pl.DataFrame, role: str) -> pl.DataFrame:
