@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from liescope.common.people import PEOPLE
+from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
 from liescope.detectors.evaluation.crowd import OBSERVER
-from liescope.detectors.evaluation.people import JUDGED
 from liescope.detectors.evaluation.rows import MetricRow
 
 _SHOWN = {"auroc": "AUROC", "accuracy": "accuracy", "recall": "recall", "false_positive_rate": "FPR"}
@@ -17,17 +17,19 @@ def people_lines(rows: Sequence[MetricRow]) -> Iterator[tuple[str, str]]:
     """(line, style) for each population that people judged: everybody on the same statements, then detectors and all
     people together at equal false positives.
     """
-    here = [row for row in rows if row.split.endswith(f":{JUDGED}")]
+    here = [row for row in rows if row.split.endswith((f":{JUDGED}", f":{SUSPECTED}"))]
     for target, split in dict.fromkeys((row.target, row.split) for row in here):
         part = [row for row in here if (row.target, row.split) == (target, split)]
         values = {(row.detector, row.against, row.metric): row for row in part}
         pooled = values[PEOPLE, None, "alpha"]
         scorers = [row.detector for row in part if row.metric == "auroc"]
-        counted = f"{pooled.statements:,} statements of {pooled.games:,} games"
+        what = "players" if split.endswith(SUSPECTED) else "statements"
+        counted = f"{pooled.statements:,} {what} of {pooled.games:,} games"
         judges = sum(name.startswith(OBSERVER) for name in scorers)
         agree = "" if pooled.value is None else f", alpha {pooled.value:.2f}"
         yield "", ""
-        yield f"{target}, {split}: {counted}, {judges} people{agree}", "bold"
+        yield f"{target}, {split}:", "bold"
+        yield f"{counted}, {judges} people{agree}", "bold"
         yield f"{'':26}{'AUROC [95%]':23}{'accuracy':>9}{'recall':>9}{'FPR':>9}", ""
         for name in scorers:
             auroc, *others = (values.get((name, None, metric)) for metric in _SHOWN)

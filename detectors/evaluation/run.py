@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from liescope.common.errors import UsageError
+from liescope.detectors.evaluation.beside_people import on_judged_players, on_judged_statements
 from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.evaluation.evaluated import (
     Model,
@@ -21,7 +22,7 @@ from liescope.detectors.evaluation.evaluated import (
     without_label,
 )
 from liescope.detectors.evaluation.judging import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
-from liescope.detectors.evaluation.people import beside_people, read_people
+from liescope.detectors.evaluation.people import Answers, read_people
 from liescope.detectors.evaluation.rated import on_statements
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_split
@@ -48,7 +49,7 @@ class _Wanted:
 
     split: str | None
     observers: bool
-    people: pl.DataFrame | None
+    people: Answers | None
     draws: int
     seed: int
     keep_lost: bool
@@ -181,8 +182,8 @@ def _evaluate(
         more += said
     if wanted.people is not None:
         mine = scores.filter(pl.col("detector").is_in([*models, *(judge.name for judge in facts)]))
-        beside, said = beside_people(mine, evaluated, wanted.people, plan, figures.thresholds)
-        rows += beside
+        beside, said = on_judged_statements(mine, evaluated, wanted.people, plan, figures.thresholds)
+        rows += beside + on_judged_players(models, games, wanted.people, evaluated, plan, progress)
         more += said
     progress("figures", 1, 1)
     return EvaluationResult(

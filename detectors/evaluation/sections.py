@@ -9,8 +9,8 @@ from liescope.common.colours import MUTED, model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
 from liescope.common.report_page import Section, Table, with_interval
+from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
 from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, words_of
-from liescope.detectors.evaluation.people import JUDGED
 from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
@@ -67,13 +67,14 @@ BESIDE = {
     "people": (
         "Beside people who read the games",
         "On the statements that people judged alone. people is the mean of all who judged a statement; observer: rows "
-        "are one person each. A person's score is how sure the flag is, and the decision is the flag. Alpha is 1 where "
-        "people always agree and 0 where they agree as by chance.",
+        "are one person each. A person's score is how sure the flag is, and the decision is the flag. Of players, both "
+        "say how likely each deceives at the end of what people read, and decide by a half. Alpha is 1 where people "
+        "always agree and 0 where they agree as by chance.",
     ),
     "even": (
         "People and detectors at equal false positives",
         "First where the detector flags as many honest statements as people do, then where people flag as many as the "
-        "detector does at its own threshold for F1. Within a tie, statements are flagged at random.",
+        "detector does at its own threshold for F1; of players, at a half. Within a tie, flags are drawn at random.",
     ),
     "people-compared": ("Detectors less people", COMPARED),
     "voted": (
@@ -169,7 +170,7 @@ def _kind(row: MetricRow) -> str:
         return "sure"
     if PROMISED in row.split:
         return "suspects" if OF_PLAYERS in row.split else "verdicts"
-    if row.split.endswith(f":{JUDGED}"):
+    if row.split.endswith((f":{JUDGED}", f":{SUSPECTED}")):
         return "people" if row.against is None else "people-compared" if row.metric.endswith(DIFFERENCE) else "even"
     return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
 

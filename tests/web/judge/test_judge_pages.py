@@ -170,6 +170,8 @@ def check_evaluation(run: Path, tmp_path: Path, people: Sequence[Path]) -> None:
     rows = found.filter(found["split"] == "test:judged-by-people")
     assert {"people", "observer:ada", "observer:bo", "model"} <= set(rows["detector"])
     assert rows.filter(rows["detector"].is_in(["people", "model"]))["statements"].n_unique() == 1
+    players = found.filter(found["split"] == "test:players-judged-by-people")
+    assert {"people", "observer:ada", "model"} <= set(players["detector"])
     assert {"accuracy", "alpha", "lead_at_people_fpr", "lead_at_own_fpr"} <= set(rows["metric"])
 
 
