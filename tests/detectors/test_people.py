@@ -44,9 +44,7 @@ def judged(scores: Sequence[float], answers: dict[str, Sequence[float]], lies: S
     ids = [f"s{at}" for at in range(len(lies))]
     games = [f"g{at // 2}" for at in range(len(lies))]
     facts = {"statement_id": ids, "game_id": games, "speaker": "A", "label_role": lies, "split": "test"}
-    statements = pl.DataFrame(facts).with_columns(
-        speaker_model=pl.lit("m"), models=pl.lit(["m"]), names=pl.lit(["A"])
-    )
+    statements = pl.DataFrame(facts).with_columns(speaker_model=pl.lit("m"), models=pl.lit(["m"]), names=pl.lit(["A"]))
     table = pl.DataFrame({"statement_id": ids, "detector": "d", "target": "role", "score": scores, "fold": -1})
     said = [
         {"statement_id": ids[at], "game_id": games[at], "observer": who, "yes": share > 0.5, "score": share}
