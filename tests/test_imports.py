@@ -22,6 +22,8 @@ HEAVY = {
     "sklearn",
     "matplotlib",
     "datasets",
+    "openai",
+    "scipy.stats",
     "fastapi",
     "starlette",
     "uvicorn",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from liescope.benchmark.analyses.intervals import LEVEL
 
@@ -38,5 +38,5 @@ def adjusted_difference(
     freedom = compared**2 / float((by_game["weight"] ** 2).sum()) - 1
     if error < 1e-12 or freedom < 1:
         return difference, None, None, games
-    half = float(t.ppf(0.5 + level / 2, freedom)) * error
+    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
     return difference, difference - half, difference + half, games

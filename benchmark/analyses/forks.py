@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER
@@ -118,7 +118,7 @@ def _pooled(pairs: pl.DataFrame) -> tuple[Any, ...]:
     by_game = less.group_by("siblings").agg(pl.col("value", "value_honest", "less").mean()).sort("siblings")
     unit, values = ("games", by_game["less"]) if by_game.height > 1 else ("continuations", less["less"])
     spread = stdev(values) if len(values) > 1 else 0.0
-    half = float(t.ppf(0.5 + LEVEL / 2, len(values) - 1)) * spread / len(values) ** 0.5 if spread else None
+    half = float(stdtrit(len(values) - 1, 0.5 + LEVEL / 2)) * spread / len(values) ** 0.5 if spread else None
     middle = fmean(by_game["less"])
     bounds = (None, None) if half is None else (middle - half, middle + half)
     counts = pairs.height, pairs.select(_AT).n_unique(), by_game.height

@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.stats import norm
+from scipy.special import ndtri
 
 LEVEL = 0.95
 DRAWS = 2000
@@ -51,7 +51,7 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float | None, 
         raise ValueError(f"{successes} successes in {n} trials are impossible")
     if n == 0:
         return None, None
-    z = float(norm.ppf(0.5 + level / 2))
+    z = float(ndtri(0.5 + level / 2))
     rate, room = successes / n, z * z / n
     middle = (rate + room / 2) / (1 + room)
     half = z / (1 + room) * float(np.sqrt(rate * (1 - rate) / n + room / (4 * n)))
@@ -88,7 +88,7 @@ def fisher(r: float | None, n: int, level: float = LEVEL) -> tuple[float | None,
     """
     if r is None or n < 4 or abs(r) >= 1 - 1e-12:
         return r, None, None
-    half = float(norm.ppf(0.5 + level / 2)) / float(np.sqrt(n - 3))
+    half = float(ndtri(0.5 + level / 2)) / float(np.sqrt(n - 3))
     return r, float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from liescope.benchmark.analyses.intervals import fisher
 from liescope.benchmark.background.design import Array
@@ -41,6 +40,8 @@ def correlations(
     """
     if len(one[0]) < FEWEST or not all(np.ptp(score) for score, _ in (one, other)):
         return []
+    from scipy.stats import rankdata
+
     random = np.random.default_rng(SEED)
     drawn, drawn_other = (shape(random.normal(score, sd, size=(DRAWS, len(score)))) for score, sd in (one, other))
     point, point_other = (shape(score[None]) for score, _ in (one, other))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from liescope.benchmark.background.design import DESIGN, Array, Table, complete, table
 from liescope.common.errors import UsageError
@@ -52,7 +52,7 @@ def win_rates(cells: pl.DataFrame) -> pl.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for found in (table(cells, capability) for capability in DESIGN):
-        lo, hi = (beta.ppf(tail, found.wins + 1, found.games - found.wins + 1) for tail in TAILS)
+        lo, hi = (betaincinv(found.wins + 1, found.games - found.wins + 1, tail) for tail in TAILS)
         for j, background in enumerate(found.backgrounds):
             for i, model in enumerate(found.models):
                 if found.games[i, j]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import betabinom, binom
 
 from liescope.benchmark.capability.backend import Array, smoothed_weights
 from liescope.benchmark.capability.posterior import Posterior
@@ -108,6 +107,8 @@ def left_out(posterior: Posterior) -> tuple[Array, Array]:
 
 def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Array:
     """Of the wins of each row in each draw, shape (draws, rows). rho: shape (draws, 1), 0 for binomial counts."""
+    from scipy.stats import betabinom, binom
+
     p = np.clip(chances, 1e-9, 1 - 1e-9)
     if not rho.any():
         return np.asarray(binom.logpmf(wins, games, p), dtype=np.float64)

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from scipy.stats import kendalltau, norm
+from scipy.special import ndtri
 
 from liescope.benchmark.ratings.scores import Scores
 
@@ -43,6 +43,8 @@ def taus(methods: Mapping[str, Scores]) -> pl.DataFrame:
     lo, hi: its 95% interval over models, by Fisher's transformation with the variance 0.437 / (models - 4) (Fieller,
     Hartley and Pearson 1957); null below five models, and where tau is 1 or -1. Pairs without two models are left out.
     """
+    from scipy.stats import kendalltau
+
     rows = []
     for (one, first), (other, second) in combinations(methods.items(), 2):
         shared = [name for name in first.names if name in second.names]
@@ -51,7 +53,7 @@ def taus(methods: Mapping[str, Scores]) -> pl.DataFrame:
         tau = float(kendalltau(_means(first, shared), _means(second, shared)).statistic)
         lo = hi = None
         if len(shared) >= LEAST and abs(tau) < 1 - 1e-9:
-            half = float(norm.ppf(0.975)) * np.sqrt(0.437 / (len(shared) - 4))
+            half = float(ndtri(0.975)) * np.sqrt(0.437 / (len(shared) - 4))
             lo, hi = (float(np.tanh(np.arctanh(tau) + side)) for side in (-half, half))
         rows.append((one, other, len(shared), tau if np.isfinite(tau) else None, lo, hi))
     return pl.DataFrame(rows, TAU, orient="row")

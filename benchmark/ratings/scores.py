@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from liescope.benchmark.capability.backend import Array
 
@@ -76,6 +75,8 @@ def ranks(scores: Scores) -> pl.DataFrame:
     """One row a model, highest mean first: model, rank (its mean over the draws, 1 is best), lo, hi (central 95%
     interval), best (the chance that no other is higher; shared among equals).
     """
+    from scipy.stats import rankdata
+
     drawn = rankdata(-scores.draws, axis=1)
     lo, hi = np.quantile(drawn, TAILS, axis=0, method="inverted_cdf")
     top = scores.draws == scores.draws.max(axis=1, keepdims=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from liescope.benchmark.ratings.agreement import SURE
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings
@@ -63,7 +63,7 @@ def ratings(elo: pl.DataFrame, by_role: Ratings, overall: Ratings) -> Section:
 
 
 def _advantage(by_role: Ratings) -> str:
-    points = ELO * by_role.mean[0], float(norm.ppf(TAILS[1])) * ELO * float(np.sqrt(by_role.covariance[0, 0]))
+    points = ELO * by_role.mean[0], float(ndtri(TAILS[1])) * ELO * float(np.sqrt(by_role.covariance[0, 0]))
     value, lo, hi = (points[0] + side * points[1] for side in (0, -1, 1))
     return f"Where all are average in their role, the mafia's advantage is {with_interval(value, lo, hi, 0)} points."
 

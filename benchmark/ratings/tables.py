@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings
@@ -47,7 +47,7 @@ def elo_table(cells: pl.DataFrame, ratings: Ratings) -> pl.DataFrame:
         if len(names) < 2:
             continue
         place = ratings.place(role)
-        half = norm.ppf(TAILS[1]) * np.sqrt(np.diag(ratings.covariance)[place])
+        half = ndtri(TAILS[1]) * np.sqrt(np.diag(ratings.covariance)[place])
         boot = np.quantile(ratings.resampled[:, place], TAILS, axis=0)
         mean = ratings.mean[place]
         for at in np.argsort(-mean, kind="stable"):

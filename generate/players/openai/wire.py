@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -21,7 +21,6 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 LARGEST = 4 * 1024 * 1024  # bytes of a decompressed response; a chat completion has a few kilobytes
 _UNPACKED = frozenset({"content-encoding", "content-length", "content-type", "transfer-encoding"})
@@ -53,15 +52,9 @@ class Wire:
     """
 
     def __init__(self, base_url: str, headers: Mapping[str, str], connections: int) -> None:
+        self._base_url = base_url
         self._url = f"{base_url}/chat/completions"
         self._transport = _BoundedTransport(base_url, headers, connections)
-        self._client = AsyncOpenAI(
-            api_key="not used: the headers have it",
-            base_url=base_url,
-            max_retries=0,
-            timeout=None,
-            http_client=httpx2.AsyncClient(transport=self._transport, trust_env=False, follow_redirects=False),
-        )
 
     async def post(self, body: Mapping[str, Any], seconds: float) -> Response:
         """The response to a request, whatever its status. Raises BrokenOff."""
@@ -75,12 +68,18 @@ class Wire:
 
     async def models(self, seconds: float) -> Response:
         """The list of models, or whatever comes for it. Raises BrokenOff."""
-        return await self._response(self._client.get("/models", cast_to=httpx2.Response), seconds)
+        from openai import APIConnectionError, APIStatusError, AsyncOpenAI  # takes long to import
 
-    async def _response(self, sent: Awaitable[httpx2.Response], seconds: float) -> Response:
+        client = AsyncOpenAI(
+            api_key="not used: the headers have it",
+            base_url=self._base_url,
+            max_retries=0,
+            timeout=None,
+            http_client=httpx2.AsyncClient(transport=self._transport, trust_env=False, follow_redirects=False),
+        )
         try:
             async with asyncio.timeout(seconds):
-                reply = await sent
+                reply = await client.get("/models", cast_to=httpx2.Response)
         except APIStatusError as error:
             reply = error.response
         except TimeoutError:
@@ -90,7 +89,7 @@ class Wire:
         return Response(reply.status_code, {name.lower(): value for name, value in reply.headers.items()}, reply.text)
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._transport.aclose()
 
 
 class _BoundedTransport(httpx2.AsyncBaseTransport):
