@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from liescope.common.errors import UsageError
-from liescope.games.core import Ask, AskKind, Assessment, Reply
+from liescope.games.core import Ask, AskKind, Assessment, Phase, Reply
 from liescope.generate.players.parsing.clean import storable
 from liescope.labeling.taxonomy import DeceptionType
 
@@ -23,28 +23,46 @@ _QUESTIONS = {
     AskKind.INVESTIGATE: "Whom do you investigate?",
     AskKind.PROTECT: "Whom do you protect?",
     AskKind.VOTE: "Whom do you vote for?",
-    AskKind.EXPLAINED_VOTE: "Whom do you vote for, and why? Everybody hears your reason.",
-    AskKind.BID: "How much do you want to speak next? The highest bid gets the floor.",
-    AskKind.SPEAK: "It is your turn to speak.",
-    AskKind.SELF_ASSESSMENT: "Only for the record: was what you just said meant to deceive?",
-    AskKind.PEER_ASSESSMENT: "Only for the record: do you think that this was meant to deceive?",
+    AskKind.EXPLAINED_VOTE: "First vote: whom do you vote for, and why?",
+    AskKind.BID: "How much do you want to speak next?",
+    AskKind.SPEAK: "You have the floor: what do you say?",
+    AskKind.SELF_ASSESSMENT: "Did you mean to deceive with this?",
+    AskKind.PEER_ASSESSMENT: "Do you think that this was meant to deceive?",
 }
+_HINTS = {
+    AskKind.KILL: "No villager learns who chose.",
+    AskKind.INVESTIGATE: "Only you learn the result.",
+    AskKind.PROTECT: "If that player is attacked tonight, nobody dies.",
+    AskKind.VOTE: "All votes are shown at once when the last is in.",
+    AskKind.EXPLAINED_VOTE: "Nobody leaves the game by this vote. Everybody hears your reason.",
+    AskKind.BID: "0: let others speak. 10: I must speak now. The highest bid gets the floor; nobody sees your bid.",
+    AskKind.SPEAK: "Everybody at the table hears it.",
+    AskKind.SELF_ASSESSMENT: "For the record only: no other player sees this.",
+    AskKind.PEER_ASSESSMENT: "For the record only: no other player sees this.",
+}
+_FINAL = "Final vote: whom do you vote for?"
+STEPS = tuple(range(0, 101, 10))  # of how sure somebody is, in percent
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """A question as a page shows it. text: whether words are asked for, of at most `limit` characters; options: to
-    choose from; assess: "self" or "peer" for a form about a statement, which `about` is the index of.
+    choose from; assess: "self" or "peer" for a form about a statement, which `about` is the index of; round, rounds:
+    the turn and how many there are at most, 0 where there are no turns.
     """
 
     kind: str
     question: str
+    hint: str
     options: tuple[str, ...]
     text: bool
     limit: int
     assess: str
     about: int | None
+    round: int
+    rounds: int
     types: tuple[DeceptionType, ...] = DECEITS
+    steps: tuple[int, ...] = STEPS
 
 
 def form_of(ask: Ask) -> Form:
@@ -53,7 +71,19 @@ def form_of(ask: Ask) -> Form:
         raise UsageError(f"a person is not asked for {ask.kind.value}")
     assess = {AskKind.SELF_ASSESSMENT: "self", AskKind.PEER_ASSESSMENT: "peer"}.get(ask.kind, "")
     text = ask.kind in (AskKind.SPEAK, AskKind.EXPLAINED_VOTE)
-    return Form(ask.kind.value, _QUESTIONS[ask.kind], ask.options, text, ask.limit or LONGEST, assess, ask.about)
+    question = _FINAL if ask.kind is AskKind.VOTE and ask.phase is Phase.REVOTE else _QUESTIONS[ask.kind]
+    return Form(
+        ask.kind.value,
+        question,
+        _HINTS[ask.kind],
+        ask.options,
+        text,
+        ask.limit or LONGEST,
+        assess,
+        ask.about,
+        ask.round,
+        ask.rounds,
+    )
 
 
 def read_form(ask: Ask, given: Mapping[str, str]) -> Reply:

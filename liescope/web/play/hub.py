@@ -7,7 +7,6 @@ import hmac
 from pathlib import Path
 
 from liescope.common.errors import RunPaused
-from liescope.generate.players.shared import Halt
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.setup import Setup
 from liescope.web.play.store import State, Store
@@ -22,7 +21,6 @@ class Hub:
     def __init__(self, folder: Path, limits: Limits, host_secret: str | None = None) -> None:
         self._store = Store(folder)
         self._limits = limits
-        self._halt = Halt()
         self.tables: dict[str, Table] = {}
         self._seats: dict[str, tuple[Table, str]] = {}
         self.host_secret = host_secret or self._store.secret("host")
@@ -32,14 +30,13 @@ class Hub:
     def open(self) -> None:
         """Take up every table where it was when the server stopped."""
         for kept in self._store.tables():
-            table = self._take(Table(kept, self._store, self._limits, self._halt))
+            table = self._take(Table(kept, self._store, self._limits))
             if table.state in (State.PLAYING, State.PAUSED):
                 table.resume()
 
     async def close(self) -> None:
         """Stop all games for now; they go on when the server starts again."""
         why = RunPaused("the server is stopping")
-        self._halt.set(why)
         self.stop()
         await asyncio.gather(*(table.close(why) for table in self.tables.values()))
         self._store.close()
@@ -55,7 +52,7 @@ class Hub:
         """A new table, whose links can be shared."""
         made = self._store.add(setup)
         kept = next(kept for kept in self._store.tables() if kept.id == made)
-        return self._take(Table(kept, self._store, self._limits, self._halt))
+        return self._take(Table(kept, self._store, self._limits))
 
     def seat(self, secret: str) -> tuple[Table, str] | None:
         """The table and the seat that a link leads to."""

@@ -30,17 +30,14 @@ class Line:
 
 def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[Line]:
     """The lines of a seat's events but the first `after`."""
-    place: tuple[int, Phase] | None = None
+    headed: tuple[int, Phase] | None = None
     for number, event in enumerate(view):
-        here = event.day, event.phase
-        head = here != place and event.phase in _PHASES
-        place = here
+        if (line := _line(event, seat)) is None:
+            continue
+        before, headed = headed, (event.day, event.phase)
         if number < after:
             continue
-        line = _line(event, seat)
-        if line is None:
-            continue
-        if head and line.kind != HEAD:
+        if before != headed and event.phase in _PHASES:
             yield Line(HEAD, f"Day {event.day}, {_PHASES[event.phase]}")
         yield line
 
@@ -80,12 +77,12 @@ def _line(event: Event, seat: str) -> Line | None:
             yourself = "yourself" if event.target == seat else whom
             return Line(SECRET, f"You protected {yourself}{chosen}.")
         case EventKind.INVESTIGATION:
-            found = f"{whom} {'are' if whom == 'you' else 'is'} {_article(data['role'])}"
+            found = f"{whom} {'are' if whom == 'you' else 'is'} {with_article(data['role'])}"
             return Line(SECRET, f"{who} investigated {whom}{chosen}: {found}.")
         case EventKind.DISCOVERY:
             return Line(SECRET, f"{who} and {whom} know each other's role now.")
         case EventKind.DEATH:
-            role = f", {_article(data['role'])}" if data.get("role") else ""
+            role = f", {with_article(data['role'])}" if data.get("role") else ""
             return Line(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
         case EventKind.QUIET:
             return Line(FACT, "Nobody died in the night.")
@@ -114,8 +111,8 @@ def _line(event: Event, seat: str) -> Line | None:
             return None
 
 
-def _article(role: str) -> str:
+def with_article(role: str) -> str:
     """A role with its article; what an investigation shows may be "not ROLE"."""
     if role.startswith("not "):
-        return f"not {_article(role.removeprefix('not '))}"
+        return f"not {with_article(role.removeprefix('not '))}"
     return f"{'an' if role[:1] in 'aeiou' else 'a'} {role}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -13,11 +14,14 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
-from liescope.games.core import Ask
+from liescope.games.core import Ask, EventKind
+from liescope.games.registry import find_game
 from liescope.web.play.consent import CONSENT
-from liescope.web.play.forms import form_of, read_form
+from liescope.web.play.forms import form_of
 from liescope.web.play.hub import Hub
 from liescope.web.play.lines import lines
+from liescope.web.play.now import chairs, role_of
+from liescope.web.play.rules import rules_of
 from liescope.web.play.store import State
 from liescope.web.play.table import Table
 from liescope.web.security import Forms
@@ -64,23 +68,42 @@ def seat_routes(hub: Hub) -> APIRouter:
             "here": table.here,
             "people": len(table.seats),
             "state": table.state.value,
+            "title": find_game(table.setup.game).title,
+            "rules_file": rules_of(table.setup.game),
+            "spec": table.spec,
+            "patience": table.desk.patience,
         }
 
     def log_values(at: _Place, after: int) -> dict[str, Any]:
         view = at.table.view(at.name)
-        return {**common(at), "lines": list(lines(view, at.name, after)), "last": len(view)}
+        return {
+            **common(at),
+            "lines": list(lines(view, at.name, after)),
+            "after": after,
+            "last": len(view),
+            "chairs": chairs(view, at.name),
+            "role": role_of(view, at.name),
+            "early": not any(event.kind is EventKind.STATEMENT for event in view),
+        }
 
     def ask_values(at: _Place, problem: str = "", given: FormData | None = None) -> dict[str, Any]:
         table = at.table
         waiting = table.desk.waiting(table.person(at.name))
         values: dict[str, Any] = {**common(at), "problem": problem, "given": dict(given or {}), "about": None}
+        now = time.monotonic()
         if waiting is None or waiting.reply.done():
-            return {**values, "ask": None, "key": f"floor-{table.floor()}", "floor": table.floor(), "left": 0}
+            stage, until = table.stage() or (None, now)
+            out = any(chair.out for chair in chairs(table.view(at.name), at.name) if chair.name == at.name)
+            key = forms.key(at.secret, (table.round, stage.key if stage else "", table.state.value, out))
+            return {**values, "ask": None, "key": key, "stage": stage, "out": out, "left": _left(until - now)}
         form = form_of(waiting.ask)
         if form.about is not None:
             values["about"] = next((e for e in table.view(at.name) if e.index == form.about), None)
-        left = max(round(waiting.ends - time.monotonic()), 0)
-        return {**values, "ask": form, "key": key_of(at, waiting.ask), "floor": None, "left": left}
+        left = _left(waiting.ends - now)
+        return {**values, "ask": form, "key": key_of(at, waiting.ask), "stage": None, "out": False, "left": left}
+
+    def whole(request: Request, at: _Place, asked: dict[str, Any], status: int = 200) -> Response:
+        return page(request, "play/seat.html", status, **{**log_values(at, 0), **asked, "end": _end(at.table)})
 
     @router.get("")
     async def seat(request: Request, secret: str) -> Response:
@@ -91,7 +114,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         table.back(at.name)
         if table.state is State.LOBBY:
             return page(request, "play/lobby.html", **common(at), pseudonym=person.pseudonym)
-        return page(request, "play/seat.html", **log_values(at, 0), **_only_ask(ask_values(at)), end=_end(table))
+        return whole(request, at, ask_values(at))
 
     @router.post("/take")
     async def take(request: Request, secret: str) -> Response:
@@ -108,12 +131,15 @@ def seat_routes(hub: Hub) -> APIRouter:
 
     @router.get("/log")
     async def log(request: Request, secret: str, after: int = 0) -> HTMLResponse:
-        return page(request, "play/log.html", **log_values(place(secret), after))
+        return page(request, "play/news.html", **log_values(place(secret), after))
 
     @router.get("/ask")
     async def ask(request: Request, secret: str, have: str = "") -> Response:
+        """What is asked now, unless the page has it: what somebody is typing is never replaced."""
         values = ask_values(place(secret))
-        return Response(status_code=204) if values["key"] == have else page(request, "play/ask.html", **values)
+        if values["key"] == have:
+            return Response(status_code=204, headers={"X-Left": str(values["left"])})
+        return page(request, "play/ask.html", **values)
 
     @router.get("/again")
     async def again(secret: str) -> Response:
@@ -124,25 +150,15 @@ def seat_routes(hub: Hub) -> APIRouter:
     @router.post("/answer")
     async def answer(request: Request, secret: str) -> Response:
         at, given = await sent(request, secret)
-        table, problem = at.table, ""
-        person = table.person(at.name)
-        waiting = table.desk.waiting(person)
-        if waiting is None or key_of(at, waiting.ask) != given.get("key"):
-            problem, given = "That question is closed: it was answered, or the time was up.", FormData()
-        else:
-            fields = {name: str(value) for name, value in given.items() if name not in ("form", "key")}
-            try:
-                table.desk.answer(person, read_form(waiting.ask, fields))
-                given = FormData()
-            except UsageError as error:
-                problem = str(error)
-        if "HX-Request" in request.headers or problem:
-            whole = "HX-Request" not in request.headers
-            values = ask_values(at, problem, given)
-            if whole:
-                shown = {**log_values(at, 0), **_only_ask(values), "end": _end(table)}
-                return page(request, "play/seat.html", 422, **shown)
-            return page(request, "play/ask.html", **values)
+        fields = {name: str(value) for name, value in given.items() if name not in ("form", "key")}
+        partly = "HX-Request" in request.headers
+        try:
+            await at.table.answer(at.name, str(given.get("key", "")), fields, partial(key_of, at))
+        except UsageError as error:
+            values = ask_values(at, str(error), given)
+            return page(request, "play/ask.html", 422, **values) if partly else whole(request, at, values, 422)
+        if partly:
+            return Response(status_code=204, headers={"HX-Trigger": "answered"})
         return RedirectResponse(link(request, at.base), 303)
 
     @router.get("/events", response_class=EventSourceResponse, dependencies=[Depends(place)])
@@ -159,8 +175,8 @@ def seat_routes(hub: Hub) -> APIRouter:
     return router
 
 
-def _only_ask(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: values[name] for name in ("ask", "key", "floor", "left", "problem", "given", "about")}
+def _left(seconds: float) -> int:
+    return max(round(seconds), 0)
 
 
 def _end(table: Table) -> dict[str, Any] | None:

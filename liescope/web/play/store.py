@@ -35,12 +35,15 @@ CREATE TABLE IF NOT EXISTS judges (
 
 
 class State(StrEnum):
-    """Where a table is. PAUSED: its run stopped for a reason that its note says, and can go on."""
+    """Where a table is. PAUSED: its run stopped for a reason that its note says, and can go on; CLOSED: by
+    the host, for good.
+    """
 
     LOBBY = "lobby"
     PLAYING = "playing"
     PAUSED = "paused"
     ENDED = "ended"
+    CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,100 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
-from liescope.games.core import AskKind, Event, Game, Replies, public
+from liescope.games.core import Ask, Event, public
 from liescope.games.record import GameRecord, Status
+from liescope.games.registry import find_game
 from liescope.games.session import Session
+from liescope.games.table import TableSpec
 from liescope.generate.players.human import Desk, pseudonym
-from liescope.generate.players.protocol import Player
 from liescope.generate.players.shared import Halt, Shared
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.plan import Plan, PlannedGame, read_plan, table_plan
-from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.plan import Plan, read_plan, table_plan
 from liescope.generate.runs.runner import run
+from liescope.web.play.forms import read_form
+from liescope.web.play.now import Stage, stage_of
+from liescope.web.play.promises import Promises
 from liescope.web.play.setup import PERSON
 from liescope.web.play.store import SeatKept, State, Store, TableKept
+from liescope.web.play.watching import ASK, LOG, PAGE, Listener, Seat, TableJob
 
-LOG, ASK, PAGE = "log", "ask", "page"
-"""What a seat's page is told has changed: what the seat has seen, what it is asked, or the page as a whole."""
-
-
-class Listener:
-    """One open page of a seat. Changes that it has not been told of add up."""
-
-    def __init__(self) -> None:
-        self._told = asyncio.Event()
-        self._what: set[str] = set()
-
-    def tell(self, what: str) -> None:
-        self._what.add(what)
-        self._told.set()
-
-    async def next(self) -> set[str]:
-        """What has changed since the last call; waits until something has."""
-        await self._told.wait()
-        self._told.clear()
-        what, self._what = self._what, set()
-        return what
-
-
-class _Watched(Session):
-    """A session that says when the game has moved on."""
-
-    def __init__(self, game: Game, moved: Callable[[], None]) -> None:
-        self._moved: Callable[[], None] | None = None
-        super().__init__(game)
-        self._moved = moved
-
-    def send(self, replies: Replies) -> None:
-        super().send(replies)
-        if self._moved is not None:
-            self._moved()
-
-
-class _Job(Playing):
-    """The playing of a table's game, which the table watches."""
-
-    def __init__(self, plan: Plan, out: Path, table: Table) -> None:
-        super().__init__(plan, out)
-        self._table = table
-
-    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
-        session = _Watched(self._plan.make(planned), self._table.moved)
-        self._table.session = session
-        self._table.moved()
-        return session
-
-
-@dataclass(slots=True)
-class Seat:
-    """A person's seat. seen: how many events its view had when its pages were last told."""
-
-    kept: SeatKept
-    listeners: set[Listener] = field(default_factory=set)
-    seen: int = 0
-
-    @property
-    def name(self) -> str:
-        return self.kept.name
-
-    def tell(self, what: str) -> None:
-        for listener in self.listeners:
-            listener.tell(what)
+_CLOSED = RunPaused("the host has closed the table")
 
 
 class Table:
     """A table of a server, in whatever state it is."""
 
-    def __init__(self, kept: TableKept, store: Store, limits: Limits, halt: Halt) -> None:
+    def __init__(self, kept: TableKept, store: Store, limits: Limits) -> None:
         self.id = kept.id
         self.setup = kept.setup
         self.state = kept.state
@@ -107,15 +47,23 @@ class Table:
         self.seats = {seat.name: Seat(seat) for seat in store.seats(kept.id)}
         self._store = store
         self._limits = limits
-        self._halt = halt
         self._task: asyncio.Task[None] | None = None
+        self._stopped: RunPaused | None = None
+        self._halt = Halt()
+        self._promises = Promises()
         self._record: GameRecord | None = None
-        self._floor: str | None = None
+        self._stage: Stage | None = None
+        self._since = 0.0
 
     @property
     def run(self) -> Path:
         """The folder of the run that the table plays."""
         return self._store.folder / (self.id if self.round == 1 else f"{self.id}-{self.round}")
+
+    @property
+    def spec(self) -> TableSpec:
+        """The options of the table's game, which everybody at it may know."""
+        return find_game(self.setup.game).resolve(self.setup.options)
 
     @property
     def here(self) -> int:
@@ -157,12 +105,13 @@ class Table:
         self.round += 1
         self.session = self._record = None
         for seat in self.seats.values():
-            seat.seen = 0
-        self.desk = Desk(self.setup.patience, self._asked)
+            seat.seen, seat.answered = 0, None
         self._begin(self._new_plan())
 
     def resume(self) -> None:
-        """Go on with a game that was under way when the server stopped."""
+        """Go on with a game that stopped, or that was under way when the server did. Raises UsageError for another."""
+        if self.state not in (State.PLAYING, State.PAUSED) or (self._task is not None and not self._task.done()):
+            raise UsageError("this table's game has not stopped")
         self._begin(read_plan(_plan_of(self.run), self.run) if (self.run / PLAN_FILE).exists() else self._new_plan())
 
     def _new_plan(self) -> Plan:
@@ -178,6 +127,8 @@ class Table:
     # The game
 
     def _begin(self, plan: Plan) -> None:
+        self.desk = Desk(self.setup.patience, self._asked)
+        self._halt, self._promises = Halt(), Promises()
         self._put(State.PLAYING)
         self._task = asyncio.create_task(self._play(plan), name=self.id)
         self._tell_all(PAGE)
@@ -185,25 +136,61 @@ class Table:
     async def _play(self, plan: Plan) -> None:
         shared = Shared()
         shared.once(Desk, lambda: self.desk)
+        job = TableJob(plan, self.run, self._started, self.moved)
+        kept = self._promises.kept
+        stop: Exception | None
         try:
-            job = _Job(plan, self.run, self)
-            tally = await run(job, self.run, self._limits, retry_failed=True, halt=self._halt, shared=shared)
-            stop: LiescopeError | None = tally.stop
+            tally = await run(job, self.run, self._limits, True, halt=self._halt, feed=kept, shared=shared)
+            stop = tally.stop
         except LiescopeError as error:
             stop = error
+        except Exception as error:  # whatever it is, people must learn that their game has stopped
+            logging.getLogger("uvicorn.error").exception("the game of %s has stopped", self.id)
+            stop = error
+        finally:
+            self._promises.end()
         if stop is None:
             self._put(State.ENDED)
-        elif self._halt.error is None:
-            self._put(State.PAUSED, str(stop))
+        elif self._stopped is None:
+            why = str(stop) if isinstance(stop, LiescopeError) else f"an error of the server ({type(stop).__name__})"
+            self._put(State.PAUSED, why)
+        self._tell_all(PAGE)
+
+    def _started(self, session: Session) -> None:
+        self.session = session
+
+    async def answer(self, name: str, key: str, given: Mapping[str, str], key_of: Callable[[Ask], str]) -> None:
+        """Take what a person has sent for the form with this key; returns once the journal holds it. A form that is
+        sent twice counts once. key_of: the key of the form for an ask. Raises UsageError, in words for the person, for
+        what cannot be taken.
+        """
+        seat, waiting = self.seats[name], self.desk.waiting(self.person(name))
+        if waiting is not None and not waiting.reply.done() and key_of(waiting.ask) == key:
+            reply = read_form(waiting.ask, given)
+            seat.answered = key, self._promises.promise(waiting.ask.step, name)
+            self.desk.answer(self.person(name), reply)
+        elif seat.answered is None or seat.answered[0] != key:
+            raise UsageError("That question is closed: the time was up, or it was answered on another page of yours.")
+        await asyncio.shield(seat.answered[1])
+
+    def end(self) -> None:
+        """Close the table for good; what was played stays in its run. Raises UsageError if it is closed."""
+        if self.state is State.CLOSED:
+            raise UsageError("this table is closed")
+        self._stop(_CLOSED)
+        self._put(State.CLOSED)
         self._tell_all(PAGE)
 
     async def close(self, why: RunPaused) -> None:
         """Stop for now; everything so far is in the journal."""
-        self.desk.close(why)
-        for seat in self.seats.values():
-            seat.tell("")
+        self._stop(why)
         if self._task is not None:
             await self._task
+
+    def _stop(self, why: RunPaused) -> None:
+        self._stopped = why
+        self._halt.set(why)
+        self.desk.close(why)
 
     def view(self, name: str) -> tuple[Event, ...]:
         """What a seat has seen so far, as `Game.view`."""
@@ -226,10 +213,14 @@ class Table:
         record = self.record()
         return record is not None and record.status is Status.DONE
 
-    def floor(self) -> str | None:
-        """Who is speaking, which everybody at a table knows; None at any other time."""
-        asks = self.session.asks if self.session is not None else ()
-        return asks[0].seat if len(asks) == 1 and asks[0].kind is AskKind.SPEAK else None
+    def stage(self) -> tuple[Stage, float] | None:
+        """What is going on, and until when at most (`time.monotonic`) the table would wait for a person there, whether
+        or not it is one who decides; None while nothing is asked.
+        """
+        asks = self.session.asks if self.session is not None and self.state is State.PLAYING else ()
+        if self._stage is None or not asks:
+            return None
+        return self._stage, self._since + self.desk.patience.of(asks[0], away=False)
 
     # Pages
 
@@ -253,10 +244,12 @@ class Table:
         self.desk.back(self.person(name))
 
     def moved(self) -> None:
-        """The game has moved on: tell the pages of those seats that have seen something, and all who has the floor."""
-        floor, self._floor = self._floor, self.floor()
+        """The game has moved on: tell the pages of those seats that have seen something, and all what is going on."""
+        before, self._stage = self._stage, stage_of(self.session.asks) if self.session is not None else None
+        if before != self._stage:
+            self._since = time.monotonic()
         for seat in self.seats.values():
-            if floor != self._floor:
+            if before != self._stage:
                 seat.tell(ASK)
             seen = len(self.view(seat.name))
             if seen != seat.seen:

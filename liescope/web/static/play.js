@@ -1,9 +1,123 @@
-// Counts down the time that is left for an answer. The page is complete without it.
+// Comfort at the table: what is typed is kept, a new question gets the focus, the newest line is in sight, time runs.
+// The pages work without it.
 "use strict";
-setInterval(() => {
-  for (const shown of document.querySelectorAll(".left")) {
-    const left = Math.max(Number(shown.dataset.left) - 1, 0);
-    shown.dataset.left = left;
-    shown.textContent = `${left} s`;
+(() => {
+  const DRAFT = `draft ${location.pathname}`;
+  const one = (words) => document.querySelector(words);
+  const form = () => one("#ask form");
+  const tell = (words) => { const told = one("#told"); if (told) told.textContent = words; };
+  const atEnd = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 150;
+  const toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
+  let follow = false; // whether the newest line is to stay in sight
+
+  // Time
+  function clock() {
+    for (const shown of document.querySelectorAll("[data-left]")) {
+      shown.ends ??= performance.now() + Number(shown.dataset.left) * 1000;
+      const left = Math.max(Math.round((shown.ends - performance.now()) / 1000), 0);
+      const time = left < 100 ? `${left} s` : `${Math.round(left / 60)} min`;
+      const mine = shown.closest("form");
+      shown.textContent = mine ? `${time} left` : left ? `at most ${time}` : "any moment now";
+      shown.classList.toggle("soon", Boolean(mine) && left <= 15);
+      if (mine && left !== shown.said && (left === 30 || left === 10)) tell(`${left} seconds left`);
+      shown.said = left;
+    }
   }
-}, 1000);
+
+  // Drafts
+  function keep() {
+    const asked = form();
+    if (!asked) return;
+    const fields = [...new FormData(asked)].filter(([name]) => name !== "form" && name !== "key");
+    try { sessionStorage.setItem(DRAFT, JSON.stringify([asked.dataset.key, fields])); } catch { /* no storage */ }
+    count();
+  }
+  function restore() {
+    const asked = form();
+    let kept = [];
+    try { kept = JSON.parse(sessionStorage.getItem(DRAFT)) ?? []; } catch { /* no storage */ }
+    if (!asked || kept[0] !== asked.dataset.key) return;
+    for (const [name, value] of kept[1]) {
+      for (const field of asked.querySelectorAll("input, textarea, select")) {
+        if (field.name !== name) continue;
+        if (field.type === "radio") field.checked = field.checked || field.value === value;
+        else if (!field.value) field.value = value;
+      }
+    }
+  }
+  function count() {
+    const words = one("#text"), shown = one(".count");
+    if (words && shown) shown.textContent = words.value ? `, ${words.maxLength - words.value.length} left` : "";
+  }
+
+  // A new question
+  function asked() {
+    const now = form();
+    document.title = (now ? "(your turn) " : "") + document.title.replace("(your turn) ", "");
+    restore();
+    count();
+    clock();
+    if (follow) toEnd();
+    if (!now) return;
+    tell(`Your turn: ${one("#question").textContent}`);
+    const busy = document.activeElement;
+    if (busy && busy !== document.body && !busy.closest("#ask")) return;
+    now.querySelector("textarea, [type=radio]:checked, [type=radio], button")?.focus({ preventScroll: true });
+  }
+  addEventListener("htmx:beforeSwap", (event) => {
+    const there = one("#ask [name=have]"), come = event.detail.serverResponse.match(/name="have" value="([^"]*)"/);
+    if (event.detail.target.id === "ask" && event.detail.xhr.status === 200 && come?.[1] === there?.value) {
+      event.detail.shouldSwap = false;
+    }
+  });
+  addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target?.id === "ask") asked();
+    else if (follow) toEnd();
+    else if (one("#newer") && event.detail.elt?.tagName === "LI") one("#newer").hidden = false;
+  });
+  addEventListener("htmx:afterRequest", (event) => {
+    const left = event.detail.xhr?.getResponseHeader("X-Left"), shown = one("#ask [data-left]");
+    if (left && shown) { shown.dataset.left = left; shown.ends = undefined; clock(); }
+    if (event.detail.requestConfig?.verb !== "post") return;
+    if (event.detail.xhr.status === 0) one("#lost").hidden = false;
+  });
+  addEventListener("scroll", () => {
+    follow = atEnd();
+    if (follow && one("#newer")) one("#newer").hidden = true;
+  }, { passive: true });
+
+  addEventListener("answered", () => form()?.setAttribute("inert", "")); // until what comes next is here
+
+  // Keys: digits choose a step, arrows go from button to button
+  addEventListener("keydown", (event) => {
+    const steps = event.target.closest?.(".steps");
+    if (!steps || event.ctrlKey || event.altKey || event.metaKey) return;
+    const all = [...steps.querySelectorAll("input, button")];
+    const here = all.indexOf(event.target), go = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const digit = /^[0-9]$/.test(event.key) ? all[Number(event.key)] : undefined;
+    if (digit) { digit.focus(); if (digit.type === "radio") digit.click(); }
+    else if (go && all[here].type !== "radio") all[here + go]?.focus();
+    else return;
+    event.preventDefault();
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.id === "text") form()?.requestSubmit();
+  });
+
+  // The connection
+  addEventListener("htmx:sseError", () => { const lost = one("#lost"); if (lost) lost.hidden = false; });
+  addEventListener("htmx:sseOpen", () => { const lost = one("#lost"); if (lost) lost.hidden = true; });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) for (const name of ["#looking", "#asking"]) if (one(name)) htmx.trigger(name, "look");
+  });
+
+  addEventListener("input", keep);
+  addEventListener("change", keep);
+  addEventListener("click", (event) => { if (event.target.id === "newer") { event.target.hidden = true; toEnd(); } });
+  setInterval(clock, 500);
+  addEventListener("DOMContentLoaded", () => { 
+    if (!one("#role [open]")) toEnd(); // before anything is said, rules and role come first
+    follow = atEnd();
+    asked();
+  });
+})();

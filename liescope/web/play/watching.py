@@ -1,0 +1,86 @@
+"""The pages of a seat while they are open, and a game that says when it has moved on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from liescope.games.core import Game, Replies
+from liescope.games.session import Session
+from liescope.generate.players.protocol import Player
+from liescope.generate.runs.plan import Plan, PlannedGame
+from liescope.generate.runs.playing import Playing
+from liescope.web.play.store import SeatKept
+
+LOG, ASK, PAGE = "log", "ask", "page"
+"""What a seat's page is told has changed: what the seat has seen, what it is asked, or the page as a whole."""
+
+
+class Listener:
+    """One open page of a seat. Changes that it has not been told of add up."""
+
+    def __init__(self) -> None:
+        self._told = asyncio.Event()
+        self._what: set[str] = set()
+
+    def tell(self, what: str) -> None:
+        self._what.add(what)
+        self._told.set()
+
+    async def next(self) -> set[str]:
+        """What has changed since the last call; waits until something has."""
+        await self._told.wait()
+        self._told.clear()
+        what, self._what = self._what, set()
+        return what
+
+
+@dataclass(slots=True)
+class Seat:
+    """A person's seat. seen: how many events its view had when its pages were last told; answered: the key of the last
+    form that was taken from it, and when it is kept.
+    """
+
+    kept: SeatKept
+    listeners: set[Listener] = field(default_factory=set)
+    seen: int = 0
+    answered: tuple[str, asyncio.Future[None]] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.kept.name
+
+    def tell(self, what: str) -> None:
+        for listener in self.listeners:
+            listener.tell(what)
+
+
+class TableJob(Playing):
+    """The playing of a table's game. begun: called with its session; moved: called whenever the game has moved on."""
+
+    def __init__(self, plan: Plan, out: Path, begun: Callable[[Session], None], moved: Callable[[], None]) -> None:
+        super().__init__(plan, out)
+        self._begun = begun
+        self._moved = moved
+
+    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
+        session = _Watched(self._plan.make(planned), self._moved)
+        self._begun(session)
+        self._moved()
+        return session
+
+
+class _Watched(Session):
+    """A session that says when the game has moved on."""
+
+    def __init__(self, game: Game, moved: Callable[[], None]) -> None:
+        self._moved: Callable[[], None] | None = None
+        super().__init__(game)
+        self._moved = moved
+
+    def send(self, replies: Replies) -> None:
+        super().send(replies)
+        if self._moved is not None:
+            self._moved()
