@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from liescope.web.view.moments import Ballot, Bids, Entry, Happened, Moment, Said, ShownGame
 
-SHARED, DIFFERENT_WORDS, DIFFERENT_LABELS, ALONE = "shared", "another course", "other labels", "only here"
+SHARED, DIFFERENT_WORDS, ALONE = "shared", "another course", "only here"
+DIFFERENT_LABELS, DIFFERENT_RATINGS = "other labels", "the same labels, other ratings"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What happened at one place of the log in each of two games, or None. how: one of the four words above; labels:
+    """What happened at one place of the log in each of two games, or None. how: one of the words above; labels:
     the names of those that differ.
     """
 
@@ -66,7 +67,8 @@ def _row(index: int, left: Moment | None, right: Moment | None) -> Row:
     if _bare(left) != _bare(right):
         return Row(index, left, right, DIFFERENT_WORDS)
     pairs = zip(left.labels, right.labels, strict=False) if isinstance(left, Said) and isinstance(right, Said) else ()
-    return Row(index, left, right, DIFFERENT_LABELS, tuple(one.name for one, other in pairs if one != other))
+    differing = tuple(one.name for one, other in pairs if one != other)
+    return Row(index, left, right, DIFFERENT_LABELS if differing else DIFFERENT_RATINGS, differing)
 
 
 def _uncalled(moment: Moment) -> Moment:
