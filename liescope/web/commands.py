@@ -17,7 +17,14 @@ _JUDGE = "Judge mode: people read finished games"
 @app.command()
 def view(
     path: Annotated[str, typer.Argument(help="A run, a corpus, USER/NAME on the Hub, or a report of `evaluate`.")],
-    game: Annotated[str, typer.Argument(help="A game to begin with: its id, its beginning, or its number.")] = "",
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(help="A game to begin with, or those for --out: an id, its beginning, or a number."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the games to this HTML file, which opens offline.")] = None,
+    permission: Annotated[
+        str, typer.Option(help="Who permits it, where words for --out may not be passed on without.", metavar="WHO")
+    ] = "",
     beside: Annotated[str | None, typer.Option(help="Another run or corpus, to compare games with.")] = None,
     scores: Annotated[
         Path | None, typer.Option(help="A report of `evaluate`, or a file of `score`, to lay over the games.")
@@ -35,9 +42,11 @@ def view(
     """
     from liescope.web.view.viewing import view as run
 
-    run(
+    written = run(
         path,
-        game,
+        *(games or ()),
+        out=out,
+        permission=permission,
         beside=beside,
         scores=scores,
         detectors=detector or (),
@@ -46,6 +55,10 @@ def view(
         public=public,
         told=lambda line: print(plain(line), flush=True),
     )
+    if written is not None:
+        for notice in written.notices:
+            typer.echo(f"note: {notice}", err=True)
+        typer.echo(f"{written.games:,} games ({written.bytes / 1e6:.2f} MB) are in {plain(str(written.path))}")
 
 
 @app.command()

@@ -6,16 +6,21 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.web.view.opening import open_source
 
+if TYPE_CHECKING:
+    from liescope.web.view.game_file import GameFile
+
 
 def view(
     path: str | os.PathLike[str],
-    game: str = "",
-    *,
+    *games: str,
+    out: str | os.PathLike[str] | None = None,
+    permission: str = "",
     beside: str | os.PathLike[str] | None = None,
     scores: str | os.PathLike[str] | None = None,
     detectors: Sequence[str] = (),
@@ -23,29 +28,33 @@ def view(
     port: int = 8000,
     public: str = "",
     told: Callable[[str], None] = print,
-) -> None:
+) -> GameFile | None:
     """Show games in a browser, until Ctrl-C: those of a run (also while it is played), a corpus, or a report of
-    `evaluate`.
+    `evaluate`. With `out`, write games to one HTML file instead, which opens offline, and return what was written.
 
-    path: a run's folder, a corpus folder, a corpus on the Hub ("USER/NAME") or a report; game: an id, the beginning of
-    one or a number, whose address is told; beside: another such path, to compare games with; scores: a report of
-    `evaluate`, or a file that `score` wrote, whose scores are laid over the games; detectors: those of it to show, by
-    default all but the controls. host, port: where to listen; 0 takes any free port. public: the address under which
-    others reach the site, with the path under which a proxy shows it; by default only this machine's own. told: gets
-    the lines that say where the site is.
+    path: a run's folder, a corpus folder, a corpus on the Hub ("USER/NAME") or a report; games: an id, the beginning of
+    one or a number: the one whose address is told, or those for the file, by default all. out: the file, with
+    everybody's roles, models, words and labels, but no prompts; permission: who permits that words are passed on that
+    may not be otherwise; without it, a file with such words is refused. beside: another such path, to compare games
+    with; scores: a report of `evaluate`, or a file that `score` wrote, whose scores are laid over the games; detectors:
+    those of it to show, by default all but the controls. host, port: where to listen; 0 takes any free port. public:
+    the address under which others reach the site, with the path under which a proxy shows it; by default only this
+    machine's own. told: gets the lines that say where the site is.
 
     What is listed is indexed in the background, in `~/.cache/liescope/view` (or under XDG_CACHE_HOME): nothing is
     written into the run.
 
-    Raises UsageError for a path that holds no games, an unknown game and an address that cannot be listened at;
-    MissingExtra.
+    Raises UsageError for a path that holds no games, an unknown game, an address that cannot be listened at, a file
+    that cannot be written and words that may not be passed on; MissingExtra.
 
     Example:
         >>> liescope.view("runs/first", port=0)
+        >>> liescope.view("runs/first", "0", "1", out="two-games.html").bytes
     """
     try:
         from liescope.web.server import listen, public_address, run_server
         from liescope.web.site import LOOPBACK
+        from liescope.web.view.game_file import write_games
         from liescope.web.view.view_site import site_of
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "fastapi", "web") from error
@@ -56,11 +65,17 @@ def view(
             "is meant, say by which address they come, with --public http://NAME:PORT"
         )
     opened = open_source(path, scores, detectors)
-    found = f"games/{quote(opened.source.find(game))}" if game else ""
+    found = [opened.source.find(game) for game in games]
+    if out is not None:
+        return write_games(opened, found or tuple(opened.source.listed().values()), out, permission)
+    if len(found) > 1 or permission:
+        raise UsageError("several games, and a permission, are for a file; name it with --out FILE, or give one game")
+    begin = f"games/{quote(found[0])}" if found else ""
     site = site_of(opened, None if beside is None else open_source(beside), public)
     bound = listen(host, port)
     name = f"[{host}]" if ":" in host else host
-    told(f"{opened.source.name}: {public or f'http://{name}:{bound.getsockname()[1]}'}/{found}")
+    told(f"{opened.source.name}: {public or f'http://{name}:{bound.getsockname()[1]}'}/{begin}")
     told("Ctrl-C ends this.")
     with suppress(KeyboardInterrupt):
         asyncio.run(run_server(site, bound))
+    return None

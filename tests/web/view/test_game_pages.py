@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from liescope.web.view.run_source import RunSource
 from liescope.web.view.shown import shown
 from liescope.web.view.sight import all_looks, look_through
 from liescope.web.view.sources import ViewedGame
+from tests.web.server import Server
 
 Context = Callable[..., Any]
 HOSTILE = (
@@ -40,15 +41,24 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def server(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    log = tmp_path_factory.mktemp("log") / "server.log"
+    server = Server(("liescope", "view", str(run), "--port", "{port}"), log)
+    yield server
+    server.stop()
+    assert "Traceback" not in server.said()
+
+
 def first(run: Path) -> str:
     with Journal.open(run) as journal:
         return journal.game_ids()[0]
 
 
 def test_a_call_is_fetched_on_a_click_and_eyes_are_links(
-    run: Path, serve: Callable[..., Any], new_context: Context, expect: Callable[..., Any]
+    run: Path, server: Server, new_context: Context, expect: Callable[..., Any], complaints: list[str]
 ) -> None:
-    server, game_id = serve("liescope", "view", str(run), "--port", "{port}"), first(run)
+    game_id = first(run)
     page = new_context().new_page()
     page.goto(f"{server.url}/games/{game_id}")
     speech = page.locator("article.spoken").first
@@ -71,12 +81,11 @@ def test_a_call_is_fetched_on_a_click_and_eyes_are_links(
 
     page.goto(f"{server.url}/games/{game_id}?eyes=Nobody")
     expect(page.get_by_text("Nobody")).to_be_visible()
+    assert "400" in complaints.pop()
 
 
-def test_without_script_every_eye_and_call_is_a_page(
-    run: Path, serve: Callable[..., Any], new_context: Context
-) -> None:
-    server, game_id = serve("liescope", "view", str(run), "--port", "{port}"), first(run)
+def test_without_script_every_eye_and_call_is_a_page(run: Path, server: Server, new_context: Context) -> None:
+    game_id = first(run)
     page = new_context(width=390, java_script_enabled=False).new_page()
     page.goto(f"{server.url}/games/{game_id}")
     page.get_by_role("link", name="What everybody saw").click()
@@ -87,9 +96,8 @@ def test_without_script_every_eye_and_call_is_a_page(
 
 
 def test_two_games_stand_side_by_side_and_below_each_other_on_a_phone(
-    run: Path, serve: Callable[..., Any], new_context: Context
+    run: Path, server: Server, new_context: Context
 ) -> None:
-    server = serve("liescope", "view", str(run), "--port", "{port}")
     for width in (1280, 390):
         page = new_context(width=width).new_page()
         page.goto(f"{server.url}/compare?left=0&right=1")
