@@ -21,11 +21,17 @@ MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have op
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket at an address; port 0 takes any free one. Raises UsageError for one that cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # unnamed, asyncio would not send at once
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(1024)
     except (OSError, OverflowError, UnicodeError) as error:
+        bound.close()
         why = error.strerror or error if isinstance(error, OSError) else error
         raise UsageError(f"cannot listen at {host}:{port} ({why}); choose another --host or --port") from error
+    return bound
 
 
 def public_address(address: str) -> str:

@@ -1,0 +1,198 @@
+"""Simulated people: HTTP clients that play as a page of a browser would, and keep every byte that they are sent."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from html import unescape
+from random import Random
+from urllib.parse import urljoin
+
+import aiohttp
+
+OVER = "The game is over"
+_TAG = re.compile(r"<(input|textarea|select|option|button|form)\b([^>]*)>")
+_WORDS = ("table", "quiet", "morning", "maybe", "listen", "nobody", "wait", "strange", "vote", "trust")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A form of a page: the fields with a value of their own, what may be chosen in the others, those for words, and
+    the names of its buttons.
+    """
+
+    action: str
+    fixed: Mapping[str, str]
+    choices: Mapping[str, list[str]]
+    words: list[str]
+    numbers: list[str]
+    boxes: list[str]
+
+
+def sheets(page: str) -> list[Sheet]:
+    """The forms of a page."""
+    found: list[Sheet] = []
+    select = ""
+    for tag, inside in _TAG.findall(page):
+        given = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', inside)}
+        name, value, kind = given.get("name", ""), given.get("value", ""), given.get("type", "text")
+        if tag == "form":
+            found.append(Sheet(given.get("action", ""), {}, {}, [], [], []))
+        elif not found or (not name and tag != "option"):
+            continue
+        elif tag == "input" and kind == "hidden":
+            found[-1].fixed[name] = value  # type: ignore[index]
+        elif tag == "input" and kind == "radio":
+            found[-1].choices.setdefault(name, []).append(value)  # type: ignore[attr-defined]
+        elif tag == "input" and kind == "checkbox":
+            found[-1].boxes.append(name)
+        elif tag == "input" and kind in ("number", "range"):
+            found[-1].numbers.append(name)
+        elif tag == "select":
+            select = name
+        elif tag == "option" and value:
+            found[-1].choices.setdefault(select, []).append(value)  # type: ignore[attr-defined]
+        elif tag in ("input", "textarea"):
+            found[-1].words.append(name)
+    return found
+
+
+@dataclass(slots=True)
+class Received:
+    """What came at once. before: whether the game was not over then, as far as this client could know."""
+
+    where: str
+    data: bytes
+    before: bool
+    at: float
+
+
+@dataclass
+class Person:
+    """Somebody with a link. secrets: the words that this person types where only the record should hear them."""
+
+    link: str
+    name: str
+    random: Random
+    pause: float = 0.0
+    received: list[Received] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
+    clicks: list[float] = field(default_factory=list)  # seconds that a sent form took
+    refused: int = 0  # times that the server asked for patience
+    statuses: set[int] = field(default_factory=set)
+    seen: int = 0  # lines of the log so far
+    over: bool = False
+
+    def keep(self, where: str, data: bytes) -> None:
+        self.received.append(Received(where, data, not self.over, time.monotonic()))
+        if OVER.encode() in data:
+            self.over = True
+
+    async def play(self, games: int = 1) -> None:
+        """Take the seat and play so many games."""
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as self.session:
+            page = await self.get()
+            taking = sheets(page)[0]
+            agreed = {**taking.fixed, **dict.fromkeys(taking.boxes, "yes"), **dict.fromkeys(taking.words, self.name)}
+            await self.send(taking.action, agreed)
+            for _ in range(games):
+                self.over, self.seen = False, 0
+                await self._play_one()
+
+    async def _play_one(self) -> None:
+        self.asked, self.page = asyncio.Event(), asyncio.Event()
+        self.logged = asyncio.Event()
+        listening = asyncio.create_task(self._listen())
+        working = [asyncio.create_task(one) for one in (self._read(), self._answer())]
+        try:
+            while not self.over:
+                await asyncio.wait_for(self.page.wait(), 60)
+                self.page.clear()
+                await self.get()
+            await self.get()  # the roles are told
+        finally:
+            for task in (listening, *working):
+                task.cancel()
+            await asyncio.gather(listening, *working, return_exceptions=True)
+
+    async def _listen(self) -> None:
+        """The stream of events; every one leads to what a page fetches then."""
+        what = {"log": (self.logged,), "ask": (self.asked,), "page": (self.page, self.logged, self.asked)}
+        while True:
+            with suppress(aiohttp.ClientError):
+                timeout = aiohttp.ClientTimeout(total=None)
+                async with self.session.get(f"{self.link}/events", timeout=timeout) as stream:
+                    self.keep("events", _head(stream))
+                    async for line in stream.content:
+                        self.keep("events", line)
+                        for event in what.get(line.decode().partition("event: ")[2].strip(), ()):
+                            event.set()
+            await asyncio.sleep(0.1)
+
+    async def _read(self) -> None:
+        while True:
+            await self.logged.wait()
+            self.logged.clear()
+            text = await self.get(f"/log?after={self.seen}")
+            counted = re.search(r'name="after" value="(\d+)"', text)
+            self.seen = int(counted[1]) if counted else self.seen
+            if self.over:
+                self.page.set()
+
+    async def _answer(self) -> None:
+        while True:
+            await self.asked.wait()
+            self.asked.clear()
+            text = await self.get("/ask")
+            for sheet in sheets(text):
+                if sheet.action.endswith("/answer"):
+                    if self.pause:
+                        await asyncio.sleep(self.random.expovariate(1 / self.pause))
+                    await self.send(sheet.action, self.filled(sheet), timed=True)
+
+    def filled(self, sheet: Sheet) -> dict[str, str]:
+        given = dict(sheet.fixed)
+        for name, options in sheet.choices.items():
+            given[name] = self.random.choice(options)
+        for name in sheet.numbers:
+            given[name] = str(self.random.randint(0, 100))
+        for name in sheet.words:
+            if name == "text":
+                given[name] = " ".join(self.random.choices(_WORDS, k=8))
+            else:
+                self.secrets.append(f"cnry{self.random.getrandbits(60):x}")
+                given[name] = self.secrets[-1]
+        return given
+
+    async def get(self, path: str = "") -> str:
+        while True:
+            async with self.session.get(self.link + path) as answer:
+                data = await answer.read()
+                self.keep(path or "page", _head(answer) + data)
+                self.statuses.add(answer.status)
+                if answer.status != 429:
+                    return data.decode()
+                self.refused += 1
+                await asyncio.sleep(float(answer.headers["Retry-After"]))
+
+    async def send(self, action: str, given: Mapping[str, str], timed: bool = False) -> str:
+        while True:
+            begun = time.monotonic()
+            headers = {"HX-Request": "true"} if timed else {}
+            async with self.session.post(urljoin(self.link, action), data=given, headers=headers) as answer:
+                data = await answer.read()
+                self.clicks += [time.monotonic() - begun] if timed else []
+                self.keep(action, _head(answer) + data)
+                self.statuses.add(answer.status)
+                if answer.status != 429:
+                    return data.decode()
+                self.refused += 1
+                await asyncio.sleep(float(answer.headers["Retry-After"]))
+
+
+def _head(answer: aiohttp.ClientResponse) -> bytes:
+    return b"".join(b"%s: %s\n" % pair for pair in answer.raw_headers)

@@ -1,0 +1,92 @@
+"""When a page of a seat is told that something has happened tells the seat nothing that its view does not hold."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from liescope.games.core import Phase, Reply
+from liescope.games.registry import find_game
+from liescope.generate.runs.limits import Limits
+from liescope.web.play.hub import Hub
+from liescope.web.play.setup import make_setup
+from liescope.web.play.table import Listener, Table
+
+
+@pytest.mark.parametrize(("game", "acts"), [("mafia", {"investigate"}), ("werewolf", {"kill"})])
+def test_a_night_act_moves_the_pages_of_those_alone_whom_it_concerns(game: str, acts: set[str], tmp_path: Path) -> None:
+    done = asyncio.run(_night(game, tmp_path))
+    assert {act.kind for act in done} >= acts
+    for act in done:
+        assert act.saw <= act.told <= act.saw | act.asked
+        assert len(act.told) < act.seats - 2  # most sleep
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One answer at night. told: the seats whose pages were told something; saw: those that can know of it; asked: who
+    answered, and who is asked next; seats: how many there are.
+    """
+
+    kind: str
+    told: set[str]
+    saw: set[str]
+    asked: set[str]
+    seats: int
+
+
+async def _night(game: str, folder: Path) -> list[Act]:
+    """The acts of the first night at a table of people, but for the last, after which everybody wakes up."""
+    hub = Hub(folder, Limits())
+    hub.open()
+    seats = len(find_game(game).resolve({}).seats())
+    table = hub.add(make_setup(game, seats, words=60, choices=60))
+    for number, name in enumerate(table.seats):
+        table.take(name, f"Somebody {number}", "a text")
+    acts: list[Act] = []
+    with ExitStack() as stack:
+        pages = {name: stack.enter_context(table.listening(name)) for name in table.seats}
+        while asked := await _asked(table):
+            assert table.session is not None
+            if table.session.asks[0].phase is not Phase.NIGHT:
+                break
+            await _told(pages)
+            waiting = table.desk.waiting(table.person(asked))
+            assert waiting is not None
+            before = {name: len(table.view(name)) for name in pages}
+            table.desk.answer(table.person(asked), Reply(choice=waiting.ask.options[0]))
+            following = await _asked(table)
+            assert following is not None
+            told = await _told(pages)
+            saw = {name for name in pages if len(table.view(name)) > before[name]}
+            if saw != set(pages):
+                acts.append(Act(waiting.ask.kind.value, told, saw, {asked, following}, seats))
+    await hub.close()
+    return acts
+
+
+async def _asked(table: Table) -> str | None:
+    """Who is asked, once somebody is."""
+    for _ in range(500):
+        await asyncio.sleep(0.01)
+        for name in table.seats:
+            waiting = table.desk.waiting(table.person(name))
+            if waiting is not None and not waiting.reply.done():
+                return name
+    return None
+
+
+async def _told(pages: dict[str, Listener]) -> set[str]:
+    """The seats whose pages were told of something since the last look."""
+    found = set()
+    for name, page in pages.items():
+        try:
+            await asyncio.wait_for(page.next(), 0.02)
+            found.add(name)
+        except TimeoutError:
+            pass
+    return found
