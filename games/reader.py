@@ -1,8 +1,8 @@
 """One reader of a finished game: it sees what one seat saw, or what everybody heard, up to a moment.
 
 After each statement that is asked about, the reader says whether it deceives and how sure that is; at the end, how
-likely it is of each player. A reader is a judge with one view instead of every seat's, so that its answers are
-recorded, resumed and labelled as a judge's are.
+likely it is that each player does, in games with such roles. A reader is a judge with one view instead of every seat's,
+so that its answers are recorded, resumed and labelled as a judge's are.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Reader(Judging):
             self.events.append(event)
             if self._asked_about(event):
                 yield from self._ask_about(event)
-        yield from self._suspect()
+        if self.suspects:
+            yield from self._suspect()
         return self.frozen.outcome or Outcome("", (), self.frozen.failure, self.day)
 
     def view(self, seat: str) -> tuple[Event, ...]:
@@ -56,9 +57,18 @@ class Reader(Judging):
             return super().view(seat)
         return tuple(public(event) for event in self.events if event.audience is None)
 
-    def asks(self) -> int:
+    @property
+    def suspects(self) -> bool:
+        """Whether the reader is asked who deceives: not where no role says so of anybody."""
+        return any(seat.deceives is not None for seat in self.frozen.seats)
+
+    def statements(self) -> int:
+        """How many statements the reader is asked about."""
+        return sum(map(self._asked_about, self._read()))
+
+    def questions(self) -> int:
         """How many questions the game holds for its reader: its statements, and one at the end."""
-        return sum(map(self._asked_about, self._read())) + 1
+        return self.statements() + self.suspects
 
     def _read(self) -> Iterator[Event]:
         """What is read: up to the last day, the end, or until the reader's seat leaves the game."""

@@ -7,7 +7,7 @@ kept in the person's journal before the next question is asked, so that a sittin
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -44,12 +44,14 @@ class Assignment:
     plan: Mapping[str, Any]
 
     @classmethod
-    def draw(cls, run: Path, spec: ReaderSpec, games: int | None, split: str | None = None) -> Assignment:
+    def draw(
+        cls, run: Path, spec: ReaderSpec, games: int | None, split: str | None = None, only: Sequence[str] = ()
+    ) -> Assignment:
         """Games of a run that were played to the end and hold a statement to ask about. games: how many, None for all;
-        split: only those that a corpus puts there.
+        split: only those that a corpus puts there; only: their ids, or as `show` takes them, none for any.
 
         Raises UsageError for a run without such games or with judged ones, and for a spec that cannot be; UnknownName
-        for a split.
+        for a split or a game.
         """
         if split is not None and split not in SPLITS:
             raise UnknownName("split", split, SPLITS)
@@ -60,14 +62,15 @@ class Assignment:
         with Journal.open(run) as journal:
             if KEY in journal.plan:
                 raise UsageError(f"{run} holds judged games; give the run {journal.plan[KEY]} that they come from")
-            places = journal.done()
+            wanted = {journal.find(name) for name in only}
+            places = [(place, game_id) for place, game_id in journal.done() if not wanted or game_id in wanted]
             Random(f"{spec.seed}:games").shuffle(places)
             drawn: dict[int, GameRecord] = {}
             for place, game_id in places:
                 if len(drawn) == games:
                     break
                 record = journal.record(game_id)
-                if (split is None or split_game(record, ()) == split) and Reader(record, spec, "").asks() > 1:
+                if (split is None or split_game(record, ()) == split) and Reader(record, spec, "").statements():
                     drawn[place] = record
             if not drawn:
                 raise UsageError(
@@ -127,7 +130,7 @@ class Sitting:
         self.person = person
         self._assignment = assignment
         self._order = assignment.of(person)
-        self.total = sum(self._reader(place).asks() for place in self._order)
+        self.total = sum(self._reader(place).questions() for place in self._order)
         plan = {**assignment.plan, "judge": PERSON + person}
         if (folder / PLAN_FILE).exists():
             self._journal = Journal.open(folder, write=True)
@@ -137,7 +140,7 @@ class Sitting:
         else:
             self._journal = Journal.create(folder, plan)
         self._ended = set(self._journal.game_ids())
-        self.answered = sum(self._reader(p).asks() for p in self._order if self._game(p).game_id in self._ended)
+        self.answered = sum(self._reader(p).questions() for p in self._order if self._game(p).game_id in self._ended)
         self._session: Session | None = None
         self._begin()
 

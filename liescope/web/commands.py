@@ -81,6 +81,9 @@ def serve(
     judge_games: Annotated[
         int | None, typer.Option(rich_help_panel=_JUDGE, min=1, metavar="N", help="How many games, drawn.")
     ] = None,
+    judge_game: Annotated[
+        list[str] | None, typer.Option(rich_help_panel=_JUDGE, help="Only this game, by its id; may be repeated.")
+    ] = None,
     judge_split: Annotated[
         str | None, typer.Option(rich_help_panel=_JUDGE, help="Only games that a corpus puts there, such as test.")
     ] = None,
@@ -121,6 +124,7 @@ def serve(
         judge=judge,
         judges=judges,
         judge_games=judge_games,
+        judge_game=judge_game or (),
         judge_split=judge_split,
         judge_view=judge_view,
         judge_share=judge_share,

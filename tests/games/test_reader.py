@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -39,7 +40,7 @@ def read(spec: ReaderSpec) -> tuple[Reader, GameRecord, list[tuple[Ask, Sequence
 @pytest.mark.parametrize("view", [OUTSIDE, ANY_SEAT, *ROLES, LOG.seats[0].name])
 def test_a_reader_is_shown_what_its_view_holds_up_to_the_statement_and_never_the_end(view: str, days: int) -> None:
     reader, _, asked = read(ReaderSpec(view, days=days))
-    assert len(asked) == reader.asks() > 1
+    assert len(asked) == reader.questions() > 1
     for ask, seen in asked:
         assert ask.seat == reader.seat
         assert all(reader.seat in (event.audience or ()) or event.audience is None for event in seen)
@@ -76,3 +77,12 @@ def test_a_share_asks_every_reader_about_the_same_statements_and_fewer() -> None
 def test_a_view_that_a_game_does_not_have_is_refused() -> None:
     with pytest.raises(UsageError, match="no role or seat 'pope'"):
         Reader(LOG, ReaderSpec("pope"), "ada")
+
+
+def test_who_deceives_is_not_asked_where_no_role_says_so() -> None:
+    log = replace(LOG, seats=tuple(replace(seat, role="", deceives=None) for seat in LOG.seats))
+    reader = Reader(log, ReaderSpec(), "ada")
+    session = start(lambda: reader)
+    drive(session, lambda ask, _: Reply(assessment=Assessment(ask.kind is AskKind.PEER_ASSESSMENT, confidence=1)))
+    assert reader.questions() == reader.statements() == len(label_game(reader.record()).ratings) > 0
+    assert {row.flag for row in label_game(reader.record()).ratings} == {True}

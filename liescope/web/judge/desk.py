@@ -15,7 +15,7 @@ from liescope.labeling.label import label_game
 from liescope.web.judge.consent import CONSENT
 from liescope.web.play.store import Store
 
-MOST_JUDGES = 500
+MOST_JUDGES = 100  # each with a run that is open
 
 
 @dataclass(slots=True)
@@ -81,14 +81,13 @@ class Desk:
         return None if shown is None else round(monotonic() - shown[1], 3)
 
     def right(self, secret: str) -> tuple[int, int]:
-        """How many of a judge's flags say of a statement what the speaker's role or own report says, and of how many
-        that is known.
-        """
+        """How many of a judge's flags fit the role of the speaker, and of how many that is known."""
         sitting = self._chairs[secret].sitting
         found = []
         for record in sitting.records() if sitting else ():
-            truth = {row.statement_id: row.label_role for row in label_game(record).statements}
-            flags = [(row.flag, truth[row.statement_id]) for row in label_game(record).ratings]
+            labels = label_game(record)
+            truth = {row.statement_id: row.label_role for row in labels.statements}
+            flags = [(row.flag, truth[row.statement_id]) for row in labels.ratings]
             found += [flag == lies for flag, lies in flags if flag is not None and lies is not None]
         return sum(found), len(found)
 

@@ -50,6 +50,8 @@ class Line:
 
 def lines_of(question: Question) -> Iterator[Line]:
     """The lines of all that the reader may know, in order."""
+    if question.seat:
+        yield Line(f"You see what {question.seat} sees.", secret=True)
     place = (0, "", 0)
     for event in question.seen:
         line = _line(event, question)
@@ -68,9 +70,9 @@ def _line(event: Event, question: Question) -> Line | None:
         case EventKind.SETUP:
             return Line(_table(question.names, data.get("composition", {})))
         case EventKind.ROLE:
-            return Line(f"You are in the seat of {event.actor}. Your role: {data.get('role', '')}.", secret=True)
+            return Line(f"The role of {event.actor}: {data.get('role', '')}.", secret=True)
         case EventKind.PARTNERS:
-            return Line(f"You know each other: {', '.join(data.get('names', ()))}.", secret=True)
+            return Line(f"They know each other: {', '.join(data.get('names', ()))}.", secret=True)
         case EventKind.STATEMENT:
             speaker = event.actor or ""
             to = ", ".join(name for name in event.audience or () if name != speaker)

@@ -76,6 +76,7 @@ def serve(
     judge: str | os.PathLike[str] | None = None,
     judges: int = 1,
     judge_games: int | None = None,
+    judge_game: Sequence[str] = (),
     judge_split: str | None = None,
     judge_view: str = OUTSIDE,
     judge_share: float = 1.0,
@@ -96,11 +97,12 @@ def serve(
     The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and then not told.
 
     judge: a run whose finished games people read and judge, statement by statement; judges: how many links to give, one
-    for each person; judge_games: how many games, drawn, of all or of those that a corpus puts into judge_split;
-    judge_view: "outside", which hears what everybody hears, or through the eyes of a "seat" that is drawn, of a role or
-    of a player; judge_share: of the statements, the share that is asked about; judge_days: the last day that is shown,
-    0 for the whole game; judge_seed: draws games, seats and orders; judge_tell: tell people at the end how often they
-    were right. Each person's answers become the run RUN-by-PSEUDONYM, for `evaluate --people`.
+    for each person; judge_games: how many games, drawn, of all, of those with the ids judge_game, or of those that a
+    corpus puts into judge_split; judge_view: "outside", which hears what everybody hears, or through the eyes of a
+    "seat" that is drawn, of a role or of a player; judge_share: of the statements, the share that is asked about;
+    judge_days: the last day that is shown, 0 for the whole game; judge_seed: draws games, seats and orders; judge_tell:
+    tell people at the end how often they were right. Each person's answers become the run RUN-by-PSEUDONYM, for
+    `evaluate --people`.
 
     Raises UsageError for a table or judges that cannot be and an address that cannot be listened at.
     """
@@ -112,7 +114,7 @@ def serve(
     desk = None
     if judge is not None:
         spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
-        drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split)
+        drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
         desk = Desk(drawn, Store(Path(out)), judges, judge_tell)
     bound = listen(host, port)
     name = f"[{host}]" if ":" in host else host

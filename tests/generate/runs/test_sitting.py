@@ -62,6 +62,9 @@ def test_people_read_the_same_games_each_in_an_order_of_their_own(run: Path) -> 
     assert len(orders) > 1
     assert len({frozenset(order) for order in orders}) == 1
     assert drawn.games.keys() == Assignment.draw(run, ReaderSpec(), 5).games.keys()
+    named = [record.game_id for record in drawn.games.values()][:2]
+    only = Assignment.draw(run, ReaderSpec(), None, only=named)
+    assert {record.game_id for record in only.games.values()} == {*named}
     assert drawn.games.keys() != Assignment.draw(run, ReaderSpec(seed=1), 5).games.keys()
 
 
@@ -92,5 +95,7 @@ def test_judged_games_are_no_games_to_judge_and_impossible_wishes_are_named(run:
         Assignment.draw(tmp_path / "run", ReaderSpec(), 2)
     with pytest.raises(UsageError, match="share"):
         Assignment.draw(run, ReaderSpec(OUTSIDE, share=0), 2)
+    with pytest.raises(UsageError, match="unknown game"):
+        Assignment.draw(run, ReaderSpec(), 2, only=["pope"])
     with pytest.raises(UsageError, match="number of games"):
         Assignment.draw(run, ReaderSpec(), 0)
