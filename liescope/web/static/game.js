@@ -7,8 +7,12 @@ const say = (words) => {
   if (place) place.textContent = words;
 };
 
+function reveal(to) {
+  for (let fold = to?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+}
+
 function step(event, by) {
-  const steps = [...document.querySelectorAll(".step")].filter((one) => one.getClientRects().length);
+  const steps = [...document.querySelectorAll(".step:not([hidden])")];
   if (!steps.length) return;
   const focused = document.activeElement?.closest(".step");
   let at = steps.indexOf(focused);
@@ -23,6 +27,7 @@ function step(event, by) {
   }
   const to = steps[Math.min(Math.max(at + by, 0), steps.length - 1)];
   event.preventDefault();
+  reveal(to);
   to.focus({ preventScroll: true });
   to.scrollIntoView({ block: "nearest" });
   if (to.getBoundingClientRect().top < 0) to.scrollIntoView({ block: "start" });
@@ -50,6 +55,10 @@ document.addEventListener("click", (event) => {
   if (!link) return;
   navigator.clipboard?.writeText(link.href).then(() => say("Link copied"), () => say("The address bar now holds the link"));
 });
+
+const revealed = () => reveal(document.getElementById(location.hash.slice(1)));
+addEventListener("hashchange", revealed);
+revealed();
 
 const ready = () => document.querySelectorAll("[data-help]").forEach((button) => (button.hidden = false));
 document.addEventListener("shown", ready);

@@ -31,8 +31,9 @@
   async function go() {
     const [, number, id] = /^#g(\d+)(?:\/(.*))?$/.exec(location.hash) ?? [];
     if (many) await show(document.getElementById(`packed-${number}`) ? Number(number) : 0);
-    const to = document.getElementById(many ? id || (open ? "top" : "main") : decodeURIComponent(location.hash.slice(1)));
+    const to = document.getElementById(many ? id || (open ? "top" : "main") : location.hash.slice(1));
     if (!to || (many && !open)) return;
+    reveal(to);
     to.scrollIntoView();
     to.focus({ preventScroll: true });
   }

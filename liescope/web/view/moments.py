@@ -12,6 +12,7 @@ from liescope.web.view.saying import Label, Piece, Score, ShownClaim, ShownRatin
 from liescope.web.view.sight import Look
 
 COLOURS = 12  # classes speaker-0, speaker-1, …
+LONG = 400  # statements of a game; the phases of a longer one are folded but the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,10 @@ class Section:
     night: bool
     moments: tuple[Moment, ...]
 
+    @property
+    def statements(self) -> int:
+        return sum(moment.kind == "said" for moment in self.moments)
+
 
 @dataclass(frozen=True, slots=True)
 class ShownGame:
@@ -170,4 +175,8 @@ class ShownGame:
 
     @property
     def statements(self) -> int:
-        return sum(moment.kind == "said" for section in self.sections for moment in section.moments)
+        return sum(section.statements for section in self.sections)
+
+    @property
+    def long(self) -> bool:
+        return self.statements > LONG

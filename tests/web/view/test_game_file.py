@@ -16,6 +16,7 @@ from liescope.cli import app
 from liescope.common.errors import UsageError
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.ledger import LIE
+from liescope.web.view import moments
 from liescope.web.view.game_file import write_games
 from liescope.web.view.opening import Opened, open_source
 from liescope.web.view.shown import shown
@@ -90,6 +91,29 @@ def test_a_file_shows_a_seat_what_the_viewer_would(
         assert {one for one in page.evaluate(visible) if one[0] != "b" or one in seen} >= seen
         assert {one for one in page.evaluate(visible) if one[0] in "se"} == {one for one in seen if one[0] in "se"}
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_long_game_is_folded_and_unfolds_where_it_is_stepped_or_linked_to(
+    run: Path,
+    opened: Opened,
+    tmp_path: Path,
+    new_context: Context,
+    expect: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(moments, "LONG", 5)
+    game = shown(opened.game(ids(run)[0]))
+    anchors = [[one.anchor for one in section.moments] for section in game.sections]
+    address = write_games(opened, ids(run)[:1], tmp_path / "long.html").path.as_uri()
+    page = new_context().new_page()
+    page.goto(address)
+    expect(page.locator(f"#{anchors[1][0]}")).to_be_hidden()
+    for _ in range(len(anchors[0]) + 1):
+        page.keyboard.press("j")
+    expect(page.locator(f"#{anchors[1][0]}")).to_be_focused()
+    page.goto("about:blank")
+    page.goto(f"{address}#{anchors[-1][-1]}")
+    expect(page.locator(f"#{anchors[-1][-1]}")).to_be_in_viewport()
 
 
 def test_a_claim_shows_its_verdict_and_evidence_to_mouse_and_keyboard(
