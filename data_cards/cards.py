@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, m
 from liescope.common.errors import CardError
 from liescope.data_cards.games import GAME_TEXTS
 from liescope.data_cards.licences import LABELS, hub_licence, may_not_be_shared
+from liescope.data_cards.served import served_facts
 from liescope.data_cards.tables import TABLES
 from liescope.data_cards.tables.markdown import columns_markdown
 from liescope.data_cards.tables.schemas import hub_features
@@ -109,6 +110,7 @@ def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
             for kind in facts["kinds"]
         },
         "citation": citation(facts["liescope"]),
+        **served_facts(facts),
     }
 
 

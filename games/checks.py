@@ -139,6 +139,10 @@ def _are_counts(value: Any, names: frozenset[str]) -> bool:
     return isinstance(value, Mapping) and all(_is_count(count, names) for count in value.values())
 
 
+def _are_people(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, Mapping) and names.issuperset(value) and _are_texts([*value.values()], names)
+
+
 def _is_bid(value: Any, names: frozenset[str]) -> bool:
     return _is_count(value, names) and value <= 10
 
@@ -260,12 +264,14 @@ _META: dict[str, Callable[[Any, frozenset[str]], bool]] = {
     "learning": lambda value, _: isinstance(value, bool),
     "judge": _is_text,
     "seating": _is_text,
+    "withdrawn": lambda value, names: _are_counts(value, names) and names.issuperset(value),
     "split": lambda value, _: value in ("train", "validation", "test"),
     "fork": lambda value, names: (
         isinstance(value, Mapping)
         and all(isinstance(value.get(name), str) and value[name] for name in ("run", "game", "root", "seat", "group"))
         and all(_is_count(value.get(name), names) for name in ("step", "number", "events"))
         and value["seat"] in names
+        and _are_people(value.get("people", {}), names)
     ),
     "lessons": lambda value, names: (
         isinstance(value, list | tuple)

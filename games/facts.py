@@ -7,7 +7,7 @@ A key is present only where it applies; `EventKind` says which kinds of event ha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class AssessmentData(TypedDict, total=False):
@@ -100,7 +100,7 @@ class ForkMeta(TypedDict):
     of these go back to, so that games of one root share a beginning; seat: who is played anew; group: the intervention,
     in words, which all continuations of one kind share; number: its number in the group, from 0: in every group, the
     continuation of that number draws the same random numbers; events: how many of its events, from the first, are
-    those of the recorded game.
+    those of the recorded game; people: the persons who acted in these from a seat, by seat, if there are any.
     """
 
     run: str
@@ -111,6 +111,7 @@ class ForkMeta(TypedDict):
     group: str
     number: int
     events: int
+    people: NotRequired[Mapping[str, str]]
 
 
 class GameMeta(TypedDict, total=False):
@@ -119,7 +120,8 @@ class GameMeta(TypedDict, total=False):
     turn: its number in its cell; seating: how roles were dealt; learning: the learner learns; lessons: the lessons
     learned; fork: for continuations of a recorded game; replayed: the recorded game that this one plays again; judge:
     who judged it afterwards; settings: the condition it was played under; split: the official one, train, validation or
-    test; prompt_version, import_notes: of imported games; batch, number, timestamp, players, unread: further facts from
+    test; withdrawn: the seats whose players withdrew their words, with the number of statements that went;
+    prompt_version, import_notes: of imported games; batch, number, timestamp, players, unread: further facts from
     an imported log.
     """
 
@@ -132,6 +134,7 @@ class GameMeta(TypedDict, total=False):
     judge: str
     settings: Mapping[str, Any]
     split: str
+    withdrawn: Mapping[str, int]
     prompt_version: str
     import_notes: list[str]
     batch: str

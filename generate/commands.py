@@ -1,4 +1,4 @@
-"""The commands that make data and look at it: play, fork, show, status, label, import, build, publish and export."""
+"""The commands that make data and look at it: play, fork, show, status, label, withdraw, import, build, export."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from liescope.generate.runs.label_command import app as label_commands
 from liescope.generate.runs.play_command import app as play_commands
 from liescope.generate.runs.show_command import app as show_commands
 from liescope.generate.runs.status_command import app as status_commands
+from liescope.generate.runs.withdraw_command import app as withdraw_commands
 
 app = typer.Typer()
 for commands in (
@@ -23,5 +24,6 @@ for commands in (
     import_commands,
     corpus_commands,
     export_commands,
+    withdraw_commands,
 ):
     app.add_typer(commands)

@@ -18,6 +18,7 @@ from liescope.data_cards.licences import OURS
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.suspicion import START, smooth
+from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import FATES, vote_rows
 from liescope.labeling.audiences import Heard, audience_of, known_before
 from liescope.labeling.conditions import origin_of
@@ -67,8 +68,10 @@ def statement_rows(
 
 
 def _statements(record: GameRecord) -> dict[int, Event]:
-    """The statements of a game by index."""
-    return {event.index: event for event in record.events if event.kind is EventKind.STATEMENT}
+    """The statements of a game by index, without those that their speakers withdrew."""
+    gone = withdrawn_from(record)
+    said = (event for event in record.events if event.kind is EventKind.STATEMENT)
+    return {event.index: event for event in said if event.actor not in gone}
 
 
 def _assessments(record: GameRecord, kind: EventKind) -> list[Event]:
@@ -87,7 +90,7 @@ def _statement(
     labels: ClaimLabels,
     views: dict[str, Any],
 ) -> StatementRow:
-    seat = seats[event.actor or ""]
+    seat = _speaker(record, event, seats[event.actor or ""])
     planted = parse_type(event.data.get("private", {}).get("planted_type"))
     return StatementRow(
         statement_id=key,
@@ -117,6 +120,14 @@ def _statement(
         planted_type=None if planted is None else planted.value,
         transcript=None,
     )
+
+
+def _speaker(record: GameRecord, event: Event, seat: Seat) -> Seat:
+    """The seat with who spoke from it: in a game that goes on from another, perhaps a person who was there before."""
+    fork = record.meta.get("fork")
+    if fork is None or event.index >= fork["events"] or seat.name not in fork.get("people", {}):
+        return seat
+    return replace(seat, model=fork["people"][seat.name], source=Source.HUMAN)
 
 
 def _with_transcripts(statements: Iterable[StatementRow]) -> Iterator[StatementRow]:

@@ -10,7 +10,8 @@ from typing import Any
 from liescope.common.addresses import without_addresses
 from liescope.data_cards.tables import GameRow, SeatRow
 from liescope.games.core import EventKind
-from liescope.games.record import GameRecord, Status
+from liescope.games.record import GameRecord, Source, Status
+from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows, vote_rows
 from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
 from liescope.labeling.conditions import condition_of, origin_of, prompt_version_of, settings_of
@@ -76,7 +77,7 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         fork_seat=fork["seat"] if fork else None,
         fork_event=fork["events"] if fork else None,
         seed=record.seed,
-        source="+".join(sorted({seat.source.value for seat in record.seats})),
+        source="+".join(sorted(_sources(record))),
         status=record.status.value,
         failure=without_addresses(record.failure),
         winner=(outcome.winner or None) if outcome else None,
@@ -87,10 +88,16 @@ def game_row(record: GameRecord, run: str) -> GameRow:
         killed=_targets(record, {EventKind.DEATH}),
         voted_out=_targets(record, _VOTED_OUT),
         last_speaker=turns[-1] if turns else None,
-        statements=kinds.count(EventKind.STATEMENT),
+        statements=kinds.count(EventKind.STATEMENT) - sum(withdrawn_from(record).values()),
         silences=kinds.count(EventKind.SILENCE),
         fallbacks=sum(1 for event in record.events if event.fallback),
     )
+
+
+def _sources(record: GameRecord) -> set[str]:
+    """Whose words a game may hold: those of its seats, and of people who were in them before it was continued."""
+    before = record.meta.get("fork", {}).get("people")
+    return {seat.source.value for seat in record.seats} | ({Source.HUMAN.value} if before else set())
 
 
 @lru_cache(maxsize=64)

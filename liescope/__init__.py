@@ -2,7 +2,8 @@
 
 Every function here does what the command of its name does, and returns a small result with polars frames:
 
-- `play`, `fork`, `label`, `import_games`: games into a run; `status`: how far it is.
+- `play`, `fork`, `label`, `import_games`: games into a run; `status`: how far it is;
+  `withdraw`: a person's words out of it.
 - `forecast`, `forecast_label`: what a run will take, before anybody is asked.
 - `build`, `read`, `publish`: runs into a labelled dataset, and out to the Hub; `export`: into formats of other tools.
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from liescope.generate.runs.label import label
     from liescope.generate.runs.play import play
     from liescope.generate.runs.status import status
+    from liescope.generate.runs.withdraw import withdraw
     from liescope.publishing import publish
     from liescope.web.view.viewing import view
 
@@ -62,6 +64,7 @@ __all__ = [
     "train",
     "transfer",
     "view",
+    "withdraw",
 ]
 
 _ROOMS = {
@@ -70,6 +73,7 @@ _ROOMS = {
     "liescope.generate.runs.fork": ("fork",),
     "liescope.generate.runs.label": ("label",),
     "liescope.generate.runs.status": ("status",),
+    "liescope.generate.runs.withdraw": ("withdraw",),
     "liescope.generate.importers": ("import_games",),
     "liescope.generate.corpus": ("build", "read"),
     "liescope.generate.exports": ("export",),

@@ -27,6 +27,7 @@ from liescope.common.addresses import without_addresses
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.data_cards.tables import TABLES, CallRow
 from liescope.games.record import GameRecord
+from liescope.games.withdrawal import withdrawn_from
 from liescope.generate.corpus.splits import split_game
 from liescope.generate.corpus.write import chars_of, row_arrays
 from liescope.generate.runs.journal import Journal
@@ -65,12 +66,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What is counted of a game. official: its publishers gave its split."""
+    """What is counted of a game. official: its publishers gave its split; withdrawn: statements that their speakers
+    withdrew.
+    """
 
     run: str
     game_id: str
     game: str
     official: bool
+    withdrawn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class Labelled:
 
 
 def heading(run: str, game: GameRecord) -> Heading:
-    return Heading(run, game.game_id, game.game, "split" in game.meta)
+    return Heading(run, game.game_id, game.game, "split" in game.meta, sum(withdrawn_from(game).values()))
 
 
 def labelled_rows(
@@ -219,7 +223,6 @@ def answer(block: Block, asked: Asked) -> Iterator[bytes]:
             writer.write_table(table)
         buffers.append(sink.getvalue())
     places = [(*place, buffer.size) for place, buffer in zip(labelled.tables, buffers, strict=True)]
-    games = [(game.run, game.game_id, game.game, game.official) for game in labelled.games]
-    yield json.dumps({"games": games, "tables": places}).encode() + b"\n"
+    yield json.dumps({"games": list(map(astuple, labelled.games)), "tables": places}).encode() + b"\n"
     for buffer in buffers:
         yield buffer.to_pybytes()

@@ -178,12 +178,13 @@ def _pack(
 @dataclass(slots=True)
 class _Written:
     """What was written. runs: their names, in order; games: the names of the games; official: games that have kept a
-    split of their publishers.
+    split of their publishers; withdrawn: statements that their speakers withdrew.
     """
 
     runs: dict[str, None] = field(default_factory=dict)
     games: set[str] = field(default_factory=set)
     official: int = 0
+    withdrawn: int = 0
 
 
 def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> Origin:
@@ -205,6 +206,7 @@ def _origin(written: _Written, heads: Mapping[str, Head], hold_out: Sequence[str
         written.official,
         {name: texts.get(name, UNDESCRIBED) for name in sorted(written.games - GAMES.keys())},
         terms,
+        written.withdrawn,
     )
 
 
@@ -235,6 +237,7 @@ def _counted(writing: Iterable[Sequence[Heading]], watch: Callable[[int], None])
             written.runs[game.run] = None
             written.games.add(game.game)
             written.official += game.official
+            written.withdrawn += game.withdrawn
             if game.game_id in seen:
                 raise UsageError(
                     f"game {game.game_id!r} is in {_both(seen[game.game_id], game.run)} and would be counted twice; "

@@ -68,7 +68,7 @@ class Origin:
     """What a corpus is built from. key_variables: those that the runs' players name with key_env; hold_out: models
     whose games all go to the test split; transcript: statements include what was said before them; official_splits:
     games that keep the split of their publishers; game_texts: what the card says about games from elsewhere, by name;
-    terms: of imported games, by run and origin.
+    terms: of imported games, by run and origin; withdrawn: statements left out, because their speakers withdrew them.
     """
 
     runs: tuple[RunFacts, ...]
@@ -78,6 +78,7 @@ class Origin:
     official_splits: int = 0
     game_texts: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
+    withdrawn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,10 @@ class CorpusFacts:
     """Facts of one corpus.
 
     liescope: the version that built it; built: the day, in UTC; runs, key_variables, hold_out, transcript,
-    official_splits, game_texts: see `Origin`; licences: the terms of the words, by origin; rows: config to split to
-    count; games, failed: finished and failed games (failures: reason to count); kinds: game to count; judges: judges
-    that gave the assessments, to count of games; sources: source to statements; seat_sources: the sources of all seats;
-    roles_known, roles_deceiving: split to statements whose speaker's role is known, and deceives; silences, fallbacks,
+    official_splits, game_texts, withdrawn: see `Origin`; licences: the terms of the words, by origin; rows: config to
+    split to count; games, failed: finished and failed games (failures: reason to count); kinds: game to count; judges:
+    judges that gave the assessments, to count of games; sources: source to statements; seat_sources: the sources of
+    all seats, and of what was said from them; roles_known, roles_deceiving: split to statements whose speaker's role is known, and deceives; silences, fallbacks,
     truncated: how often, over all games; repeated: statements whose text occurs more than once, word for word;
     test_in_train: statements of the test split whose text also occurs in the train split; lost: statements of which
     only a backslash is left.
@@ -123,6 +124,7 @@ class CorpusFacts:
     repeated: int
     test_in_train: int
     lost: int
+    withdrawn: int
     files: tuple[DataFile, ...]
 
     @property
@@ -161,7 +163,7 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         kinds=counted(games, "game"),
         judges=counted(games.filter(pl.col("judge").is_not_null()), "judge"),
         sources=counted(statements, "source"),
-        seat_sources=tuple(sorted(seats.select(pl.col("source").unique()).collect(engine="streaming").to_series())),
+        seat_sources=tuple(sorted({*counted(seats, "source"), *counted(statements, "source")})),
         models=_models(seats, statements),
         labels=tuple(_label(statements, target) for target in TARGETS),
         claims=count_claims(_scan(folder, "claims"), statements),
@@ -173,6 +175,7 @@ def count_facts(folder: Path, name: str, version: str, built: str, origin: Origi
         repeated=repeated,
         test_in_train=test_in_train,
         lost=_sum(statements.select(lost=pl.col("read_notes").list.contains(LOST_TEXT)), "lost"),
+        withdrawn=origin.withdrawn,
         files=files,
     )
 

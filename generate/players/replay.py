@@ -79,7 +79,12 @@ class ReplayPlayer:
         self._origin = context.origin
         self._held: dict[str, Recording] = {}
         self.model = f"replay of {run.resolve().name}" + (f", then {then.model}" if then else "")
-        self.source = Source.SCRIPTED if _sources(run) == {Source.SCRIPTED} else Source.MODEL
+        sources = _sources(run)
+        if then is not None and Source.HUMAN in sources:
+            raise UsageError(
+                f"{run} holds what people said, and {then.model} cannot go on as a person; leave then= out"
+            )
+        self.source = Source.SCRIPTED if sources == {Source.SCRIPTED} else Source.MODEL
         if then is not None and then.source is not self.source:
             raise UsageError(
                 f"{run} holds replies of the source {self.source.value}, and {then.model} is of the source "

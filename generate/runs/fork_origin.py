@@ -10,6 +10,7 @@ from typing import Any
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.text import plain
+from liescope.games.record import Source
 from liescope.games.session import Session
 from liescope.generate.players.prompts.render import hash_templates, version_of
 from liescope.generate.players.registry import files_of
@@ -22,12 +23,14 @@ from liescope.generate.runs.rebuild import batch_of, lessons_of, moment_of, plan
 from liescope.generate.runs.terms import handed_on
 
 _OWN = "own"  # the name, in a plan, of prompts from a folder
+_PERSON = "human:"  # the beginning of the specs of people
 
 
 @dataclass(frozen=True)
 class Recorded:
     """A recorded game, stopped at a moment. root: the game played from its start that it goes back to; specs: of every
-    seat; learning: whether its learner learns; run: its name; run_plan: the plan of its run.
+    seat; people: those of them who were persons, by seat; learning: whether its learner learns; run: its name;
+    run_plan: the plan of its run.
     """
 
     game_id: str
@@ -35,6 +38,7 @@ class Recorded:
     moment: Moment
     session: Session
     specs: Mapping[str, str]
+    people: Mapping[str, str]
     learning: bool
     run: str
     run_plan: Mapping[str, Any]
@@ -51,7 +55,7 @@ class Recorded:
             branches = (Branch(fork.step, game_id, planned.seed),)
             begin = moment_of(journal, fork).then(forced(planned.group), branches)
             root, learning = fork.root, fork.learning
-            specs = fork.seats(planned.group)
+            specs, people = fork.seats(planned.group), fork.people
         else:
             plan, first = planned_game(journal, game_id)
             lessons = tuple((lesson.kind.value, lesson.text) for lesson in lessons_of(journal, first))
@@ -60,6 +64,7 @@ class Recorded:
             again = plan.dealt(first.number)
             root = again.root if again else game_id
             specs = plan.seats(first, session.game.roles)
+            people = _people(journal, game_id, specs)
         if step < begin.step:
             raise UsageError(f"game {plain(game_id)} goes on from step {begin.step} of {plain(root)}; fork that game")
         answers, replies = journal.answers(game_id), []
@@ -69,7 +74,7 @@ class Recorded:
         if not session.asks:
             raise UsageError(f"game {plain(game_id)} is over after step {begin.step + len(replies) - 1}")
         moment = begin.then(tuple(replies))
-        return cls(game_id, root, moment, session, specs, learning, journal.name, journal.plan)
+        return cls(game_id, root, moment, session, specs, people, learning, journal.name, journal.plan)
 
     @property
     def game(self) -> str:
@@ -95,6 +100,12 @@ class Recorded:
     def plan(self, seat: str, groups: Sequence[Group], others: str, times: int, seed: int, prompts: str) -> ForkPlan:
         """The plan of continuations. prompts: the set, or the folder."""
         specs = {name: others or spec for name, spec in self.specs.items() if name != seat}
+        for name, spec in [*((seat, group.player) for group in groups), *specs.items()]:
+            if spec.startswith(_PERSON):
+                raise UsageError(
+                    f"{plain(name)} was played by a person ({plain(spec.removeprefix(_PERSON))}), who cannot be asked "
+                    f"again; name who plays on with {'--player' if name == seat else '--others'}"
+                )
         files, then = files_of([*(group.player for group in groups), *specs.values()]), self.run_plan.get("files", {})
         for name in files.keys() & then.keys():
             if files[name] != then[name]:
@@ -118,5 +129,13 @@ class Recorded:
             templates=hash_templates(prompts, self.game),
             learning=self.learning,
             files=files,
+            people=dict(self.people),
             **handed_on(self.run_plan),
         )
+
+
+def _people(journal: Journal, game_id: str, specs: Mapping[str, str]) -> dict[str, str]:
+    """The persons in the seats of a game played from its start, by seat."""
+    if game_id not in journal.game_ids():
+        return {seat: spec.removeprefix(_PERSON) for seat, spec in specs.items() if spec.startswith(_PERSON)}
+    return {seat.name: seat.model for seat in journal.record(game_id).seats if seat.source is Source.HUMAN}

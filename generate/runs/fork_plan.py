@@ -48,7 +48,7 @@ class ForkPlan(BaseModel):
     that it goes back to; step: where it is continued; moment: the hash of the `Moment`; game: the name of the game;
     seat: who is played anew; groups; others: the specs of the other seats; times: continuations in each group; options,
     prompts, seating, templates: as in `Plan`; learning: whether the learner learns; files: the texts of files that
-    specs name.
+    specs name; people: who had spoken from a seat before the moment, by seat, where that was a person.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,6 +73,7 @@ class ForkPlan(BaseModel):
     files: dict[str, str] = Field(default_factory=dict)
     terms: dict[str, Any] = Field(default_factory=dict)
     game_texts: dict[str, str] = Field(default_factory=dict)
+    people: dict[str, str] = Field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude_defaults=True) | {"groups": [g.model_dump() for g in self.groups]}

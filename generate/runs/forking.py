@@ -80,6 +80,8 @@ class Forking:
             number=planned.turn,
             events=self._events,
         )
+        if plan.people:
+            fork["people"] = plan.people
         meta: dict[str, Any] = {"turn": planned.turn, "seating": plan.seating, "fork": fork}
         if plan.learning:
             meta["learning"] = True

@@ -209,6 +209,26 @@ class Journal(JournalReader):
                 write_head(self.path, self._head)
             self._tell((ENDPOINTS, [(asdict(facts),)]))
 
+    def rewrite(self, change: Callable[[sqlite3.Connection], None], plan: Mapping[str, Any]) -> None:
+        """Change what is kept, completely or not at all, so that nothing of what it was is left in the folder. plan:
+        takes the place of the run's.
+        """
+        self._check_writable()
+        self.commit()
+        with guard(self.path):
+            self._base.execute("PRAGMA secure_delete = ON")
+            with self._base:
+                change(self._base)
+            self.plan = self._head["plan"] = dict(plan)
+            write_head(self.path, self._head)
+            self._base.execute("VACUUM")
+            busy, *_ = one(self._base, "PRAGMA wal_checkpoint(TRUNCATE)")
+        if busy:
+            raise UsageError(
+                f"{self.path} has changed, but another process reads it, so that what it was is still in its files; "
+                "do it again when that has ended"
+            )
+
     def absorb(self, shard: str, pieces: Sequence[Piece]) -> None:
         """Take in what a shard of the run holds; taking the same again changes nothing. shard: its lasting name."""
         self._check_writable()

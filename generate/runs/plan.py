@@ -54,12 +54,27 @@ class PlannedGame:
     learning: bool = False
 
 
+class Served(BaseModel):
+    """How people came to a table. consent: the paragraphs of the text that they agreed to; words, choices, away: for
+    how many seconds the table waited for words, for anything else, and for people who were away.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    consent: tuple[str, ...] = Field(min_length=1)
+    words: float
+    choices: float
+    away: float
+
+
 class Plan(BaseModel):
     """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: the number
     in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompt files; learning:
     for each cell, whether its learner learns, empty if none does; files: the texts of the files that the specs name;
     recorded: the games that are played again, the same in every cell, empty if the games are new; held: at a table
-    whose seats are taken before roles are dealt, the spec of the player in each seat, else empty.
+    whose seats are taken before roles are dealt, the spec of the player in each seat, else empty; served: how its
+    people came to it; ids: what the ids of
+    its games begin with if that is not its hash, because people withdrew from it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -78,13 +93,15 @@ class Plan(BaseModel):
     files: dict[str, str] = Field(default_factory=dict)
     recorded: tuple[Dealt, ...] = ()
     held: dict[str, str] = Field(default_factory=dict)
+    served: Served | None = None
+    ids: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON data. Newer fields are left out at their default, so older plans keep their hash."""
         data = self.model_dump(mode="json")
         if not any(self.learning):
             del data["learning"]
-        for name in ("files", "recorded", "held"):
+        for name in ("files", "recorded", "held", "served", "ids"):
             if not data[name]:
                 del data[name]
         return data
@@ -138,7 +155,7 @@ class Plan(BaseModel):
                 yield tuple(game for game in rest if game.game_id not in ended)
 
     def game_id(self, number: int) -> str:
-        return f"{self.hash[:8]}-{number:06d}"
+        return f"{self.ids or self.hash[:8]}-{number:06d}"
 
     def planned(self, number: int) -> PlannedGame:
         """The game with this number, from 0."""
@@ -265,10 +282,15 @@ def make_plan(
 
 
 def table_plan(
-    game: str, options: Mapping[str, Any], held: Mapping[str, str], seed: int, prompts: str = "full"
+    game: str,
+    options: Mapping[str, Any],
+    held: Mapping[str, str],
+    seed: int,
+    prompts: str = "full",
+    served: Served | None = None,
 ) -> Plan:
     """The plan of one game at a table whose seats are held before roles are dealt, as people do. held: the spec of the
-    player in each seat.
+    player in each seat; served: how its people came to it.
 
     Raises UsageError for options that make no valid game, UnknownName for a name that does not exist.
     """
@@ -276,7 +298,7 @@ def table_plan(
     plan = make_plan(game, options, tuple(held.values()), TABLE, [cell], 1, seed, "shuffled", prompts)
     if set(held) != set(plan.spec.seats()):
         raise UsageError(f"this table has the seats {', '.join(plan.spec.seats())}; each needs a player")
-    return plan.model_copy(update={"held": dict(held), "files": files_of(held.values())})
+    return plan.model_copy(update={"held": dict(held), "files": files_of(held.values()), "served": served})
 
 
 def set_name(prompts: str, game: str) -> str:

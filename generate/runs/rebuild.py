@@ -15,6 +15,7 @@ from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.reader import Reader, ReaderSpec
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
+from liescope.games.withdrawal import check_words
 from liescope.generate.runs.fork_plan import KEY as FORK
 from liescope.generate.runs.fork_plan import ForkPlan, read_fork_plan
 from liescope.generate.runs.forking import continued
@@ -38,8 +39,10 @@ def rebuild(journal: Journal, game_id: str) -> Session:
     """The game as the run made it, at the first ask that it had answered.
 
     Raises BadData for imported games, which have no replies, and for a plan that does not make this game; UsageError
-    for a game under way that cannot be rebuilt before it ends.
+    for a game under way that cannot be rebuilt before it ends, and for one whose players withdrew words.
     """
+    if played_here(journal) and game_id in journal.game_ids():
+        check_words(journal.record(game_id))
     if KEY in journal.plan:
         return Session(_judging(journal, _ended(journal, game_id)))
     if FORK in journal.plan:

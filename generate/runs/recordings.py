@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
+from liescope.games.withdrawal import check_words
 from liescope.generate.players.replay import read_replay
 from liescope.generate.runs.conditions import MEASURING
 from liescope.generate.runs.journal import Journal
@@ -40,7 +41,8 @@ def recorded_games(specs: Iterable[str], game: str, options: Mapping[str, Any], 
     """The first recorded games of the run that the specs replay; () if they replay none.
 
     options: of the table, which must be the recording's but for what is only measured. Raises UsageError for several
-    recordings, another table or too few games; BadData for a run that was not played here from the start.
+    recordings, another table, too few games or withdrawn words; BadData for a run that was not played here from the
+    start.
     """
     runs = dict.fromkeys(read_replay(spec.removeprefix(KIND))[0] for spec in specs if spec.startswith(KIND))
     if not runs:
@@ -64,7 +66,9 @@ def recorded_games(specs: Iterable[str], game: str, options: Mapping[str, Any], 
             dealt = plan.planned(number)
             if dealt.learning:
                 raise UsageError(f"{run} holds games of learning cells, which cannot be played again")
-            root = journal.record(game_id).meta.get("replayed", game_id)
+            record = journal.record(game_id)
+            check_words(record)
+            root = record.meta.get("replayed", game_id)
             found.append(Dealt(game=game_id, root=root, seed=dealt.seed, seats=dealt.seats, roles=dealt.roles))
     if len(found) < games:
         raise UsageError(f"{run} holds {len(found)} finished games; ask for --games {len(found)} at most")

@@ -70,6 +70,7 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
         "fallbacks": 0,
         "truncated": 0,
         "repeated": 3,
+        "withdrawn": 0,
         "test_in_train": 1,
         "lost": 0,
         "key_variables": [],

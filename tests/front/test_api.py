@@ -37,6 +37,7 @@ FUNCTIONS = [
     "train",
     "transfer",
     "view",
+    "withdraw",
 ]
 
 

@@ -28,6 +28,7 @@ COMMANDS = [
     "export",
     "show",
     "status",
+    "withdraw",
     "demo",
     "view",
 ]

@@ -1,0 +1,113 @@
+"""`liescope.withdraw`: take a person's words out of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import UnknownName, UsageError
+from liescope.common.text import plain
+from liescope.games.record import GameRecord, person_of
+from liescope.games.withdrawal import NAME, without_words
+from liescope.generate.runs.erasing import erase
+from liescope.generate.runs.fork_plan import KEY as FORK
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.judging import KEY as JUDGED
+from liescope.generate.runs.plan import Plan
+
+_REPLAYED = " (replayed"  # follows a person's name in games that play their recorded replies again
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """Words taken out of a run. name: under which the person stands there now; games: in which they held a seat;
+    statements: of theirs in these that are gone; dropped: games under way that could not go on without their words, and
+    are gone.
+    """
+
+    run: str
+    name: str
+    games: int
+    statements: int
+    dropped: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
+    """Take the words of a person out of a run, for good, and their pseudonym with them.
+
+    run: its folder, of a table, of games judged afterwards or of replayed ones. What the person wrote goes: their
+    messages, the reasons of their votes and ratings, what a page sent for them, and every request to a model that may
+    have held any of it. Nothing of it is left in the folder's files, free pages included. Roles, choices, votes and the
+    numbers of ratings stay, and what others said, also where they repeat the words. The person is called withdrawn-1,
+    -2 … from then on. Games with withdrawn words can no longer be replayed or forked; a corpus built of them lacks the
+    statements, and says how many. A game under way is dropped as a whole. Doing it again, by the new name, does no
+    harm.
+
+    Raises UnknownName if nobody of that name played in the run; UsageError while another process writes to the run or
+    reads it, and for continuations of a person's game, which can only be deleted.
+    """
+    folder = Path(run)
+    with Journal.open(folder, write=True) as journal:
+        if FORK in journal.plan and pseudonym in journal.plan.get("people", {}).values():
+            raise UsageError(
+                f"{folder} goes on from a moment that holds the words of {plain(pseudonym)}, so it cannot do without: "
+                "delete the folder, withdraw from the run that was forked, and fork another game"
+            )
+        plan, records = journal.plan, list(journal.records())
+        concerned = [game for game in records if _seats(game, pseudonym)]
+        dropped = _under_way(journal, pseudonym)
+        if not (concerned or dropped or f"human:{pseudonym}" in plan.get("players", ())):
+            people = {name for game in records for seat in game.seats if (name := person_of(seat.model, seat.source))}
+            raise UnknownName("person", pseudonym, sorted(people))
+        name = pseudonym if pseudonym.startswith(NAME) else _next_name(plan, records if concerned else ())
+        changed = [_changed(game, pseudonym, name) for game in concerned]
+        own = JUDGED not in plan
+        journal.rewrite(
+            lambda base: erase(base, folder, changed, dropped, own, {pseudonym: name}),
+            _renamed(plan, pseudonym, name),
+        )
+    gone = sum(game.meta["withdrawn"][seat] for game in changed for seat in _seats(game, name))
+    return Withdrawal(str(folder), name, len(changed), gone, len(dropped))
+
+
+def _seats(game: GameRecord, person: str) -> tuple[str, ...]:
+    """The seats that a person held."""
+    named = ((seat.name, person_of(seat.model, seat.source)) for seat in game.seats)
+    return tuple(seat for seat, name in named if name is not None and name.partition(_REPLAYED)[0] == person)
+
+
+def _under_way(journal: Journal, person: str) -> tuple[str, ...]:
+    """The games with replies of a person that have not ended."""
+    begun = sorted(journal.begun())
+    return tuple(game for game in begun if any(call["model"] == person for call in journal.calls(game)))
+
+
+def _next_name(plan: Mapping[str, Any], records: Iterable[GameRecord]) -> str:
+    taken = {spec.partition(":")[2] for spec in plan.get("players", ())}
+    taken |= {seat.model.partition(_REPLAYED)[0] for game in records for seat in game.seats}
+    return next(name for number in range(1, len(taken) + 2) if (name := f"{NAME}{number}") not in taken)
+
+
+def _changed(game: GameRecord, person: str, name: str) -> GameRecord:
+    seats = _seats(game, person)
+    renamed = tuple(
+        replace(seat, model=seat.model.replace(person, name, 1)) if seat.name in seats else seat for seat in game.seats
+    )
+    return replace(without_words(game, seats), seats=renamed, failure=game.failure.replace(person, name))
+
+
+def _renamed(plan: Mapping[str, Any], person: str, name: str) -> dict[str, Any]:
+    """The plan with another name for a person; the ids of its games stay what they were."""
+    old, new = json.dumps(f"human:{person}"), json.dumps(f"human:{name}")
+    text = json.dumps(plan)
+    if old not in text or old == new:
+        return dict(plan)
+    changed: dict[str, Any] = json.loads(text.replace(old, new))
+    return {**changed, "ids": plan.get("ids") or Plan.model_validate(plan).hash[:8]}

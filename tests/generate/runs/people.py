@@ -1,0 +1,65 @@
+"""Games with people, played without a browser: somebody answers what lies on a desk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from liescope.common.errors import RunPaused
+from liescope.games.core import Ask, AskKind, Assessment, Reply
+from liescope.generate.players.human import Desk, Patience
+from liescope.generate.players.shared import Halt, Shared
+from liescope.generate.runs.plan import Plan, Served, table_plan
+from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.runner import run
+
+OTTER, FOX = "Blue Otter", "Red Fox"
+HELD = {"Alice": f"human:{OTTER}", "Bob": f"human:{FOX}", "Charlie": "scripted:bold", "Diana": "scripted:steady"}
+MARK = "xyzzy"  # in all that people write here, and nowhere else
+
+
+def table(seed: int = 5, held: Mapping[str, str] = HELD, **options: Any) -> Plan:
+    """A table of Mini-Mafia with two people, whose statements are assessed."""
+    served = Served(consent=("You are recorded.", "You may withdraw."), words=180, choices=90, away=15)
+    return table_plan("mini-mafia", {"assess": True, **options}, held, seed, served=served)
+
+
+def play_with_people(plan: Plan, out: Path, answers: int = 10**6) -> RunProgress:
+    """Play a table, or go on with it. answers: after so many, the people get up and the run stops."""
+    return asyncio.run(_play(plan, out, answers))
+
+
+async def _play(plan: Plan, out: Path, answers: int) -> RunProgress:
+    halt, shared, given, random = Halt(), Shared(), 0, Random(plan.seed)
+
+    def asked(person: str) -> None:
+        nonlocal given
+        waiting = desk.waiting(person)
+        if waiting is None:
+            return
+        given += 1
+        if given > answers:
+            halt.set(RunPaused("the people got up"))
+            desk.close(RunPaused("the people got up"))
+            return
+        asyncio.get_running_loop().call_soon(desk.answer, person, said(waiting.ask, person, random))
+
+    desk = Desk(Patience(), asked)
+    shared.once(Desk, lambda: desk)
+    return await run(Playing(plan, out), out, halt=halt, shared=shared)
+
+
+def said(ask: Ask, person: str, random: Random) -> Reply:
+    """What a person sends for an ask."""
+    raw = f'{{"text": "{MARK}"}}'
+    if ask.kind in (AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT):
+        kind = random.choice(["none", "omission"])
+        suspicion = 0.5 if ask.kind is AskKind.PEER_ASSESSMENT else None
+        return Reply(assessment=Assessment(kind != "none", kind, 0.8, suspicion, f"{MARK} reason"), raw=raw)
+    if ask.kind is AskKind.SPEAK:
+        return Reply(text=f"{MARK}: I, {person}, say that {random.choice(['Charlie', 'Diana'])} lies.", raw=raw)
+    return Reply(choice=random.choice(ask.options), raw=raw)
