@@ -89,10 +89,10 @@ class CorpusFacts:
     official_splits, game_texts, withdrawn: see `Origin`; licences: the terms of the words, by origin; rows: config to
     split to count; games, failed: finished and failed games (failures: reason to count); kinds: game to count; judges:
     judges that gave the assessments, to count of games; sources: source to statements; seat_sources: the sources of
-    all seats, and of what was said from them; roles_known, roles_deceiving: split to statements whose speaker's role is known, and deceives; silences, fallbacks,
-    truncated: how often, over all games; repeated: statements whose text occurs more than once, word for word;
-    test_in_train: statements of the test split whose text also occurs in the train split; lost: statements of which
-    only a backslash is left.
+    all seats, and of what was said from them; roles_known, roles_deceiving: split to statements whose speaker's role is
+    known, and deceives; silences, fallbacks, truncated: how often, over all games; repeated: statements whose text
+    occurs more than once, word for word; test_in_train: statements of the test split whose text also occurs in the
+    train split; lost: statements of which only a backslash is left.
     """
 
     name: str
