@@ -6,6 +6,7 @@ import json
 import sqlite3
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ def erase(
     """
     for game in games:
         seats = frozenset(withdrawn_from(game) if own else ())
-        _rewrite(base, folder, "games", game.game_id, lambda _, game=game: _record(game))
-        _rewrite(base, folder, "replies", game.game_id, lambda row, seats=seats: _reply(row, seats, names, folder))
-        _rewrite(base, folder, "attempts", game.game_id, lambda row, seats=seats: _attempt(row, seats))
+        _rewrite(base, folder, "games", game.game_id, partial(_record, game=game))
+        change = partial(_reply, seats=seats, names=names, folder=folder)
+        _rewrite(base, folder, "replies", game.game_id, change)
+        _rewrite(base, folder, "attempts", game.game_id, partial(_attempt, seats=seats))
     for game_id in dropped:
         for table in ("replies", "attempts", "unanswered"):
             base.execute(f"DELETE FROM {table} WHERE game_id = ?", (game_id,))
@@ -49,7 +51,7 @@ def _rewrite(base: sqlite3.Connection, folder: Path, table: str, game_id: str, c
     base.executemany(insertion(table), [signed(table, tuple(row.values())) for row in changed])
 
 
-def _record(game: GameRecord) -> _Row:
+def _record(_: _Row, game: GameRecord) -> _Row:
     return {"record": json.dumps(record_to_json(game), separators=(",", ":"))}
 
 

@@ -26,6 +26,7 @@ from liescope.games.lessons import Lesson
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.games.table import TableSpec, planned_options
+from liescope.generate.players.paced import Pacing
 from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import hash_templates
 from liescope.generate.players.registry import files_of
@@ -56,7 +57,8 @@ class PlannedGame:
 
 class Served(BaseModel):
     """How people came to a table. consent: the paragraphs of the text that they agreed to; words, choices, away: for
-    how many seconds the table waited for words, for anything else, and for people who were away.
+    how many seconds the table waited for words, for anything else, and for people who were away; pacing: of the answers
+    of programs, None if they came as fast as they could.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +67,7 @@ class Served(BaseModel):
     words: float
     choices: float
     away: float
+    pacing: Pacing | None = None
 
 
 class Plan(BaseModel):

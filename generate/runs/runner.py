@@ -27,6 +27,7 @@ from liescope.common.errors import (
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
+from liescope.generate.players.paced import Paced, Pacing
 from liescope.generate.players.prompts.render import template_sources
 from liescope.generate.players.protocol import (
     PREFLIGHT,
@@ -85,10 +86,11 @@ async def run(
     halt: Halt | None = None,
     feed: Feed | None = None,
     shared: Shared | None = None,
+    pacing: Pacing | None = None,
 ) -> RunProgress:
     """Do a job in a run folder, or resume the run in it. watch: called from time to time with the progress; halt: ends
     the run early when set; requests under way still finish and are kept. feed: called with all that is kept, as it is
-    kept; shared: what the players share with this caller.
+    kept; shared: what the players share with this caller; pacing: of all players but people.
 
     Nothing is written before every player is open and, if there is anything left to do, prepared. Raises PlanChanged if
     the folder holds a different plan, UsageError for a player that cannot be opened or a folder that cannot be written
@@ -141,6 +143,8 @@ async def run(
             shared=shared or Shared(),
         )
         players = open_players(job.players, context, stack)
+        if pacing is not None:
+            players = {spec: _paced(player, pacing, context.halt) for spec, player in players.items()}
         if limits.preflight and is_left(job, journal, retry_failed):
             await prepare(players.values())
         if journal is None:
@@ -341,7 +345,7 @@ class _Run(Generic[G]):
                 self._answer(seats[asks[place].seat], asks[place], session.game.view(asks[place].seat), place)
                 for place in missing
             )
-            if len(missing) == 1 or all(seats[asks[place].seat].source is Source.SCRIPTED for place in missing):
+            if len(missing) == 1 or all(_at_once(seats[asks[place].seat]) for place in missing):
                 fresh: Sequence[Reply] = [await one for one in waiting]
             else:
                 fresh = _all_or_first_error(await asyncio.gather(*waiting, return_exceptions=True))
@@ -393,6 +397,15 @@ class _Run(Generic[G]):
             f"{self.journal.path} holds replies of game {game_id} that the rules do not ask for: another version of "
             f"Liescope began it ({self.journal.versions.get('liescope', 'unknown')}); go on with that, or start anew"
         )
+
+
+def _paced(player: Player, pacing: Pacing, halt: Halt) -> Player:
+    return player if player.source is Source.HUMAN else Paced(player, pacing, halt)
+
+
+def _at_once(player: Player) -> bool:
+    """Whether a player never waits for anything, so that nothing is won by asking it beside others."""
+    return player.source is Source.SCRIPTED and not isinstance(player, Paced)
 
 
 def _all_or_first_error(results: Sequence[Reply | BaseException]) -> list[Reply]:
