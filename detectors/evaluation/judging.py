@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,19 +65,25 @@ def judges_of(
 
 
 def judge_statements(
-    judges: Judges, evaluated: pl.DataFrame, targets: Mapping[str, TextConfig], seed: int, progress: Progress, say: bool
+    judges: Judges,
+    evaluated: pl.DataFrame,
+    targets: Mapping[str, TextConfig],
+    seed: int,
+    progress: Progress,
+    say: bool,
+    first: Collection[str] = (),
 ) -> tuple[list[pl.DataFrame], list[JudgeFacts]]:
     """A score table and the facts of each judge.
 
     evaluated: of `read_statements`; those with a label are judged. targets: what to ask about, and how a statement
-    becomes text. say: whether to write about an interrupt to standard error.
+    becomes text. first: games that are drawn before others. say: whether to write about an interrupt to standard error.
 
     Raises UsageError for a model that cannot be opened, RunPaused if it cannot be asked for now, and KeyboardInterrupt;
     every reply that came is kept.
     """
     if not judges.specs:
         return [], []
-    items = [item for target, text in targets.items() for item in _items(evaluated, target, text, judges, seed)]
+    items = [item for target, text in targets.items() for item in _items(evaluated, target, text, judges, seed, first)]
     questions = [item.question for item in items]
     tables: list[pl.DataFrame] = []
     facts: list[JudgeFacts] = []
@@ -106,9 +112,11 @@ def judge_statements(
     return tables, facts
 
 
-def _items(evaluated: pl.DataFrame, target: str, text: TextConfig, judges: Judges, seed: int) -> list[_Item]:
+def _items(
+    evaluated: pl.DataFrame, target: str, text: TextConfig, judges: Judges, seed: int, first: Collection[str]
+) -> list[_Item]:
     kept = evaluated[target_column(target)].is_not_null().to_list()
-    drawn = _drawn(evaluated.filter(kept)["game_id"], judges.most, seed)
+    drawn = _drawn(evaluated.filter(kept)["game_id"], judges.most, seed, first)
     examples = make_examples(evaluated, text.context)
     return [
         _Item(example.statement_id, AboutStatement(textualize(example, text), target, judges.prompt))
@@ -117,11 +125,12 @@ def _items(evaluated: pl.DataFrame, target: str, text: TextConfig, judges: Judge
     ]
 
 
-def _drawn(games: pl.Series, most: int | None, seed: int) -> set[str]:
-    """Whole games in random order until they hold enough statements."""
+def _drawn(games: pl.Series, most: int | None, seed: int, first: Collection[str]) -> set[str]:
+    """Whole games in random order, some of them first, until they hold enough statements."""
     counted = games.value_counts().sort("game_id")
     names, counts = counted["game_id"].to_numpy(), counted["count"].to_numpy()
     order = np.random.default_rng(seed).permutation(len(names))
+    order = order[np.argsort(~np.isin(names[order].astype(str), list(first)), kind="stable")]
     before = np.r_[0, counts[order].cumsum()[:-1]] if len(names) else np.empty(0)
     return set(names[order[before < (np.inf if most is None else most)]])
 

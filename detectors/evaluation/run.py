@@ -89,8 +89,8 @@ def evaluate(
     keep_lost: include statements whose text was lost before publication; out: a folder for the report.
 
     judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
-    statements for each target, drawn by whole games; judge_prompt: a file to be used in place of
-    `detectors/judge/prompt.toml`; judge_cache: the folder that keeps every reply, so that none is paid for
+    statements for each target, drawn by whole games, those that people judged first; judge_prompt: a file to be used in
+    place of `detectors/judge/prompt.toml`; judge_cache: the folder that keeps every reply, so that none is paid for
     twice, by default in the user's cache folder; judge_batch: send requests by OpenAI's batch protocol; price,
     max_cost, currency, allow_key: as for `play`.
 
@@ -159,7 +159,8 @@ def _evaluate(
     tables = [table for name in models for table in scores_of(name, models[name], statements, games, plan, progress)]
     targets = list(dict.fromkeys(model.file.target for model in models.values()))
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
-    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say)
+    read = frozenset(wanted.people.statements["game_id"] if wanted.people else ())
+    judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say, read)
     plan = replace(plan, frozen={**frozen, **{judge.name: JUDGES_THRESHOLDS for judge in facts}})
     notes += [f"{name}: {words}" for name, model in models.items() for words in model.detector.notes]
     notes += [words for judge in facts for words in judge.sentences()]

@@ -66,7 +66,7 @@ BESIDE = {
     ),
     "people": (
         "Beside people who read the games",
-        "On the statements that people judged alone. people is the mean of all who judged a statement; observer: rows "
+        "Only on the statements that people judged. people is the mean of all who judged a statement; observer: rows "
         "are one person each. A person's score is how sure the flag is, and the decision is the flag. Of players, both "
         "say how likely each deceives at the end of what people read, and decide by a half. Alpha is 1 where people "
         "always agree and 0 where they agree as by chance.",
@@ -84,6 +84,8 @@ BESIDE = {
     ),
 }
 """What is not about scores of single statements: title, and how to read it."""
+_LEFT_OUT = {"people": frozenset(name for name in HEADLINE if name.endswith(("1pct", "5pct", "_fpr", "centred")))}
+"""By section, metrics that are in the data alone."""
 
 
 def introduction(evaluation: EvaluationResult) -> str:
@@ -122,7 +124,7 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
     known = {id(row) for row in (*main, *pairs, *speakers)}
     beside = [row for row in rows if id(row) not in known]
     for name, (title, words) in BESIDE.items():
-        here = [row for row in beside if _kind(row) == name]
+        here = [row for row in beside if _kind(row) == name and row.metric not in _LEFT_OUT.get(name, ())]
         if here:
             yield Section(f"{target}-{name}", title, (words,), table=_wide(here), folded=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from liescope.detectors.evaluation.people import Answers, read_people
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
 from liescope.games.reader import ReaderSpec
 from liescope.generate.runs.sitting import Assignment, Sitting
+from tests.detectors.judge_stub import with_logprobs
 
 PLAN = ScoringPlan("test", draws=20)
 ONE = np.ones((1, 1), dtype=np.float32)
@@ -85,17 +87,21 @@ def test_people_together_are_the_mean_of_those_who_judged_and_are_compared_on_wh
     assert any("2 statements of 1 games, 2 people" in line for line in lines)
 
 
+def judge(run: Path, person: str, folder: Path, games: int | None = None, split: str | None = None) -> None:
+    """A person who always guesses that a statement is honest, and suspects everybody a little."""
+    with Sitting(Assignment.draw(run, ReaderSpec(), games, split), person, folder) as sitting:
+        while question := sitting.question():
+            if question.about_players:
+                sitting.suspect(dict.fromkeys(question.ask.options, 0.2), None)
+            else:
+                sitting.say(False, 0.5, None)
+
+
 def test_answers_are_read_from_the_runs_of_people_and_from_no_others(tmp_path: Path) -> None:
     run = tmp_path / "run"
     liescope.play("mini-mafia", games=3, players=["scripted:bold"], out=run)
-    drawn = Assignment.draw(run, ReaderSpec(), None)
     for person in ("ada", "bo"):
-        with Sitting(drawn, person, tmp_path / person) as sitting:
-            while question := sitting.question():
-                if question.about_players:
-                    sitting.suspect(dict.fromkeys(question.ask.options, 0.2), None)
-                else:
-                    sitting.say(False, 0.5, None)
+        judge(run, person, tmp_path / person)
     answers = read_people([tmp_path / "ada", tmp_path / "bo"])
     assert set(answers.statements["observer"]) == {"ada", "bo"}
     assert set(answers.statements["score"]) == {1 - 0.51}  # a guess leans to its side
@@ -105,3 +111,19 @@ def test_answers_are_read_from_the_runs_of_people_and_from_no_others(tmp_path: P
         read_people([run])
     with pytest.raises(UsageError, match="one person"):
         read_people([tmp_path / "ada", tmp_path / "ada"])
+
+
+def test_a_chat_model_is_asked_about_what_people_judged_before_anything_else(serve: Any, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    liescope.play("mini-mafia", games=60, players=["scripted:bold"], out=run)
+    judge(run, "ada", tmp_path / "ada", 1, "test")
+    liescope.train("tfidf", run, out=tmp_path / "tfidf", folds=0)
+    wise = f"openai:wise@{serve(with_logprobs).url}"
+    options: Any = {"judge_limit": 1, "judge_cache": tmp_path / "c", "draws": 10}
+    found = liescope.evaluate(tmp_path / "tfidf", run, split="test", people=[tmp_path / "ada"], judge=wise, **options)
+    counted = {
+        row.detector: row.statements
+        for row in found.rows
+        if (row.split, row.metric, row.against) == ("test:judged-by-people", "auroc", None)
+    }
+    assert counted["judge:wise"] == counted["people"] == counted["tfidf"]
