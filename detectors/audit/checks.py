@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from liescope.detectors.audit.copies import copies, without_copies
 from liescope.detectors.audit.data import Audited
 from liescope.detectors.audit.divisions import by_statement, held_out, units_of
 from liescope.detectors.audit.findings import SEVERITIES, AuditRow, Figure, Finding
+from liescope.detectors.audit.marked import marked
+from liescope.detectors.audit.marks import Mark
 from liescope.detectors.audit.missing import missing
 from liescope.detectors.audit.probes import MASKED, SHORTCUTS, TAGGED, table_probes, texts_of, word_probe
 from liescope.detectors.audit.result import AuditPlan, AuditResult
@@ -39,8 +41,10 @@ class _Notebook:
         self._show(self._name, min(self.done, self.total), self.total)
 
 
-def check_all(data: Audited, name: str, plan: AuditPlan, progress: Progress = silent) -> AuditResult:
-    """Audit a corpus that was read. name: as shown; progress: called after each fit."""
+def check_all(
+    data: Audited, name: str, plan: AuditPlan, progress: Progress = silent, marks: Sequence[Mark] = ()
+) -> AuditResult:
+    """Audit a corpus that was read. name: as shown; progress: called after each fit; marks: people's, of its labels."""
     notes = _Notebook(progress, f"audit of {name}")
     split = data.table["split"].to_numpy().astype(np.str_)
     bench = Bench(data.target, data.data, split, SCHEMES[plan.split], plan.draws, plan.seed, notes.step)
@@ -72,6 +76,8 @@ def check_all(data: Audited, name: str, plan: AuditPlan, progress: Progress = si
         notes.add(held_out(data, bench, kept[MASKED], unit))
     notes.add(missing(data, plan.draws, plan.seed))
     notes.add(associations(data, plan.draws, plan.seed))
+    if marks:
+        notes.add(marked(marks, data.spoken, plan.draws, plan.seed))
     notes.add(shuffled(bench, kept[MASKED], plan.shuffles))
     notes.done = notes.total - 1
     notes.step()

@@ -23,6 +23,7 @@ def audit(
     shuffles: Annotated[int, typer.Option(help="How often to shuffle the labels, 20 or more.", metavar="N")] = 20,
     draws: Annotated[int, typer.Option(min=10, help="Resamples of games for the intervals.")] = 1000,
     seed: Annotated[int, typer.Option(help="Random seed.", metavar="N")] = 0,
+    marks: Annotated[Path | None, typer.Option(help="A file of marks that `liescope view` wrote.")] = None,
     out: Annotated[Path | None, typer.Option(help="The folder for the report.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
@@ -34,7 +35,15 @@ def audit(
     from liescope.detectors.audit.run import audit as audit_corpus
 
     result = audit_corpus(
-        corpus, target=target, split=split, shuffles=shuffles, draws=draws, seed=seed, out=out, progress=True
+        corpus,
+        target=target,
+        split=split,
+        shuffles=shuffles,
+        draws=draws,
+        seed=seed,
+        marks=marks,
+        out=out,
+        progress=True,
     )
     if as_json:
         emit(result.to_json())

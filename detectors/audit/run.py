@@ -9,6 +9,7 @@ from pathlib import Path
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.audit.bench import SCHEMES
 from liescope.detectors.audit.data import read_audited
+from liescope.detectors.audit.marks import read_marks
 from liescope.detectors.audit.result import SHUFFLES, AuditPlan, AuditResult
 from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.examples import corpus_name, target_column
@@ -25,6 +26,7 @@ def audit(
     shuffles: int = SHUFFLES,
     draws: int = DRAWS,
     seed: int = 0,
+    marks: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> AuditResult:
@@ -32,8 +34,8 @@ def audit(
 
     corpus: a corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder; target: the label; split:
     "out-of-fold" (five folds by game over the whole corpus), "train-test" (the corpus's own), or "both"; shuffles: how
-    often labels are dealt to other games, at least 20; draws: resamples of games for the 95% intervals; out: a folder
-    for the report.
+    often labels are dealt to other games, at least 20; draws: resamples of games for the 95% intervals; marks: a file
+    that `view` wrote, with what people think of labels; out: a folder for the report.
 
     Raises UnknownName for a target or split, BadData for a damaged corpus, and UsageError for a corpus that lacks
     labels of both classes, fewer than 20 shuffles, or an `out` that contains something else.
@@ -55,12 +57,13 @@ def audit(
         from liescope.detectors.audit.report import check_report_folder
 
         check_report_folder(Path(out))
-    plan = AuditPlan(target, split, shuffles, draws, seed)
+    people = () if marks is None else read_marks(Path(marks))
+    plan = AuditPlan(target, split, shuffles, draws, seed, "" if marks is None else os.fspath(marks))
     from liescope.detectors.audit.checks import check_all
 
     with shown(progress) as show, as_corpus(corpus) as folder:
         check(folder)
-        result = check_all(read_audited(folder, target), corpus_name(corpus), plan, show)
+        result = check_all(read_audited(folder, target), corpus_name(corpus), plan, show, people)
     if out is None:
         return result
     from liescope.detectors.audit.report import write_report

@@ -30,6 +30,9 @@ def view(
         Path | None, typer.Option(help="A report of `evaluate`, or a file of `score`, to lay over the games.")
     ] = None,
     detector: Annotated[list[str] | None, typer.Option(help="A detector of it to show; may be repeated.")] = None,
+    marks: Annotated[
+        Path | None, typer.Option(help="The file for marks of doubtful labels, which `audit --marks` reads.")
+    ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 8000,
     public: Annotated[
@@ -50,6 +53,7 @@ def view(
         beside=beside,
         scores=scores,
         detectors=detector or (),
+        marks=marks,
         host=host,
         port=port,
         public=public,

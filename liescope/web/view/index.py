@@ -21,12 +21,13 @@ _EVERY = 1.0  # seconds between two looks for new games
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far the index is. listed: games that are there; indexed: those whose facts are known; problem: why it goes no
-    further, "" while it does.
+    further, "" while it does; begun: games that have begun and not ended, with their replies.
     """
 
     listed: int
     indexed: int
     problem: str = ""
+    begun: tuple[tuple[str, int], ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -49,6 +50,7 @@ class Index:
             self.store = Store(identity, Path(self._scratch.name))
         self._stop = Event()
         self._problem = ""
+        self._begun: tuple[tuple[str, int], ...] = ()
         self._thread = Thread(target=self._run, name="liescope-view-index", daemon=True)
 
     def start(self) -> None:
@@ -67,11 +69,12 @@ class Index:
             listed, waiting = base.execute(
                 "SELECT (SELECT count(*) FROM games), (SELECT count(*) FROM games WHERE facts = 0)"
             ).fetchone()
-        return Progress(listed, listed - waiting, self._problem)
+        return Progress(listed, listed - waiting, self._problem, self._begun)
 
     def catch_up(self) -> None:
         """Take in every game that is there now. Raises BadData if one is damaged."""
         source = self.opened.source
+        self._begun = tuple(source.begun())
         self.store.list_games(source.listed())
         while (numbers := self.store.waiting(_AT_ONCE[source.kind])) and not self._stop.is_set():
             games, statements = source.tables(list(numbers))

@@ -27,26 +27,27 @@ def list_routes(index: Index) -> APIRouter:
         detectors = [one.name for one in opened.scores.detectors] if opened.scores else []
         filters = read_filters(request.query_params)
         listing = list_games(index.store, filters, detectors[0] if detectors else "")
-        begun = opened.source.begun()
+        now = index.progress()
         values: dict[str, Any] = {
             "listing": listing,
             "filters": filters,
             "source": opened.source,
             "offered": _offered(index, detectors),
             "detectors": detectors,
-            "begun": begun[:_BEGUN],
-            "more_begun": max(0, len(begun) - _BEGUN),
-            "progress": index.progress(),
+            "begun": now.begun[:_BEGUN],
+            "more_begun": max(0, len(now.begun) - _BEGUN),
+            "progress": now,
             "to_game": lambda game_id: game_address(request, game_id),
             "to_page": lambda number: _address(request, listing.filters.at(number)),
         }
         return page(request, "list.html", **values)
 
     @router.get("/progress", response_class=HTMLResponse)
-    def progress(request: Request) -> HTMLResponse:
+    def progress(request: Request, seen: int = -1) -> HTMLResponse:
+        """seen: the games whose facts the list shows."""
         now = index.progress()
         response = page(request, "progress.html", progress=now)
-        if now.complete:
+        if now.complete and now.indexed != seen:
             response.headers["HX-Trigger"] = "indexed"
         return response
 

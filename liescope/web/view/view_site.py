@@ -10,14 +10,17 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from liescope.web.site import LOOPBACK, make_site
+from liescope.web.view.doubt_routes import doubt_routes
 from liescope.web.view.game_routes import game_routes
 from liescope.web.view.index import Index
 from liescope.web.view.list_routes import list_routes
+from liescope.web.view.marking import MarkFile
 from liescope.web.view.opening import Opened
 
 
-def site_of(opened: Opened, beside: Opened | None = None, public: str = "") -> FastAPI:
-    """The site of what was opened; its index grows while the site is up. public: as in `view`.
+def site_of(opened: Opened, beside: Opened | None = None, marks: MarkFile | None = None, public: str = "") -> FastAPI:
+    """The site of what was opened; its index grows while the site is up. marks: where labels are marked; public: as in
+    `view`.
 
     Raises UsageError for a cache folder that cannot be written.
     """
@@ -33,4 +36,5 @@ def site_of(opened: Opened, beside: Opened | None = None, public: str = "") -> F
 
     name = urlsplit(public).hostname
     hosts = [*LOOPBACK, name] if name else LOOPBACK
-    return make_site([list_routes(index), game_routes(opened, beside)], hosts, (), lifespan, urlsplit(public).path)
+    routers = [list_routes(index), doubt_routes(index, marks), game_routes(opened, beside)]
+    return make_site(routers, hosts, (), lifespan, urlsplit(public).path)

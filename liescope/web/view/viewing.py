@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -24,6 +25,7 @@ def view(
     beside: str | os.PathLike[str] | None = None,
     scores: str | os.PathLike[str] | None = None,
     detectors: Sequence[str] = (),
+    marks: str | os.PathLike[str] | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
     public: str = "",
@@ -37,8 +39,9 @@ def view(
     everybody's roles, models, words and labels, but no prompts; permission: who permits that words are passed on that
     may not be otherwise; without it, a file with such words is refused. beside: another such path, to compare games
     with; scores: a report of `evaluate`, or a file that `score` wrote, whose scores are laid over the games; detectors:
-    those of it to show, by default all but the controls. host, port: where to listen; 0 takes any free port. public:
-    the address under which others reach the site, with the path under which a proxy shows it; by default only this
+    those of it to show, by default all but the controls; marks: a file to which it is written, one line of JSON each,
+    what people think of doubtful labels, for `audit`. host, port: where to listen; 0 takes any free port. public: the
+    address under which others reach the site, with the path under which a proxy shows it; by default only this
     machine's own. told: gets the lines that say where the site is.
 
     What is listed is indexed in the background, in `~/.cache/liescope/view` (or under XDG_CACHE_HOME): nothing is
@@ -55,6 +58,7 @@ def view(
         from liescope.web.server import listen, public_address, run_server
         from liescope.web.site import LOOPBACK
         from liescope.web.view.game_file import write_games
+        from liescope.web.view.marking import MarkFile
         from liescope.web.view.view_site import site_of
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "fastapi", "web") from error
@@ -71,7 +75,9 @@ def view(
     if len(found) > 1 or permission:
         raise UsageError("several games, and a permission, are for a file; name it with --out FILE, or give one game")
     begin = f"games/{quote(found[0])}" if found else ""
-    site = site_of(opened, None if beside is None else open_source(beside), public)
+    second = None if beside is None else open_source(beside)
+    kept = None if marks is None else MarkFile(Path(marks), opened.source.path)
+    site = site_of(opened, second, kept, public)
     bound = listen(host, port)
     name = f"[{host}]" if ":" in host else host
     told(f"{opened.source.name}: {public or f'http://{name}:{bound.getsockname()[1]}'}/{begin}")
