@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from hashlib import sha256
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import LiescopeError, UsageError
 from liescope.games.registry import GAMES
+from liescope.web.play.host_form import Refused, TableForm, blank, read_setup, refused
 from liescope.web.play.hub import Hub
-from liescope.web.play.setup import make_setup
+from liescope.web.play.setup import PERSON, check_players
+from liescope.web.play.store import State
 from liescope.web.play.table import Table
 from liescope.web.security import Forms
-from liescope.web.site import link, page
+from liescope.web.site import fragment, link, page
 
 
 def host_routes(hub: Hub, public: str = "") -> APIRouter:
@@ -30,66 +34,83 @@ def host_routes(hub: Hub, public: str = "") -> APIRouter:
         check(secret)
         return await forms.sent(request, secret)
 
-    def shown(request: Request, secret: str, status: int = 200, problem: str = "") -> Response:
+    def values(request: Request, secret: str) -> dict[str, Any]:
         origin = public or f"{request.url.scheme}://{request.url.netloc}{link(request, '')}"
-        tables = [_table(table, origin) for table in reversed(hub.tables.values())]
-        values = {"base": f"/host/{secret}", "form_token": forms.token(secret), "games": list(GAMES)}
-        return page(request, "play/host.html", status, **values, tables=tables, problem=problem)
+        tables = [_table(table, origin) for table in reversed(hub.tables.values()) if table.state is not State.CLOSED]
+        return {"base": f"/host/{secret}", "form_token": forms.token(secret), "tables": tables}
+
+    def shown(
+        request: Request, secret: str, status: int = 200, form: TableForm | None = None, problem: str = ""
+    ) -> Response:
+        tables = values(request, secret)
+        have = _mark(fragment(request, "play/tables.html", **tables))
+        return page(request, "play/host.html", status, **tables, have=have, form=form, problem=problem, games=GAMES)
 
     @router.get("")
-    async def host(request: Request, secret: str) -> Response:
+    async def host(request: Request, secret: str, game: str = "") -> Response:
         check(secret)
-        return shown(request, secret)
+        return shown(request, secret, form=blank(game) if game in GAMES else None)
+
+    @router.get("/tables")
+    async def tables(request: Request, secret: str, have: str = "") -> Response:
+        """The tables as they are now, unless the page has them: nothing that somebody uses is replaced by the same."""
+        check(secret)
+        now = fragment(request, "play/tables.html", **values(request, secret))
+        if _mark(now) == have:
+            return Response(status_code=204)
+        return HTMLResponse(f'<input type="hidden" name="have" value="{_mark(now)}">{now}')
 
     @router.post("/add")
     async def add(request: Request, secret: str) -> Response:
         given = await sent(request, secret)
+        game = str(given.get("game", ""))
+        if game not in GAMES:
+            return shown(request, secret, 422, problem="Choose one of the games first.")
+        typed = {name: str(value) for name, value in given.items()}
         try:
-            hub.add(_setup(given))
-        except UsageError as error:
-            return shown(request, secret, 422, str(error))
+            setup = read_setup(game, typed)
+            await check_players(setup)
+        except Refused as error:
+            return shown(request, secret, 422, error.form)
+        except LiescopeError as error:
+            return shown(request, secret, 422, refused(game, typed, "players", str(error)))
+        hub.add(setup)
         return RedirectResponse(link(request, f"/host/{secret}"), 303)
 
     @router.post("/{table}/{what}")
     async def act(request: Request, secret: str, table: str, what: str) -> Response:
         await sent(request, secret)
-        acts = {"start": Table.start, "again": Table.again, "resume": Table.resume}
+        acts = {"start": Table.start, "again": Table.again, "resume": Table.resume, "end": Table.end}
         if table not in hub.tables or what not in acts:
             raise HTTPException(404, "There is no such table.")
         try:
             acts[what](hub.tables[table])
         except UsageError as error:
-            return shown(request, secret, 422, str(error))
+            return shown(request, secret, 422, problem=f"{table}: {error}")
         return RedirectResponse(link(request, f"/host/{secret}"), 303)
 
     return router
 
 
-def _setup(given: FormData) -> Any:
-    def number(name: str, least: int, most: int) -> int:
-        words = str(given.get(name, ""))
-        if not (words.isascii() and words.isdigit() and len(words) < 10 and least <= int(words) <= most):
-            raise UsageError(f"{name} is a number from {least} to {most}")
-        return int(words)
-
-    players = [spec for line in str(given.get("players", "")).splitlines() if (spec := line.strip())]
-    options = {"assess": True} if given.get("assess") else {}
-    times = {name: number(name, 5, 86400) for name in ("words", "choices")}
-    return make_setup(str(given.get("game", "")), number("people", 1, 100), players, options, **times)
+def _mark(words: str) -> str:
+    """Changes with the words."""
+    return sha256(words.encode()).hexdigest()[:16]
 
 
 def _table(table: Table, origin: str) -> dict[str, Any]:
     people = [
-        (seat.name, f"{origin}/seat/{seat.kept.secret}", seat.kept.pseudonym or "", bool(seat.listeners))
-        for seat in table.seats.values()
+        (f"{origin}/seat/{seat.kept.secret}", seat.kept.pseudonym or "", bool(seat.listeners))
+        for seat in sorted(table.seats.values(), key=lambda seat: seat.kept.secret)
     ]
+    others = Counter(spec for spec in table.setup.seats.values() if spec != PERSON)
     return {
         "id": table.id,
-        "game": table.setup.game,
+        "title": f"{table.setup.game}, game {table.round}" if table.round > 1 else table.setup.game,
         "state": table.state.value,
         "note": table.note,
         "people": people,
         "here": table.here,
         "run": table.run.name,
-        "others": len(table.setup.seats) - len(people),
+        "others": ", ".join(f"{count} × {spec}" for spec, count in others.items()),
+        "filler": table.setup.filler,
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from liescope.common.errors import RunPaused
 from liescope.generate.runs.limits import Limits
-from liescope.web.play.setup import Setup
+from liescope.web.play.setup import Setup, same_table
 from liescope.web.play.store import State, Store
 from liescope.web.play.table import Table
 
@@ -26,11 +26,12 @@ class Hub:
         self.host_secret = host_secret or self._store.secret("host")
         self.form_secret = self._store.secret("forms")
         self.stopping = False
+        for kept in self._store.tables():
+            self._take(Table(kept, self._store, self._limits))
 
     def open(self) -> None:
-        """Take up every table where it was when the server stopped."""
-        for kept in self._store.tables():
-            table = self._take(Table(kept, self._store, self._limits))
+        """Go on with every game where it was when the server stopped."""
+        for table in self.tables.values():
             if table.state in (State.PLAYING, State.PAUSED):
                 table.resume()
 
@@ -53,6 +54,11 @@ class Hub:
         made = self._store.add(setup)
         kept = next(kept for kept in self._store.tables() if kept.id == made)
         return self._take(Table(kept, self._store, self._limits))
+
+    def find(self, setup: Setup) -> Table | None:
+        """A table that was made with this setup, and that its host has not closed."""
+        open_now = (table for table in self.tables.values() if table.state is not State.CLOSED)
+        return next((table for table in open_now if same_table(table.setup, setup)), None)
 
     def seat(self, secret: str) -> tuple[Table, str] | None:
         """The table and the seat that a link leads to."""

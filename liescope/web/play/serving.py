@@ -23,7 +23,7 @@ from liescope.web.judge.routes import judge_routes
 from liescope.web.play.host_routes import host_routes
 from liescope.web.play.hub import Hub
 from liescope.web.play.seat_routes import seat_routes
-from liescope.web.play.setup import make_setup
+from liescope.web.play.setup import check_players, make_setup
 from liescope.web.play.store import Store
 from liescope.web.security import Forms
 from liescope.web.server import listen, public_address, run_server, told_of
@@ -89,10 +89,11 @@ def serve(
     """Serve tables at which people play, and links by which people judge, until Ctrl-C. What they do becomes runs in
     `out`.
 
-    game: open one table of it, with so many people; players: specs for its other seats, in turn; options: the game's
-    own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the site, as
-    https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the origins of
-    pages that may show it in a frame. told: gets the lines that say where things are.
+    game: open one table of it, with so many people, unless there is one in `out` with the same settings that its host
+    has not closed: then that goes on, and its links stay. players: specs for its other seats, in turn; options: the
+    game's own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the
+    site, as https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the
+    origins of pages that may show it in a frame. told: gets the lines that say where things are.
 
     The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and then not told.
 
@@ -110,7 +111,11 @@ def serve(
     meant = told_of(host, public)
     given = _given_secret()
     hub = Hub(Path(out), Limits(), given)
-    table = hub.add(make_setup(game, people, players, options)) if game is not None else None
+    table = None
+    if game is not None:
+        setup = make_setup(game, people, players, options)
+        asyncio.run(check_players(setup))
+        table = hub.find(setup) or hub.add(setup)
     desk = None
     if judge is not None:
         spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
@@ -126,7 +131,10 @@ def serve(
         told(f"seat: {origin}/seat/{seat.kept.secret}")
     for secret in desk.links if desk else ():
         told(f"judge: {origin}/judge/{secret}")
-    asyncio.run(run_server(site_of(hub, public, frames, desk), bound, hub.stop))
+    try:
+        asyncio.run(run_server(site_of(hub, public, frames, desk), bound, hub.stop))
+    finally:
+        told("stopped: the same command goes on with every table, under the same links")
 
 
 def _given_secret() -> str | None:

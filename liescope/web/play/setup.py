@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from random import SystemRandom
 from typing import Any
 
@@ -12,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from liescope.common.errors import UsageError
 from liescope.games.registry import find_game
 from liescope.generate.players.human import Patience
+from liescope.generate.players.registry import files_of
+from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.runner import open_players
 
 PERSON = "person"  # who holds a seat until somebody takes it
 
@@ -58,6 +62,23 @@ def make_setup(
     left = iter(range(len(names)))
     seats = {name: PERSON if name in drawn else others[next(left) % len(others)] for name in names}
     return Setup(game=game, options=dict(options or {}), seats=seats, **more)
+
+
+async def check_players(setup: Setup) -> None:
+    """Raises LiescopeError if one of a table's players cannot be opened: an unknown spec, a missing key or package."""
+    specs = sorted({spec for spec in (*setup.seats.values(), setup.filler) if spec != PERSON})
+    for spec in specs:
+        if spec.partition(":")[0] == "human":
+            raise UsageError("people take their seats by links: say how many there are, and give no spec for them")
+    context = Limits().context(log=lambda _: None, game=setup.game, prompts=setup.prompts, files=files_of(specs))
+    async with AsyncExitStack() as stack:
+        open_players(specs, context, stack)
+
+
+def same_table(one: Setup, other: Setup) -> bool:
+    """Whether two setups ask for the same table; which seats people hold is drawn, and does not count."""
+    held = [sorted(setup.seats.values()) for setup in (one, other)]
+    return held[0] == held[1] and one.model_copy(update={"seats": {}}) == other.model_copy(update={"seats": {}})
 
 
 def new_secret() -> str:
