@@ -29,7 +29,7 @@ def people_lines(rows: Sequence[MetricRow]) -> Iterator[tuple[str, str]]:
         agree = "" if pooled.value is None else f", alpha {pooled.value:.2f}"
         yield "", ""
         yield f"{target}, {split}:", "bold"
-        yield f"{counted}, {judges} people{agree}", "bold"
+        yield f"{counted}, {judges} observers{agree}", "bold"
         yield f"{'':26}{'AUROC [95%]':23}{'accuracy':>9}{'recall':>9}{'FPR':>9}", ""
         for name in scorers:
             auroc, *others = (values.get((name, None, metric)) for metric in _SHOWN)

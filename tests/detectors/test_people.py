@@ -84,7 +84,7 @@ def test_people_together_are_the_mean_of_those_who_judged_and_are_compared_on_wh
     assert value(rows, "d", "accuracy") is None  # it has no threshold
     lines = [line for line, _ in people_lines(rows)]
     assert all(len(line) <= 80 for line in lines)
-    assert any("2 statements of 1 games, 2 people" in line for line in lines)
+    assert any("2 statements of 1 games, 2 observers" in line for line in lines)
 
 
 def judge(run: Path, person: str, folder: Path, games: int | None = None, split: str | None = None) -> None:
