@@ -77,10 +77,16 @@ def svg(figure: Figure, name: str) -> str:
     name: of the figure, different for each figure of a page.
     """
     from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     drawn = io.StringIO()
     with rc_context({**_STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        if engine := figure.get_layout_engine():  # left to savefig, it draws everything once more
+            FigureCanvasSVG(figure)
+            figure.set_dpi(72)
+            engine.execute(figure)
+            figure.set_layout_engine(None)
         figure.savefig(drawn, format="svg", facecolor="none", metadata={"Date": None, "Creator": None})
     return drawn.getvalue()
 

@@ -1,6 +1,6 @@
 """Every code example of README and docs runs as it is printed, page by page, against a server on loopback.
 
-What changes: the address of the server, that no cell plays more than a few games, and that `evaluate`,
+What changes: the address of the server, that no cell of a command plays more than a few games, and that `evaluate`,
 `transfer` and `audit` resample them less often.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -107,8 +106,7 @@ def run_shell(block: Block, server: Stub, hub: dict[str, str]) -> None:
 
 
 def run_python(block: Block, namespace: dict[str, Any]) -> None:
-    text = re.sub(r"(?<=\bgames=)\d+", lambda number: str(min(int(number[0]), MOST_GAMES)), block.text)
-    exec(compile(text, str(block), "exec"), namespace)
+    exec(compile(block.text, str(block), "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
