@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from liescope.web.play.store import State
 from liescope.web.play.table import Table
 from liescope.web.security import Forms
 from liescope.web.site import link, page
+
+CALM_S = 0.03  # between two messages to a page; what happens meanwhile adds up to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +170,11 @@ def seat_routes(hub: Hub) -> APIRouter:
         with at.table.listening(at.name) as listener:
             yield ServerSentEvent(raw_data="1", event="log")
             yield ServerSentEvent(raw_data="1", event="ask")
-            while not hub.stopping:
+            while not (hub.stopping or listener.ended):
                 for what in sorted(await listener.next()):
                     if what:
                         yield ServerSentEvent(raw_data="1", event=what)
+                await asyncio.sleep(CALM_S)
 
     return router
 

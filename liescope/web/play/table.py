@@ -227,13 +227,13 @@ class Table:
     @contextmanager
     def listening(self, name: str) -> Iterator[Listener]:
         """A page of a seat, while it is open."""
-        listener, seat = Listener(), self.seats[name]
-        seat.listeners.add(listener)
+        seat = self.seats[name]
+        listener = seat.open()
         self.back(name)
         try:
             yield listener
         finally:
-            seat.listeners.discard(listener)
+            seat.listeners.remove(listener)
 
     def person(self, name: str) -> str:
         """The name under which the desk knows whoever holds a seat."""

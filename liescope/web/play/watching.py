@@ -14,14 +14,16 @@ from liescope.generate.runs.plan import Plan, PlannedGame
 from liescope.generate.runs.playing import Playing
 from liescope.web.play.store import SeatKept
 
+MOST_PAGES = 8  # of one seat, open at the same time
 LOG, ASK, PAGE = "log", "ask", "page"
 """What a seat's page is told has changed: what the seat has seen, what it is asked, or the page as a whole."""
 
 
 class Listener:
-    """One open page of a seat. Changes that it has not been told of add up."""
+    """One open page of a seat. Changes that it has not been told of add up. ended: it is to be told nothing more."""
 
     def __init__(self) -> None:
+        self.ended = False
         self._told = asyncio.Event()
         self._what: set[str] = set()
 
@@ -44,7 +46,7 @@ class Seat:
     """
 
     kept: SeatKept
-    listeners: set[Listener] = field(default_factory=set)
+    listeners: list[Listener] = field(default_factory=list)
     seen: int = 0
     answered: tuple[str, asyncio.Future[None]] | None = None
 
@@ -55,6 +57,14 @@ class Seat:
     def tell(self, what: str) -> None:
         for listener in self.listeners:
             listener.tell(what)
+
+    def open(self) -> Listener:
+        """Another page of the seat; of too many, the oldest ends, which may be one that has long been left."""
+        for oldest in self.listeners[: len(self.listeners) + 1 - MOST_PAGES]:
+            oldest.ended = True
+            oldest.tell("")
+        self.listeners.append(Listener())
+        return self.listeners[-1]
 
 
 class TableJob(Playing):

@@ -46,7 +46,7 @@ def sheets(page: str) -> list[Sheet]:
             continue
         elif tag == "input" and kind == "hidden":
             found[-1].fixed[name] = value  # type: ignore[index]
-        elif tag == "input" and kind == "radio":
+        elif (tag == "input" and kind == "radio") or (tag == "button" and name == "choice"):
             found[-1].choices.setdefault(name, []).append(value)  # type: ignore[attr-defined]
         elif tag == "input" and kind == "checkbox":
             found[-1].boxes.append(name)
@@ -110,7 +110,7 @@ class Person:
         working = [asyncio.create_task(one) for one in (self._read(), self._answer())]
         try:
             while not self.over:
-                await asyncio.wait_for(self.page.wait(), 60)
+                await self.page.wait()
                 self.page.clear()
                 await self.get()
             await self.get()  # the roles are told

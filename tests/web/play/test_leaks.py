@@ -82,7 +82,7 @@ async def _evening(host: Host) -> dict[str, list[Person]]:
             at = played[f"table-{len(played) + 1}"] = [
                 Person(link, f"Cana{random.getrandbits(40):x}", Random(random.random())) for link in links
             ]
-        await asyncio.gather(*(person.play() for person in at))
+        await asyncio.wait_for(asyncio.gather(*(person.play() for person in at)), 300)
         for _ in range(people):
             free.release()
 

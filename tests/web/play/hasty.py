@@ -1,0 +1,25 @@
+"""A site that waits for nobody: `python -m tests.web.play.hasty PORT`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from fastapi import APIRouter, Request
+
+from liescope.web import guard, server
+from liescope.web.site import make_site
+
+guard.SLOWEST_S = server.SLOWEST_S = 0.3  # type: ignore[attr-defined]
+pages = APIRouter()
+
+
+@pages.post("/form")
+async def form(request: Request) -> str:
+    return str(len(await guard.read_form(request)))
+
+
+if __name__ == "__main__":
+    asyncio.run(
+        server.run_server(make_site([pages], guard=guard.Guard()), server.listen("127.0.0.1", int(sys.argv[1])))
+    )
