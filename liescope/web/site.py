@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
@@ -98,6 +98,12 @@ class _Site(FastAPI):
     def __init__(self, frames: Sequence[str], **options: Any) -> None:
         super().__init__(**options)
         self._frames = frames
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        root = self.root_path.rstrip("/")
+        if root and scope["type"] == "http" and not f"{scope['path']}/".startswith(f"{root}/"):
+            scope["path"] = root + scope["path"]  # some proxies leave it out
+        await super().__call__(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
         return SecurityHeaders(super().build_middleware_stack(), self._frames)
