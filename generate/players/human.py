@@ -8,19 +8,38 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from random import SystemRandom
 
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.common.people import PEOPLE
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.record import Source
+from liescope.games.withdrawal import NAME as WITHDRAWN
 from liescope.generate.players.protocol import Attempt, PlayerContext
 
 LONGEST_NAME = 32
+LEFT = "left the table"
 AWAY_AFTER = 2  # asks in a row that ran out of time, after which a person counts as away
 _NAME = re.compile(r"\w(?:[\w .'-]*\w)?")
 _NO_NAMES = frozenset({"human", PEOPLE})
+_NUMBER = re.compile(r"\d(?:[ .'-]*\d){5}")  # of a telephone, or a day of birth
+_COLOURS = (
+    "Amber",
+    "Blue",
+    "Copper",
+    "Coral",
+    "Golden",
+    "Green",
+    "Grey",
+    "Indigo",
+    "Ivory",
+    "Silver",
+    "Teal",
+    "Violet",
+)
+_BEASTS = ("Badger", "Crane", "Finch", "Hare", "Heron", "Lynx", "Marten", "Newt", "Otter", "Owl", "Seal", "Wren")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +76,7 @@ class Desk:
         self._changed = changed
         self._waiting: dict[str, Waiting] = {}
         self._missed: dict[str, int] = {}
+        self._left: set[str] = set()
         self._closed: LiescopeError | None = None
 
     def waiting(self, person: str) -> Waiting | None:
@@ -81,6 +101,11 @@ class Desk:
         waiting.reply.set_result(reply)
         return True
 
+    def leave(self, person: str) -> None:
+        """The person has left for good: whatever is asked of them has no answer."""
+        self._left.add(person)
+        self.answer(person, Reply(problem=LEFT))
+
     def close(self, why: LiescopeError) -> None:
         """Send every open ask, and all that come, away with this error."""
         self._closed = why
@@ -92,6 +117,8 @@ class Desk:
         """The reply of a person, or an unusable one once their time is up. Raises the reason why the desk closed."""
         if self._closed is not None:
             raise self._closed
+        if person in self._left:
+            return Reply(problem=LEFT)
         seconds = self.patience.of(ask, self.away(person))
         waiting = self._waiting[person] = Waiting(ask, time.monotonic() + seconds)
         self._changed(person)
@@ -139,11 +166,25 @@ def open_human(argument: str, context: PlayerContext) -> HumanPlayer:
 
 
 def pseudonym(name: str) -> str:
-    """A person's name in tables, with single spaces. Raises UsageError for one that cannot be used."""
+    """A person's name in tables, with single spaces. Raises UsageError for one that cannot be used, or that says how to
+    reach somebody.
+    """
     name = " ".join(name.split())
+    if any(sign in name for sign in "@/:") or name.casefold().startswith("www.") or _NUMBER.search(name):
+        raise UsageError(
+            "a pseudonym is no address, link, handle or number of yours; take one that tells nobody who you are"
+        )
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME or name.casefold() in _NO_NAMES:
         raise UsageError(f"a pseudonym has 1 to {LONGEST_NAME} letters, digits, spaces or - . ' and is not 'human'")
+    if name.casefold().startswith(WITHDRAWN):
+        raise UsageError(f"names that begin with {WITHDRAWN} are for people who withdrew; choose another pseudonym")
     return name
+
+
+def suggested(taken: Collection[str]) -> str:
+    """A pseudonym that is nobody's yet, of words that say nothing about anybody."""
+    free = [f"{colour} {beast}" for colour in _COLOURS for beast in _BEASTS if f"{colour} {beast}" not in taken]
+    return SystemRandom().choice(free) if free else ""
 
 
 def _no_desk() -> Desk:

@@ -78,6 +78,10 @@ def serve(
         str, typer.Option(help="The address by which others reach it, with the path that a proxy shows it under.")
     ] = "",
     frame: Annotated[list[str] | None, typer.Option(help="A site that may show these pages in a frame.")] = None,
+    consent: Annotated[
+        Path | None, typer.Option(help="A text file: what people agree to, in plain paragraphs, instead of ours.")
+    ] = None,
+    pace: Annotated[bool, typer.Option("--pace", help="Programs answer at the pace of people.")] = False,
     judge: Annotated[
         Path | None, typer.Option(rich_help_panel=_JUDGE, help="A run whose games people read and judge.")
     ] = None,
@@ -125,6 +129,8 @@ def serve(
         port=port,
         public=public,
         frames=frame or (),
+        consent=consent,
+        pace=pace,
         judge=judge,
         judges=judges,
         judge_games=judge_games,

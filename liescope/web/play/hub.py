@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from liescope.common.errors import RunPaused
 from liescope.generate.runs.limits import Limits
@@ -15,12 +17,17 @@ from liescope.web.play.table import Table
 
 class Hub:
     """The tables kept in a folder. Call `open` in a running event loop, before anything else. host_secret: of the
-    host's link, by default one that the folder keeps.
+    host's link, by default one that the folder keeps; terms: fields of the setup of every new table,
+    whatever was given.
     """
 
-    def __init__(self, folder: Path, limits: Limits, host_secret: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, limits: Limits, host_secret: str | None = None, terms: Mapping[str, Any] | None = None
+    ) -> None:
         self._store = Store(folder)
         self._limits = limits
+        self._terms = dict(terms or {})
+        self._settling: set[asyncio.Task[None]] = set()
         self.tables: dict[str, Table] = {}
         self._seats: dict[str, tuple[Table, str]] = {}
         self.host_secret = host_secret or self._store.secret("host")
@@ -34,11 +41,14 @@ class Hub:
         for table in self.tables.values():
             if table.state in (State.PLAYING, State.PAUSED):
                 table.resume()
+            else:
+                self._settling.add(asyncio.create_task(table.settle()))
 
     async def close(self) -> None:
         """Stop all games for now; they go on when the server starts again."""
         why = RunPaused("the server is stopping")
         self.stop()
+        await asyncio.gather(*self._settling)
         await asyncio.gather(*(table.close(why) for table in self.tables.values()))
         self._store.close()
 
@@ -51,7 +61,7 @@ class Hub:
 
     def add(self, setup: Setup) -> Table:
         """A new table, whose links can be shared."""
-        made = self._store.add(setup)
+        made = self._store.add(setup.model_copy(update=self._terms))
         kept = next(kept for kept in self._store.tables() if kept.id == made)
         return self._take(Table(kept, self._store, self._limits))
 

@@ -17,7 +17,8 @@ from starlette.datastructures import FormData
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, EventKind
 from liescope.games.registry import find_game
-from liescope.web.play.consent import CONSENT
+from liescope.generate.players.human import suggested
+from liescope.web.play.consent import Consent
 from liescope.web.play.forms import form_of
 from liescope.web.play.hub import Hub
 from liescope.web.play.lines import lines
@@ -75,6 +76,7 @@ def seat_routes(hub: Hub) -> APIRouter:
             "rules_file": rules_of(table.setup.game),
             "spec": table.spec,
             "patience": table.desk.patience,
+            "leaving": table.leaving(at.name),
         }
 
     def log_values(at: _Place, after: int) -> dict[str, Any]:
@@ -108,12 +110,17 @@ def seat_routes(hub: Hub) -> APIRouter:
     def whole(request: Request, at: _Place, asked: dict[str, Any], status: int = 200) -> Response:
         return page(request, "play/seat.html", status, **{**log_values(at, 0), **asked, "end": _end(at.table)})
 
+    def taking(request: Request, at: _Place, status: int = 200, problem: str = "", chosen: str = "") -> Response:
+        name = chosen or suggested({at.table.person(seat) for seat in at.table.seats})
+        values = {"consent": at.table.setup.consent, "problem": problem, "pseudonym": name}
+        return page(request, "play/take.html", status, **common(at), **values)
+
     @router.get("")
     async def seat(request: Request, secret: str) -> Response:
         at = place(secret)
         table, person = at.table, at.table.seats[at.name].kept
         if person.pseudonym is None:
-            return page(request, "play/take.html", **common(at), consent=CONSENT, problem="", pseudonym="")
+            return taking(request, at)
         table.back(at.name)
         if table.state is State.LOBBY:
             return page(request, "play/lobby.html", **common(at), pseudonym=person.pseudonym)
@@ -126,10 +133,9 @@ def seat_routes(hub: Hub) -> APIRouter:
         try:
             if given.get("agree") != "yes":
                 raise UsageError("You can only play if you agree.")
-            at.table.take(at.name, chosen, CONSENT.hash)
+            at.table.take(at.name, chosen, Consent(at.table.setup.consent).hash)
         except UsageError as error:
-            values = {**common(at), "consent": CONSENT, "problem": str(error), "pseudonym": chosen}
-            return page(request, "play/take.html", 422, **values)
+            return taking(request, at, 422, str(error), chosen)
         return RedirectResponse(link(request, at.base), 303)
 
     @router.get("/log")

@@ -15,16 +15,19 @@ from fastapi import FastAPI
 
 from liescope.common.errors import UsageError
 from liescope.games.reader import OUTSIDE, ReaderSpec
+from liescope.generate.players.paced import Pacing
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.sitting import Assignment
 from liescope.web.guard import Guard
 from liescope.web.judge.desk import Desk
 from liescope.web.judge.routes import judge_routes
+from liescope.web.play.consent import read_consent
 from liescope.web.play.host_routes import host_routes
 from liescope.web.play.hub import Hub
 from liescope.web.play.seat_routes import seat_routes
 from liescope.web.play.setup import check_players, make_setup
 from liescope.web.play.store import Store
+from liescope.web.play.withdraw_routes import withdraw_routes
 from liescope.web.security import Forms
 from liescope.web.server import listen, public_address, run_server, told_of
 from liescope.web.site import LOOPBACK, make_site
@@ -54,7 +57,7 @@ def site_of(
             if desk is not None:
                 desk.close()
 
-    routes = [seat_routes(hub), host_routes(hub, public)]
+    routes = [withdraw_routes(hub), seat_routes(hub), host_routes(hub, public)]
     if desk is not None:
         routes.append(judge_routes(desk, Forms(hub.form_secret.encode())))
     name = urlsplit(public).hostname
@@ -73,6 +76,8 @@ def serve(
     port: int = 8000,
     public: str = "",
     frames: Sequence[str] = (),
+    consent: str | os.PathLike[str] | None = None,
+    pace: bool = False,
     judge: str | os.PathLike[str] | None = None,
     judges: int = 1,
     judge_games: int | None = None,
@@ -93,7 +98,9 @@ def serve(
     has not closed: then that goes on, and its links stay. players: specs for its other seats, in turn; options: the
     game's own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the
     site, as https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the
-    origins of pages that may show it in a frame. told: gets the lines that say where things are.
+    origins of pages that may show it in a frame. consent: a file with the text that people at new tables agree to, in
+    plain paragraphs, instead of ours; pace: whether programs at them answer at the pace of people. told: gets the lines
+    that say where things are.
 
     The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and then not told.
 
@@ -110,10 +117,13 @@ def serve(
     public = public_address(public) if public else ""
     meant = told_of(host, public)
     given = _given_secret()
-    hub = Hub(Path(out), Limits(), given)
+    terms: dict[str, Any] = {"pacing": Pacing()} if pace else {}
+    if consent is not None:
+        terms["consent"] = read_consent(Path(consent)).paragraphs
+    hub = Hub(Path(out), Limits(), given, terms)
     table = None
     if game is not None:
-        setup = make_setup(game, people, players, options)
+        setup = make_setup(game, people, players, options, **terms)
         asyncio.run(check_players(setup))
         table = hub.find(setup) or hub.add(setup)
     desk = None

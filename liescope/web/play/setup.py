@@ -13,9 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from liescope.common.errors import UsageError
 from liescope.games.registry import find_game
 from liescope.generate.players.human import Patience
+from liescope.generate.players.paced import Pacing
 from liescope.generate.players.registry import files_of
 from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.plan import Served
 from liescope.generate.runs.runner import open_players
+from liescope.web.play.consent import CONSENT
 
 PERSON = "person"  # who holds a seat until somebody takes it
 
@@ -23,7 +26,8 @@ PERSON = "person"  # who holds a seat until somebody takes it
 class Setup(BaseModel):
     """One table. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
     filler: the spec that takes the seats of people who do not come; words, choices, away: the patience with people in
-    seconds, as in `Patience`; prompts: of the models.
+    seconds, as in `Patience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
+    answers of programs, None for as fast as they can.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,6 +40,13 @@ class Setup(BaseModel):
     choices: float = Field(default=90.0, gt=0, le=86400)
     away: float = Field(default=15.0, gt=0, le=86400)
     prompts: str = "full"
+    consent: tuple[str, ...] = CONSENT.paragraphs
+    pacing: Pacing | None = None
+
+    @property
+    def served(self) -> Served:
+        """What the plan of the table's games says of how people came to them."""
+        return Served(consent=self.consent, words=self.words, choices=self.choices, away=self.away, pacing=self.pacing)
 
     @property
     def people(self) -> tuple[str, ...]:

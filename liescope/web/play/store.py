@@ -29,6 +29,8 @@ CREATE TABLE IF NOT EXISTS tables (
 CREATE TABLE IF NOT EXISTS seats (
     table_id TEXT NOT NULL, name TEXT NOT NULL, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT,
     consented TEXT, PRIMARY KEY (table_id, name));
+CREATE TABLE IF NOT EXISTS withdrawals (
+    table_id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (table_id, name));
 CREATE TABLE IF NOT EXISTS judges (
     number INTEGER PRIMARY KEY, secret TEXT NOT NULL UNIQUE, pseudonym TEXT, consent TEXT, consented TEXT);
 """
@@ -83,6 +85,7 @@ class Store:
             self._base = sqlite3.connect(file, isolation_level=None)
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = FULL")
+            self._base.execute("PRAGMA secure_delete = ON")
             self._base.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{file} cannot be opened ({error}); choose another --out") from error
@@ -145,6 +148,34 @@ class Store:
             "UPDATE judges SET pseudonym = ?, consent = ?, consented = ? WHERE secret = ?",
             (pseudonym, consent, now(), secret),
         )
+
+    def leave(self, table: str, name: str) -> None:
+        """Whoever took a seat gives it back before the game."""
+        self._base.execute(
+            "UPDATE seats SET pseudonym = NULL, consent = NULL, consented = NULL WHERE (table_id, name) = (?, ?)",
+            (table, name),
+        )
+        self._forget()
+
+    def ask_withdrawal(self, table: str, name: str) -> None:
+        """The person in a seat wants their words withdrawn, as soon as that can be."""
+        self._base.execute("INSERT OR IGNORE INTO withdrawals VALUES (?, ?)", (table, name))
+
+    def withdrawals(self, table: str) -> list[str]:
+        """The seats whose words are still to be withdrawn."""
+        return [name for (name,) in self._all("SELECT name FROM withdrawals WHERE table_id = ?", table)]
+
+    def withdrawn(self, table: str, name: str, become: str) -> None:
+        """The words are gone, and the person has another name."""
+        self._base.execute("BEGIN")
+        self._base.execute("UPDATE seats SET pseudonym = ? WHERE (table_id, name) = (?, ?)", (become, table, name))
+        self._base.execute("DELETE FROM withdrawals WHERE (table_id, name) = (?, ?)", (table, name))
+        self._base.execute("COMMIT")
+        self._forget()
+
+    def _forget(self) -> None:
+        """Leave nothing in the file's log of what was deleted."""
+        self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def put(self, table: str, state: State, round: int, note: str = "") -> None:
         """Where a table is now."""

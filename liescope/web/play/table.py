@@ -24,6 +24,7 @@ from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan, read_plan, table_plan
 from liescope.generate.runs.runner import run
 from liescope.web.play.forms import read_form
+from liescope.web.play.leaving import has_left, withdraw_from
 from liescope.web.play.now import Stage, stage_of
 from liescope.web.play.promises import Promises
 from liescope.web.play.setup import PERSON
@@ -58,7 +59,10 @@ class Table:
     @property
     def run(self) -> Path:
         """The folder of the run that the table plays."""
-        return self._store.folder / (self.id if self.round == 1 else f"{self.id}-{self.round}")
+        return self._folder(self.round)
+
+    def _folder(self, round: int) -> Path:
+        return self._store.folder / (self.id if round == 1 else f"{self.id}-{round}")
 
     @property
     def spec(self) -> TableSpec:
@@ -84,8 +88,7 @@ class Table:
         if chosen.casefold() in {name.casefold() for name in taken}:
             raise UsageError("somebody at this table has that name; choose another pseudonym")
         self._store.take(self.id, name, chosen, consent)
-        for kept in self._store.seats(self.id):
-            self.seats[kept.name].kept = kept
+        self._seats_again()
         self._tell_all(PAGE)
         if self.here == len(self.seats):
             self.start()
@@ -119,16 +122,20 @@ class Table:
             name: spec if spec != PERSON else self._holder(self.seats[name].kept)
             for name, spec in self.setup.seats.items()
         }
-        return table_plan(self.setup.game, self.setup.options, held, secrets.randbits(62), self.setup.prompts)
+        setup = self.setup
+        return table_plan(setup.game, setup.options, held, secrets.randbits(62), setup.prompts, setup.served)
 
     def _holder(self, seat: SeatKept) -> str:
-        return self.setup.filler if seat.pseudonym is None else f"human:{seat.pseudonym}"
+        gone = seat.pseudonym is None or has_left(seat.pseudonym)
+        return self.setup.filler if gone else f"human:{seat.pseudonym}"
 
     # The game
 
     def _begin(self, plan: Plan) -> None:
         self.desk = Desk(self.setup.patience, self._asked)
         self._halt, self._promises = Halt(), Promises()
+        for name in self._store.withdrawals(self.id):
+            self.desk.leave(self.person(name))
         self._put(State.PLAYING)
         self._task = asyncio.create_task(self._play(plan), name=self.id)
         self._tell_all(PAGE)
@@ -140,7 +147,16 @@ class Table:
         kept = self._promises.kept
         stop: Exception | None
         try:
-            tally = await run(job, self.run, self._limits, True, halt=self._halt, feed=kept, shared=shared)
+            tally = await run(
+                job,
+                self.run,
+                self._limits,
+                True,
+                halt=self._halt,
+                feed=kept,
+                shared=shared,
+                pacing=plan.served.pacing if plan.served else None,
+            )
             stop = tally.stop
         except LiescopeError as error:
             stop = error
@@ -154,6 +170,7 @@ class Table:
         elif self._stopped is None:
             why = str(stop) if isinstance(stop, LiescopeError) else f"an error of the server ({type(stop).__name__})"
             self._put(State.PAUSED, why)
+        await self.settle()
         self._tell_all(PAGE)
 
     def _started(self, session: Session) -> None:
@@ -191,6 +208,52 @@ class Table:
         self._stopped = why
         self._halt.set(why)
         self.desk.close(why)
+
+    # Withdrawal
+
+    def leaving(self, name: str) -> bool:
+        """Whether the person in a seat has withdrawn, or will have once the game has ended."""
+        return has_left(self.person(name)) or name in self._store.withdrawals(self.id)
+
+    async def withdraw(self, name: str) -> None:
+        """Take the words of the person in a seat out of every game of this table, those under way once they have ended;
+        until then, the person has left. Before the first game, the seat is free again.
+        """
+        if self.state is State.LOBBY:
+            self._store.leave(self.id, name)
+            self._seats_again()
+        else:
+            self._store.ask_withdrawal(self.id, name)
+            self.desk.leave(self.person(name))
+            if self._task is None or self._task.done():
+                await self.settle()
+        self._tell_all(PAGE)
+
+    async def settle(self) -> None:
+        """Withdraw the words that are to be, unless a game may still go on. What cannot be now is told to the host, and
+        tried again when the server starts.
+        """
+        if self.state not in (State.ENDED, State.CLOSED):
+            return
+        for name in self._store.withdrawals(self.id):
+            try:
+                become = await asyncio.to_thread(withdraw_from, self.runs, self.person(name))
+            except LiescopeError as error:
+                self._put(self.state, f"the words of {self.person(name)} are still to be withdrawn: {error}")
+                continue
+            self._store.withdrawn(self.id, name, become)
+            self._seats_again()
+            self.session = self._record = None
+
+    @property
+    def runs(self) -> list[Path]:
+        """The folders of all games so far."""
+        rounds = [self._folder(number) for number in range(1, self.round + 1)]
+        return [folder for folder in rounds if (folder / PLAN_FILE).exists()]
+
+    def _seats_again(self) -> None:
+        for kept in self._store.seats(self.id):
+            self.seats[kept.name].kept = kept
 
     def view(self, name: str) -> tuple[Event, ...]:
         """What a seat has seen so far, as `Game.view`."""

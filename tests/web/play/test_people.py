@@ -1,0 +1,252 @@
+"""What people agree to, what they are called, and how they take their words back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlencode, urljoin
+from urllib.request import Request, urlopen
+
+import pytest
+
+from liescope.common.errors import BadData, RunPaused, UsageError
+from liescope.games.core import Ask, AskKind, Assessment, Reply
+from liescope.generate.players.human import pseudonym, suggested
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.limits import Limits
+from liescope.web.play.consent import CONSENT, LONGEST, read_consent
+from liescope.web.play.hub import Hub
+from liescope.web.play.setup import make_setup
+from liescope.web.play.store import State
+from liescope.web.play.table import Table
+from tests.web.play.host import said
+from tests.web.play.person import sheets
+from tests.web.server import Server
+
+MARK, OTTER = "xyzzy", "Blue Otter"
+
+
+def held(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["me@example.org", "https://x.org", "www.me.org", "@handle", "0171 234567", "withdrawn-3", "human", "<b>", ""],
+)
+def test_a_pseudonym_tells_nobody_how_to_reach_somebody(name: str) -> None:
+    with pytest.raises(UsageError, match="pseudonym"):
+        pseudonym(name)
+
+
+def test_a_suggested_pseudonym_can_be_taken_and_is_free() -> None:
+    taken: set[str] = set()
+    while name := suggested(taken):
+        assert pseudonym(name) == name
+        assert name not in taken
+        taken.add(name)
+    assert len(taken) > 100
+
+
+def test_the_host_s_own_text_is_plain_paragraphs_of_a_limited_size(tmp_path: Path) -> None:
+    file = tmp_path / "consent.txt"
+    file.write_text("We record\nall of it.\n\n\nWrite to <host>.\n", "utf-8")
+    consent = read_consent(file)
+    assert consent.paragraphs == ("We record all of it.", "Write to <host>.")
+    assert consent.hash != CONSENT.hash
+    for text in ("", "x" * (LONGEST + 1)):
+        file.write_text(text, "utf-8")
+        with pytest.raises(BadData, match=r"empty|longer"):
+            read_consent(file)
+    with pytest.raises(BadData, match="cannot be read"):
+        read_consent(tmp_path / "none.txt")
+
+
+def words_for(ask: Ask) -> Reply:
+    if ask.kind in (AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT):
+        return Reply(assessment=Assessment(False, "none", 0.5, None, f"{MARK} reason"), raw=f'{{"reason": "{MARK}"}}')
+    if ask.kind is AskKind.SPEAK:
+        return Reply(text=f"{MARK} says {OTTER}", raw=f'{{"text": "{MARK}"}}')
+    return Reply(choice=ask.options[0])
+
+
+async def playing(table: Table, name: str, until: Callable[[Ask], bool] = lambda _: False) -> None:
+    """Answer for a person until the table stops, or an ask comes at which they stop answering."""
+    for _ in range(4000):
+        waiting = table.desk.waiting(table.person(name))
+        if waiting is not None and not waiting.reply.done():
+            if until(waiting.ask):
+                return
+            table.desk.answer(table.person(name), words_for(waiting.ask))
+        if table.state not in (State.PLAYING, State.LOBBY):
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("the game went on for too long")
+
+
+def opened(folder: Path, **more: object) -> tuple[Hub, Table, str]:
+    hub = Hub(folder, Limits())
+    hub.open()
+    table = hub.add(make_setup("mini-mafia", 1, ["scripted:steady"], {"assess": True}, **more))
+    (name,) = table.seats
+    return hub, table, name
+
+
+def spoken(ask: Ask) -> bool:
+    """Whether a person who always speaks has spoken by now."""
+    return ask.kind is AskKind.VOTE
+
+
+def test_whoever_withdraws_leaves_and_their_words_go_once_the_game_has_ended(tmp_path: Path) -> None:
+    async def game() -> None:
+        hub, table, name = opened(tmp_path)
+        table.take(name, OTTER, CONSENT.hash)
+        await playing(table, name, until=spoken)
+        if table.state is State.PLAYING:
+            assert MARK.encode() in held(tmp_path)
+            await table.withdraw(name)
+            assert table.leaving(name)
+            with Journal.open(table.run) as journal:
+                assert journal.plan["held"][name] == f"human:{OTTER}"  # the game goes on as it began
+            await playing(table, name)
+        else:
+            await table.withdraw(name)  # killed in the night
+        assert table.state is State.ENDED
+        for _ in range(500):
+            if table.person(name) != OTTER:
+                break
+            await asyncio.sleep(0.01)
+        assert table.person(name) == "withdrawn-1"
+        record = table.record()
+        assert record is not None
+        assert name in record.meta["withdrawn"]
+        assert {seat.model for seat in record.seats} == {"withdrawn-1", "scripted:steady"}
+        table.again()  # their seat is a program's now
+        await playing(table, name)
+        assert table.state is State.ENDED
+        again = table.record()
+        assert again is not None
+        assert {seat.source.value for seat in again.seats} == {"scripted"}
+        await hub.close()
+
+    asyncio.run(game())
+    assert MARK.encode() not in held(tmp_path)
+    assert OTTER.encode() not in held(tmp_path)
+
+
+def test_words_that_were_to_go_when_the_server_stopped_go_when_the_game_has_ended(tmp_path: Path) -> None:
+    async def first() -> str:
+        hub, table, name = opened(tmp_path)
+        table.take(name, OTTER, CONSENT.hash)
+        await playing(table, name, until=lambda _: True)
+        await table.withdraw(name)
+        await hub.close()
+        return name
+
+    async def second(name: str) -> None:
+        hub = Hub(tmp_path, Limits())
+        hub.open()
+        (table,) = hub.tables.values()
+        await playing(table, name)
+        for _ in range(500):
+            if table.person(name) != OTTER:
+                break
+            await asyncio.sleep(0.01)
+        await hub.close()
+
+    asyncio.run(second(asyncio.run(first())))
+    assert OTTER.encode() not in held(tmp_path)
+
+
+def test_before_the_game_the_seat_is_free_again(tmp_path: Path) -> None:
+    async def lobby() -> None:
+        hub = Hub(tmp_path, Limits())
+        hub.open()
+        table = hub.add(make_setup("mini-mafia", 2))
+        first, _ = table.seats
+        table.take(first, OTTER, CONSENT.hash)
+        await table.withdraw(first)
+        assert table.person(first) == ""
+        table.take(first, "Red Fox", CONSENT.hash)
+        table.end()
+        await hub.close()
+
+    asyncio.run(lobby())
+    assert OTTER.encode() not in held(tmp_path)
+
+
+def test_a_game_that_its_host_closed_goes_as_a_whole(tmp_path: Path) -> None:
+    async def closed() -> None:
+        hub, table, name = opened(tmp_path)
+        table.take(name, OTTER, CONSENT.hash)
+        await playing(table, name, until=spoken)
+        if table.state is State.PLAYING:
+            table.end()
+            await table.close(RunPaused("closed"))
+        await table.withdraw(name)
+        await hub.close()
+
+    asyncio.run(closed())
+    assert MARK.encode() not in held(tmp_path)
+    assert OTTER.encode() not in held(tmp_path)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    (tmp_path / "consent.txt").write_text("All of it is kept.\n\nWrite to <host>.", "utf-8")
+    words = ["liescope", "serve", "--out", str(tmp_path / "out"), "--game", "mini-mafia", "--people", "2", "--port"]
+    own = Server([*words, "{port}", "--consent", str(tmp_path / "consent.txt"), "--pace"], tmp_path / "log")
+    yield own
+    own.stop()
+
+
+def post(base: str, action: str, given: dict[str, str]) -> tuple[int, str]:
+    try:
+        with urlopen(Request(urljoin(base, action), urlencode(given).encode())) as answer:
+            return answer.status, unescape(answer.read().decode())
+    except HTTPError as error:
+        return error.code, unescape(error.read().decode())
+
+
+def get(address: str) -> str:
+    with urlopen(address) as answer:
+        return str(answer.read().decode())
+
+
+def test_the_pages_of_consent_and_withdrawal(server: Server, tmp_path: Path) -> None:
+    first, second = said(server, "seat")
+    (host,) = said(server, "host")
+    page = get(first)
+    assert "All of it is kept." in page
+    assert "Write to &lt;host&gt;." in page
+    assert CONSENT.paragraphs[0] not in unescape(page)
+    offered = re.search(r'name="pseudonym" value="([^"]+)"', page)
+    assert offered is not None
+    taking = sheets(page)[0]
+    status, refused = post(first, taking.action, {**taking.fixed, "agree": "yes", "pseudonym": "me@example.org"})
+    assert status == 422
+    assert "no address" in refused
+    status, lobby = post(first, taking.action, {**taking.fixed, "agree": "yes", "pseudonym": offered[1]})
+    assert status == 200
+    assert offered[1] in lobby
+    asked = sheets(get(f"{first}/withdraw"))[0]
+    assert post(first, asked.action, asked.fixed)[0] == 200
+    assert "Take your seat" in get(first), "before the game, the seat is free again"
+    for link, name in ((first, "Red Fox"), (second, OTTER)):
+        sheet = sheets(get(link))[0]
+        post(link, sheet.action, {**sheet.fixed, "agree": "yes", "pseudonym": name})
+    sheet = next(one for one in sheets(get(f"{host}/withdraw")) if one.fixed["name"])
+    assert post(host, sheet.action, {**sheet.fixed, "form": "of somebody else"})[0] == 403
+    status, page = post(host, sheet.action, sheet.fixed)
+    assert status == 200
+    assert "withdrawn" in page
+    with Journal.open(tmp_path / "out" / "table-1") as journal:
+        served = journal.plan["served"]
+    assert served["consent"] == ["All of it is kept.", "Write to <host>."]
+    assert served["pacing"]["typing"] == 52
+    assert json.loads((tmp_path / "out" / "table-1" / "run.json").read_text("utf-8"))["plan"]["served"] == served
