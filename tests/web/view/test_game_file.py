@@ -90,6 +90,10 @@ def test_a_file_shows_a_seat_what_the_viewer_would(
         seen = {one.anchor for section in game.sections for one in section.moments if one.kind != "bids"}
         assert {one for one in page.evaluate(visible) if one[0] != "b" or one in seen} >= seen
         assert {one for one in page.evaluate(visible) if one[0] in "se"} == {one for one in seen if one[0] in "se"}
+    page.get_by_role("link", name="All-knowing").click()
+    page.locator("details.ratings").first.locator("summary").click()
+    box = page.locator("details.ratings").first.bounding_box()
+    assert box["x"] + box["width"] <= 390
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
