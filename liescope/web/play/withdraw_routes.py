@@ -46,10 +46,10 @@ def withdraw_routes(hub: Hub) -> APIRouter:
     @router.get("/host/{secret}/withdraw")
     async def people(request: Request, secret: str) -> Response:
         check_host(secret)
-        seats = [
-            {"table": table.id, "name": name, "person": table.person(name), "leaving": table.leaving(name)}
+        seats = [  # without their names in the game: a host may be at the table, too
+            {"table": table.id, "person": table.person(name), "leaving": table.leaving(name)}
             for table in hub.tables.values()
-            for name in table.seats
+            for name in sorted(table.seats, key=table.person)
             if table.person(name)
         ]
         values: dict[str, Any] = {"base": f"/host/{secret}", "form_token": forms.token(secret), "seats": seats}
@@ -59,10 +59,12 @@ def withdraw_routes(hub: Hub) -> APIRouter:
     async def withdraw_any(request: Request, secret: str) -> Response:
         check_host(secret)
         given = await forms.sent(request, secret)
-        table, name = hub.tables.get(str(given.get("table", ""))), str(given.get("name", ""))
-        if table is None or name not in table.seats or not table.person(name):
-            raise HTTPException(404, "There is nobody in that seat.")
-        await table.withdraw(name)
+        table, person = hub.tables.get(str(given.get("table", ""))), str(given.get("person", ""))
+        named = [name for name in table.seats if table.person(name) == person] if table and person else []
+        if table is None or not named:
+            raise HTTPException(404, "There is nobody of that name at that table.")
+        for name in named:
+            await table.withdraw(name)
         return RedirectResponse(link(request, f"/host/{secret}/withdraw"), 303)
 
     return router

@@ -234,13 +234,17 @@ def test_the_pages_of_consent_and_withdrawal(server: Server, tmp_path: Path) -> 
     status, lobby = post(first, taking.action, {**taking.fixed, "agree": "yes", "pseudonym": offered[1]})
     assert status == 200
     assert offered[1] in lobby
-    asked = sheets(get(f"{first}/withdraw"))[0]
+    leaving = get(f"{first}/withdraw")
+    assert "<h1>Leave the table</h1>" in leaving
+    asked = sheets(leaving)[0]
     assert post(first, asked.action, asked.fixed)[0] == 200
     assert "Take your seat" in get(first), "before the game, the seat is free again"
     for link, name in ((first, "Red Fox"), (second, OTTER)):
         sheet = sheets(get(link))[0]
         post(link, sheet.action, {**sheet.fixed, "agree": "yes", "pseudonym": name})
-    sheet = next(one for one in sheets(get(f"{host}/withdraw")) if one.fixed["name"])
+    page = get(f"{host}/withdraw")
+    assert not re.search("Alice|Bob|Charlie|Diana", page), "a host may sit at the table, too"
+    sheet = next(one for one in sheets(page) if one.fixed["person"] == OTTER)
     assert post(host, sheet.action, {**sheet.fixed, "form": "of somebody else"})[0] == 403
     status, page = post(host, sheet.action, sheet.fixed)
     assert status == 200
