@@ -38,11 +38,19 @@ document.addEventListener("stepped", (event) => {
   history.replaceState(null, "", `#${document.body.dataset.at ?? ""}${event.detail}`);
 });
 
+function closeNotes() {
+  if (document.activeElement?.closest(".claimed")) document.activeElement.blur();
+  for (const one of document.querySelectorAll(".claimed:hover")) {
+    one.classList.add("closed");
+    one.addEventListener("mouseleave", () => one.classList.remove("closed"), { once: true });
+  }
+}
+
 document.addEventListener("keydown", (event) => {
   const help = document.getElementById("help"), where = event.target instanceof Element ? event.target : document.body;
   if (event.ctrlKey || event.metaKey || event.altKey || help?.open) return;
   if (where.closest("input, select, textarea, button, summary")) return;
-  if (event.key === "Escape") where.closest("mark")?.blur();
+  if (event.key === "Escape") closeNotes();
   else if (event.key === "?") help?.showModal();
   else if (event.key.startsWith("Arrow") && where.closest(".scroll, pre")) return;
   else if (NEXT.has(event.key)) step(event, 1);
