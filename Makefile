@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test browser lint format bench docs clean
+.PHONY: demo test browser lint format bench docs space clean
 
 demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
@@ -31,6 +31,11 @@ bench: $(STAMP)
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# The folder of a Hugging Face Space, or of any image, with people at tables: `docker build space`.
+space: $(STAMP)
+	$(BIN)/python -m build --wheel --outdir space
+	cp docker/Dockerfile docker/README.md constraints/py311.txt space/
+
 # Everything is installed once; a change of pyproject.toml or of the pins installs again.
 $(STAMP): pyproject.toml constraints/py311.txt
 	$(PYTHON) -m venv $(VENV)
@@ -40,4 +45,4 @@ $(STAMP): pyproject.toml constraints/py311.txt
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) demo site
+	rm -rf $(VENV) demo site space

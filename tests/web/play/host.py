@@ -25,22 +25,22 @@ class Host:
     def __init__(self, link: str) -> None:
         self.link = link
 
-    def page(self) -> str:
-        with urlopen(self.link) as answer:
+    def page(self, query: str = "") -> str:
+        with urlopen(self.link + query) as answer:
             return str(answer.read().decode())
 
     def add(self, game: str, people: int, assess: bool = False, **more: str) -> list[str]:
         """Make a table; returns the links of its seats for people."""
         before = set(self.links())
-        sheet = next(sheet for sheet in sheets(self.page()) if sheet.action.endswith("/add"))
-        given = {**sheet.fixed, "game": game, "people": str(people), "words": "60", "choices": "60", **more}
+        sheet = next(sheet for sheet in sheets(self.page(f"?game={game}")) if sheet.action.endswith("/add"))
+        given = {**sheet.fixed, "people": str(people), "words": "60", "choices": "60", **more}
         given |= {"players": "scripted:steady"} | ({"assess": "yes"} if assess else {})
         with urlopen(Request(urljoin(self.link, sheet.action), urlencode(given).encode())):
             return [link for link in self.links() if link not in before]
 
     def links(self) -> list[str]:
         """Of all seats."""
-        found = [urlsplit(unescape(link)).path for link in re.findall(r'href="([^"]*/seat/[^"]*)"', self.page())]
+        found = [urlsplit(unescape(link)).path for link in re.findall(r'"([^"]*/seat/[\w-]+)"', self.page())]
         return [urljoin(self.link, path) for path in dict.fromkeys(found)]
 
 
