@@ -31,5 +31,6 @@ def withdraw(
         emit(done.to_json())
         return
     typer.echo(f"{done.statements} statements are gone from {done.games} games; who wrote them is now {done.name}")
+    typer.echo("if you have looked at it with liescope view, delete ~/.cache/liescope/view, too")
     if done.dropped:
         typer.echo(f"{done.dropped} games under way could not go on without, and are gone")

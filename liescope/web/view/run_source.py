@@ -13,7 +13,7 @@ from liescope.games.core import Game
 from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import tables_of
 from liescope.generate.runs.call_prompt import CallPrompt, prompt_of_call
-from liescope.generate.runs.folder import JOURNAL_FILE
+from liescope.generate.runs.folder import JOURNAL_FILE, read_head
 from liescope.generate.runs.fork_plan import KEY as FORK
 from liescope.generate.runs.fork_plan import read_fork_plan
 from liescope.generate.runs.journal import Journal
@@ -58,8 +58,11 @@ class RunSource:
         return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else None for file in files)
 
     def identity(self) -> str:
-        """The journal's inode tells a run that was played anew in the same place."""
-        return f"{self.path.resolve()} {(self.path / JOURNAL_FILE).stat().st_ino}"
+        """The journal's inode tells a run that was played anew in the same place, the last part one from which words
+        were withdrawn.
+        """
+        rewritten = read_head(self.path).get("rewritten", 0)
+        return f"{self.path.resolve()} {(self.path / JOURNAL_FILE).stat().st_ino} {rewritten}"
 
     def listed(self) -> Mapping[int, str]:
         with self._open() as journal:
