@@ -1,0 +1,108 @@
+"""People at a table, who use nothing but the keyboard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from playwright.sync_api import Error
+
+PATIENCE_S = 60
+_STATE = """() => {
+  if (document.querySelector("#end")) return ["end", ""];
+  const form = document.querySelector("#ask form:not([inert])");
+  return form ? [form.querySelector("[name=deceptive]") ? "rate" : form.querySelector(".steps") ? "bid"
+    : form.querySelector("[name=choice]") ? "choose" : "speak", form.dataset.key] : ["", ""];
+}"""
+
+
+class Person:
+    """Somebody with a page. said: the words that they have sent."""
+
+    def __init__(self, page: Any, link: str, name: str) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self._last = ""
+        page.goto(link)
+        self.press("#pseudonym", name)
+        for key in ("Tab", "Space", "Tab", "Enter"):
+            page.keyboard.press(key)
+        page.wait_for_selector("#pseudonym", state="detached")
+
+    @property
+    def state(self) -> str:
+        """What the page wants: "speak", "choose", "bid" or "rate"; "end" once roles are told, "" to wait."""
+        state, key = self._look()
+        return "" if key and key == self._last else state
+
+    def answer(self) -> None:
+        """Answer what is asked. The focus is where the answer is given: nothing is clicked."""
+        (state, self._last), keys = self._look(), self.page.keyboard
+        assert self.page.evaluate("document.activeElement.closest('#ask form') !== null"), f"no focus at {state}"
+        if state == "rate":
+            peer = self.page.locator("[name=suspicion]").count()
+            for key in ("ArrowRight", "Tab", "7", *(("Tab", "3") if peer else ()), "Enter"):  # no, sure, suspects
+                keys.press(key)
+        elif state == "bid":
+            keys.press("4")
+            keys.press("Enter")
+        else:
+            if state == "choose":
+                keys.press("Space")
+            if self.page.locator("#text").count():
+                words = f"These are words number {len(self.said)} & <b>bold</b>."
+                keys.press("Tab") if state == "choose" else None
+                keys.type(words)
+                keys.press("Control+Enter")
+                self.said.append(words)
+            else:
+                keys.press("Enter")
+        self.page.wait_for_function(
+            "key => document.querySelector('#ask form:not([inert])')?.dataset.key !== key", arg=self._last
+        )
+
+    def _look(self) -> tuple[str, str]:
+        try:
+            state, key = self.page.evaluate(_STATE)
+        except Error:  # the page is being loaded anew
+            return "", ""
+        return state, key
+
+    def press(self, field: str, words: str) -> None:
+        """Go to a field and type."""
+        self.page.locator(field).focus()
+        self.page.keyboard.type(words)
+
+
+def play(people: Sequence[Person]) -> None:
+    """Everybody answers what they are asked, until the game has ended."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        states = {person: person.state for person in people}
+        if all(state == "end" for state in states.values()):
+            return
+        for person, state in states.items():
+            if state not in ("", "end"):
+                person.answer()
+    raise AssertionError(f"the game did not end: {[person.page.inner_text('body') for person in people]}")
+
+
+def play_until(person: Person, states: Sequence[str]) -> str:
+    """Somebody answers until they are in one of these states, or the game has ended; returns which."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if (state := person.state) in (*states, "end"):
+            return state
+        if state:
+            person.answer()
+    raise AssertionError(f"nothing was asked: {person.page.inner_text('body')}")
+
+
+def links(said: str) -> dict[str, list[str]]:
+    """The addresses that `serve` prints, by what they are for."""
+    found: dict[str, list[str]] = {}
+    for line in said.splitlines():
+        what, _, address = line.partition(": ")
+        found.setdefault(what, []).append(address)
+    return found

@@ -1,0 +1,108 @@
+"""Forms take what a browser sends from what they show, and refuse the rest in words for a person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from liescope.common.errors import UsageError
+from liescope.games.core import Ask, AskKind, Phase
+from liescope.games.registry import GAMES
+from liescope.web.play.forms import form_of, read_form
+from liescope.web.play.host_form import Refused, blank, read_setup
+from liescope.web.play.setup import PERSON, same_table
+
+VOTE = Ask("g", 3, "Bob", AskKind.VOTE, 1, Phase.VOTING, options=("Ann", "Cid"))
+SPEAK = Ask("g", 3, "Bob", AskKind.SPEAK, 1, Phase.DISCUSSION, 1, 2, limit=20)
+REASON = replace(VOTE, kind=AskKind.EXPLAINED_VOTE, limit=20)
+BID = Ask("g", 3, "Bob", AskKind.BID, 1, Phase.DISCUSSION, options=tuple(map(str, range(11))))
+PEER = Ask("g", 3, "Bob", AskKind.PEER_ASSESSMENT, 1, Phase.DISCUSSION, about=2)
+OWN = replace(PEER, kind=AskKind.SELF_ASSESSMENT)
+RATED = {"deceptive": "no", "confidence": "70", "suspicion": "30", "type": "", "reason": ""}
+
+
+def test_what_is_chosen_and_typed_becomes_the_reply() -> None:
+    assert read_form(VOTE, {"choice": "Cid"}).choice == "Cid"
+    assert read_form(BID, {"choice": "10"}).choice == "10"
+    spoken = read_form(SPEAK, {"text": " two\r\nlines\x00 "})
+    assert (spoken.text, spoken.problem) == ("two\nlines", "")
+    assert read_form(SPEAK, {"text": "", "silent": "yes"}).text == ""
+    explained = read_form(REASON, {"choice": "Ann", "text": "a hunch"})
+    assert (explained.choice, explained.text) == ("Ann", "a hunch")
+
+
+def test_a_rating_is_a_flag_with_shares_of_one() -> None:
+    rating = read_form(PEER, RATED).assessment
+    assert rating is not None
+    assert (rating.deceptive, rating.type, rating.confidence, rating.suspicion) == (False, "none", 0.7, 0.3)
+    own = read_form(OWN, {**RATED, "deceptive": "yes", "type": "omission"}).assessment
+    assert own is not None
+    assert (own.deceptive, own.type, own.suspicion) == (True, "omission", None)
+
+
+@pytest.mark.parametrize(
+    ("ask", "given", "words"),
+    [
+        (VOTE, {}, "Choose"),
+        (VOTE, {"choice": "Bob"}, "Choose"),
+        (BID, {"choice": "11"}, "Choose"),
+        (SPEAK, {"text": "  "}, "Write something"),
+        (SPEAK, {"text": "x" * 21}, "At most 20"),
+        (REASON, {"choice": "Ann", "text": ""}, "reason"),
+        (PEER, {**RATED, "deceptive": ""}, "yes or no"),
+        (PEER, {**RATED, "deceptive": "yes"}, "in which way"),
+        (PEER, {**RATED, "deceptive": "yes", "type": "none"}, "in which way"),
+        (PEER, {**RATED, "confidence": ""}, "how sure"),
+        (PEER, {**RATED, "confidence": "101"}, "how sure"),
+        (PEER, {**RATED, "suspicion": "٣"}, "suspect"),
+        (PEER, {**RATED, "reason": "x" * 501}, "At most 500"),
+    ],
+)
+def test_what_lacks_something_is_refused_in_words_for_the_person(ask: Ask, given: dict[str, str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        read_form(ask, given)
+
+
+def test_people_are_asked_nothing_that_only_judges_are() -> None:
+    with pytest.raises(UsageError, match="name_roles"):
+        form_of(replace(VOTE, kind=AskKind.NAME_ROLES))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_host_form_that_is_sent_as_it_stands_makes_the_usual_table(game: str) -> None:
+    form = blank(game)
+    typed = {field.name: field.value for field in (*form.fields, *form.options) if field.kind != "switch"}
+    setup = read_setup(game, typed)
+    assert setup.options == {}
+    assert list(setup.seats) == list(GAMES[game].spec.seats())
+    assert list(setup.seats.values()).count(PERSON) == 1
+    assert same_table(setup, read_setup(game, typed))
+    assert not same_table(setup, read_setup(game, {**typed, "assess": "yes"}))
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ({"people": "0"}, "people"),
+        ({"people": "many"}, "people"),
+        ({"words": "2"}, "words"),
+        ({"rounds": "1.5"}, "rounds"),
+        ({"rounds": "nan"}, "rounds"),
+        ({"message_limit": "-1"}, "message_limit"),
+        ({"people": "9"}, ""),
+        ({"mafiosos": "9"}, ""),
+    ],
+)
+def test_what_makes_no_table_is_said_beside_its_field_and_nothing_typed_is_lost(
+    typed: dict[str, Any], name: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        read_setup("mafia", {"filler": "scripted:bold", **typed})
+    form = refused.value.form
+    fields = {field.name: field for field in (*form.fields, *form.options)}
+    assert {field.name for field in fields.values() if field.problem} == ({name} - {""})
+    assert bool(form.problem) == (name == "")
+    assert fields["filler"].value == "scripted:bold"
+    assert all(fields[name].value == value for name, value in typed.items())

@@ -1,0 +1,92 @@
+"""A seat's page is made of the seat's view: what others alone know changes nothing on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from liescope.games.core import Event, Game, Phase, Reply
+from liescope.games.registry import GAMES
+from liescope.games.session import Session
+from liescope.web.play.forms import form_of
+from liescope.web.play.lines import HEAD, lines
+from liescope.web.play.now import chairs, role_of, stage_of
+from liescope.web.play.rules import rules_of
+from liescope.web.site import templates
+
+
+def moments(game: str, seed: int = 5, **options: Any) -> Iterator[Session]:
+    """A game at each of its moments, played by nobody: every choice is the rules' own."""
+    session = Session(GAMES[game].make(replace(GAMES[game].spec, **options), seed, "g"))
+    yield session
+    while session.asks:
+        session.send(tuple(Reply(text="I say something.") for _ in session.asks))
+        yield session
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_role_is_told_only_where_an_event_of_the_seat_tells_it(game: str) -> None:
+    *_, session = moments(game)
+    played = session.game
+    for seat in played.names:
+        view = played.view(seat)
+        blind = [event for event in played.events if event.seen_by(seat)]
+        assert [(one.index, one.kind) for one in blind] == [(one.index, one.kind) for one in view]
+        words = " ".join(line.words for line in lines(view, seat)) + repr(chairs(view, seat)) + role_of(view, seat)
+        for role in set(played.roles.values()):
+            told = re.findall(rf"\b(?:an?|role:) {role}\b", words)
+            assert len(told) <= sum(_tells(event, seat, role) for event in view) * 3, (seat, role, words)
+
+
+def _tells(event: Event, seat: str, role: str) -> bool:
+    return event.data.get("role") == role or role in event.data.get("role", "") or event.data.get("seen") == role
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_new_continues_what_was_there(game: str) -> None:
+    *_, session = moments(game)
+    for seat in session.game.names[:2]:
+        view = session.game.view(seat)
+        whole = list(lines(view, seat))
+        for cut in range(0, len(view), 7):
+            assert [*lines(view[:cut], seat), *lines(view, seat, cut)] == whole
+
+
+def test_each_part_of_a_day_has_a_heading() -> None:
+    *_, session = moments("werewolf")
+    heads = [line.words for line in lines(session.game.view("Alice"), "Alice") if line.kind == HEAD]
+    assert heads[:4] == ["Night 1", "Day 1, vote", "Day 1, defence", "Day 1, final vote"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_night_is_one_stage_and_names_nobody(game: str) -> None:
+    nights = set()
+    for session in moments(game):
+        stage = stage_of(session.asks)
+        if stage is not None and session.asks[0].phase is Phase.NIGHT:
+            nights.add((session.asks[0].day, stage.key, stage.words, stage.floor))
+            assert not any(name in stage.words for name in session.game.names)
+    assert len({day for day, *_ in nights}) == len(nights)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_whoever_left_the_game_is_shown_as_out(game: str) -> None:
+    for session in moments(game):
+        played: Game = session.game
+        shown = chairs(played.view(played.names[0]), played.names[0])
+        assert [chair.name for chair in shown if not chair.out] == played.alive
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_role_and_every_question_is_explained(game: str) -> None:
+    module: Any = templates().get_template(rules_of(game)).module
+    spec = GAMES[game].spec
+    assert len(module.rules(spec).split()) > 60
+    roles = [name for name, count in spec.composition().items() if count]
+    assert len({module.role(name, spec) for name in roles}) == len(roles)
+    for session in moments(game, assess=True):
+        assert all(form_of(ask).question and form_of(ask).hint for ask in session.asks)
