@@ -9,7 +9,7 @@ Every function here does what the command of its name does, and returns a small 
 - `train`, `load`, `score`, `score_file`, `evaluate`, `transfer`, `adapt`, `audit`: lie detectors.
 - `fit`, `analyse`: what the games say about the players; `report`: all of it on one page;
   `leaderboard`: pages over many reports.
-- `view`: games in a browser.
+- `view`: games in a browser; `serve`: tables at which people play, and links by which they judge.
 
 Nothing is imported before it is used: `import liescope` loads neither torch nor pymc nor the command line.
 """
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from liescope.generate.runs.status import status
     from liescope.generate.runs.withdraw import withdraw
     from liescope.publishing import publish
+    from liescope.web.play.serving import serve
     from liescope.web.view.viewing import view
 
 __version__ = version("liescope")
@@ -60,6 +61,7 @@ __all__ = [
     "report",
     "score",
     "score_file",
+    "serve",
     "status",
     "train",
     "transfer",
@@ -79,6 +81,7 @@ _ROOMS = {
     "liescope.generate.exports": ("export",),
     "liescope.publishing": ("publish",),
     "liescope.detectors": ("adapt", "audit", "evaluate", "load", "score", "score_file", "train", "transfer"),
+    "liescope.web.play.serving": ("serve",),
     "liescope.web.view.viewing": ("view",),
     "liescope.benchmark": ("analyse", "fit", "leaderboard", "report"),
 }

@@ -33,6 +33,7 @@ FUNCTIONS = [
     "report",
     "score",
     "score_file",
+    "serve",
     "status",
     "train",
     "transfer",

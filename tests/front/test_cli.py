@@ -31,6 +31,7 @@ COMMANDS = [
     "withdraw",
     "demo",
     "view",
+    "serve",
 ]
 
 
