@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from liescope.common.errors import MissingExtra
 from liescope.common.text import plain
 
 app = typer.Typer()
@@ -115,10 +114,8 @@ def serve(
 
     Example: liescope serve --out runs/people --game mini-mafia --people 1
     """
-    try:
-        from liescope.web.play.serving import serve as run
-    except ModuleNotFoundError as error:
-        raise MissingExtra(error.name or "fastapi", "web") from error
+    from liescope.web.play.serving import serve as run
+
     options = {"assess": True} if assess else {}
     run(
         out,

@@ -62,6 +62,11 @@ def seat_routes(hub: Hub) -> APIRouter:
     def key_of(at: _Place, ask: Ask) -> str:
         return forms.key(at.secret, (at.table.round, ask.step, ask.kind.value))
 
+    def shown(at: _Place) -> str:
+        """Changes whenever a page as a whole does."""
+        table = at.table
+        return forms.key(at.secret, (table.state.value, table.round, table.here, table.leaving(at.name)))
+
     def common(at: _Place) -> dict[str, Any]:
         table = at.table
         return {
@@ -77,6 +82,7 @@ def seat_routes(hub: Hub) -> APIRouter:
             "spec": table.spec,
             "patience": table.desk.patience,
             "leaving": table.leaving(at.name),
+            "shown": shown(at),
         }
 
     def log_values(at: _Place, after: int) -> dict[str, Any]:
@@ -171,11 +177,15 @@ def seat_routes(hub: Hub) -> APIRouter:
         return RedirectResponse(link(request, at.base), 303)
 
     @router.get("/events", response_class=EventSourceResponse, dependencies=[Depends(place)])
-    async def events(secret: str) -> AsyncIterable[ServerSentEvent]:
+    async def events(secret: str, have: str = "") -> AsyncIterable[ServerSentEvent]:
         at = place(secret)  # looked up before, so that an unknown secret is answered as one
         with at.table.listening(at.name) as listener:
             yield ServerSentEvent(raw_data="1", event="log")
             yield ServerSentEvent(raw_data="1", event="ask")
+            if have and have != shown(
+                at
+            ):  # it changed between the page and its stream, or while the connection was lost
+                yield ServerSentEvent(raw_data="1", event="page")
             while not (hub.stopping or listener.ended):
                 for what in sorted(await listener.next()):
                     if what:

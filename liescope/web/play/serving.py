@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI
+from liescope.common.errors import MissingExtra, UsageError
 
-from liescope.common.errors import UsageError
+try:
+    from fastapi import FastAPI
+except ModuleNotFoundError as error:
+    raise MissingExtra("fastapi", "web") from error
+
 from liescope.games.reader import OUTSIDE, ReaderSpec
 from liescope.generate.players.paced import Pacing
 from liescope.generate.runs.limits import Limits
@@ -112,7 +116,8 @@ def serve(
     tell people at the end how often they were right. Each person's answers become the run RUN-by-PSEUDONYM, for
     `evaluate --people`.
 
-    Raises UsageError for a table or judges that cannot be and an address that cannot be listened at.
+    Raises UsageError for a table or judges that cannot be and an address that cannot be listened at, and on first use
+    MissingExtra.
     """
     public = public_address(public) if public else ""
     meant = told_of(host, public)

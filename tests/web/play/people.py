@@ -39,7 +39,7 @@ class Person:
     def answer(self) -> None:
         """Answer what is asked. The focus is where the answer is given: nothing is clicked."""
         (state, self._last), keys = self._look(), self.page.keyboard
-        assert self.page.evaluate("document.activeElement.closest('#ask form') !== null"), f"no focus at {state}"
+        self.page.wait_for_function("document.activeElement.closest('#ask form') !== null")
         if state == "rate":
             peer = self.page.locator("[name=suspicion]").count()
             for key in ("ArrowRight", "Tab", "7", *(("Tab", "3") if peer else ()), "Enter"):  # no, sure, suspects
