@@ -39,7 +39,7 @@ class Person:
     def answer(self) -> None:
         """Answer what is asked. The focus is where the answer is given: nothing is clicked."""
         (state, self._last), keys = self._look(), self.page.keyboard
-        self.page.wait_for_function("document.activeElement.closest('#ask form') !== null")
+        self.page.wait_for_selector("#ask form :focus")
         if state == "rate":
             peer = self.page.locator("[name=suspicion]").count()
             for key in ("ArrowRight", "Tab", "7", *(("Tab", "3") if peer else ()), "Enter"):  # no, sure, suspects
@@ -58,9 +58,7 @@ class Person:
                 self.said.append(words)
             else:
                 keys.press("Enter")
-        self.page.wait_for_function(
-            "key => document.querySelector('#ask form:not([inert])')?.dataset.key !== key", arg=self._last
-        )
+        self.page.wait_for_selector(f"#ask form:not([inert])[data-key='{self._last}']", state="detached")
 
     def _look(self) -> tuple[str, str]:
         try:

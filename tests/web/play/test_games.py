@@ -64,15 +64,16 @@ def test_a_person_plays_werewolf_through_a_killed_server(
     state = play_until(person, ("rate", "speak"))
     if state != "end":  # they may have died in the night
         typing.fill("a draft")
+    assert complaints == []
     server.kill()
     again = serve("liescope", "serve", "--out", out, "--port", "{port}", port=server.port)
     person.page.reload()
+    complaints.clear()  # that the server was gone
     if state != "end":
         expect(typing).to_have_value("a draft")
         typing.fill("")
         person.page.reload()
     play([person])
-    complaints[:] = [words for words in complaints if "ERR_" not in words]  # what the death of the server looks like
     record = record_of(tmp_path / "out" / "table-1")
     assert record.status is Status.DONE
     (seat,) = (seat for seat in record.seats if seat.source is Source.HUMAN)
