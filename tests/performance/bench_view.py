@@ -1,5 +1,5 @@
-"""How fast `view` lists games: a made-up corpus of 100,000 games, the time to index it, and of the first page and
-every filter once it is indexed.
+"""How fast `view` lists games: a made-up corpus of 100,000 games with a detector's scores, the time to index it, and of
+the first page, every filter and the queue of doubtful labels once it is indexed.
 
     python tests/performance/bench_view.py [GAMES]
 
@@ -22,9 +22,12 @@ import polars as pl
 import liescope
 from liescope.generate.corpus.open import open_games
 from liescope.web.view.corpus_source import CorpusSource
+from liescope.web.view.doubts import most_doubtful, queue_length
+from liescope.web.view.facts import OPINIONS
 from liescope.web.view.index import Index
 from liescope.web.view.listing import SORTS, Filters, choices, list_games
 from liescope.web.view.opening import Opened
+from liescope.web.view.scores import ScoreTable, read_scores
 
 TIMES = 5
 
@@ -57,6 +60,14 @@ class Repeated(CorpusSource):
         return new.select(games.columns), said.with_columns(statement_id=ids).select(statements.columns)
 
 
+def guesses(source: Repeated, folder: Path) -> ScoreTable:
+    """A detector that scores every statement at random."""
+    _, said = source.tables(list(source.listed()))
+    table = said.select("statement_id", score=pl.int_range(pl.len()).hash(1) % 1000 / 1000)
+    table.write_parquet(folder / "guess.parquet")
+    return read_scores(folder / "guess.parquet")
+
+
 def timed(what: str, act: Callable[[], Any]) -> None:
     seconds = []
     for _ in range(TIMES):
@@ -73,7 +84,8 @@ def main(games: int) -> None:
         liescope.play("werewolf", players=["scripted:bold"], games=2, out=run, assess=True)
         liescope.play("mini-mafia", players=["scripted:bold", "scripted:novice"], games=6, out=Path(folder) / "mini")
         liescope.build([run, Path(folder) / "mini"], out=corpus)
-        index = Index(Opened(Repeated(corpus, games)))
+        source = Repeated(corpus, games)
+        index = Index(Opened(source, guesses(source, Path(folder))))
         began = time.perf_counter()
         index.catch_up()
         spent = time.perf_counter() - began
@@ -83,7 +95,7 @@ def main(games: int) -> None:
         print(f"{games:,} games, {statements:,} statements: indexed in {spent:.1f} s ({size:,.0f} MB)")
         store = index.store
         timed("choices of the filters", lambda: choices(store))
-        timed("first page", lambda: list_games(store, Filters()))
+        timed("first page", lambda: list_games(store, Filters(), "guess"))
         timed("last page", lambda: list_games(store, Filters(page=games)))
         for sort in SORTS:
             timed(f"sorted: {sort}", lambda sort=sort: list_games(store, Filters(sort=sort)))  # type: ignore[misc]
@@ -100,9 +112,13 @@ def main(games: int) -> None:
             ("words", "detective alice"),
         ):
             chosen = Filters(**{name: value})  # type: ignore[arg-type]
-            timed(f"{name}: {value}", lambda chosen=chosen: list_games(store, chosen))  # type: ignore[misc]
+            timed(f"{name}: {value}", lambda chosen=chosen: list_games(store, chosen, "guess"))  # type: ignore[misc]
         together = Filters(model="scripted:bold", role="werewolf", differ="any", sort="most disagreement")
-        timed("several together", lambda: list_games(store, together))
+        timed("several together", lambda: list_games(store, together, "guess"))
+        timed("length of the queue", lambda: queue_length(store, OPINIONS))
+        timed("its first statement", lambda: most_doubtful(store, OPINIONS, 1, 1))
+        timed("its 10,000th", lambda: most_doubtful(store, OPINIONS, 10_000, 1))
+        timed("its first, by two opinions", lambda: most_doubtful(store, ("role", "self"), 1, 1))
         index.close()
 
 
