@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -120,19 +121,35 @@ class Listing:
 
 def list_games(store: Store, filters: Filters, detector: str = "") -> Listing:
     """The games that the filters let through, one page of them. detector: whose mistakes are counted by default."""
-    where, values = _where(filters, detector)
-    order = SORTS[filters.sort]
     columns = ", ".join(f"games.{name}" for name in ("number", "facts", *GAME_COLUMNS, *COUNTS))
     judged = filters.detector or detector
     with store.reading() as base:
-        (total,) = base.execute(f"SELECT count(*) FROM games{where}", values).fetchone()
-        page = min(filters.page, max(1, -(-total // PER_PAGE)))
+        numbers, total = _page(base, filters, detector)
+        if not numbers and filters.page > 1:
+            (total,) = _counted(base, *_where(filters, detector))
+            filters = filters.at(max(1, -(-total // PER_PAGE)))
+            numbers, total = _page(base, filters, detector)
         found = base.execute(
             f"SELECT {columns}, (SELECT missed + alarms FROM mistakes WHERE detector = ? AND number = games.number) "
-            f"AS mistakes FROM games{where} ORDER BY {order}, number LIMIT ? OFFSET ?",
-            (judged, *values, PER_PAGE, (page - 1) * PER_PAGE),
+            f"AS mistakes FROM games WHERE number IN ({', '.join('?' * len(numbers))})",
+            (judged, *numbers),
         ).fetchall()
-    return Listing(filters.at(page), tuple(_listed(dict(row), bool(judged)) for row in found), total)
+    rows = sorted(found, key=lambda row: numbers.index(row["number"]))
+    return Listing(filters, tuple(_listed(dict(row), bool(judged)) for row in rows), total)
+
+
+def _page(base: sqlite3.Connection, filters: Filters, detector: str) -> tuple[list[int], int]:
+    """The numbers of the games on a page, and how many games there are on all. One query, as filters can be dear."""
+    where, values = _where(filters, detector)
+    count = "count(*) OVER ()" if where else "(SELECT count(*) FROM games)"
+    query = f"SELECT number, {count} FROM games{where} ORDER BY {SORTS[filters.sort]}, number LIMIT ? OFFSET ?"
+    found = base.execute(query, (*values, PER_PAGE, (filters.page - 1) * PER_PAGE)).fetchall()
+    return [number for number, _ in found], found[0][1] if found else 0
+
+
+def _counted(base: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tuple[int]:
+    counted: tuple[int] = base.execute(f"SELECT count(*) FROM games{where}", values).fetchone()
+    return counted
 
 
 def choices(store: Store) -> dict[str, list[str]]:
@@ -152,12 +169,9 @@ def _where(filters: Filters, detector: str) -> tuple[str, tuple[Any, ...]]:
     for name in ("game", "winner", "status"):
         if value := getattr(filters, name):
             parts.append((f"{name} = ?", (value,)))
-    if filters.model or filters.role:
-        names = [name for name in ("model", "role") if getattr(filters, name)]
-        same = " AND ".join(f"{name} = ?" for name in names)
-        parts.append(
-            (f"number IN (SELECT number FROM players WHERE {same})", tuple(getattr(filters, n) for n in names))
-        )
+    if filters.model or filters.role:  # "" stands for any
+        held = "number IN (SELECT number FROM players WHERE model = ? AND role = ?)"
+        parts.append((held, (filters.model, filters.role)))
     if filters.labels:
         parts.append((f"has_{filters.labels} > 0", ()))
     if filters.differ:

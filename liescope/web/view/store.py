@@ -1,7 +1,7 @@
 """The index of the games that are looked at: an SQLite file in the user's cache folder, never beside the games.
 
 games       one row for each game; `facts` is 0 until its facts are known
-players     which model held which role in it
+players     which model held which role in it; "" stands for any model, and for any role
 statements  the opinions on each statement, and how doubtful they leave it
 mistakes    what each detector missed, and its false alarms
 said        the words of each game, for searching
@@ -23,7 +23,7 @@ from liescope.common.errors import UsageError
 from liescope.common.folders import take_lock
 from liescope.web.view.facts import COUNTS, GAME_COLUMNS, OPINIONS, Facts
 
-_FORMAT = 1
+_FORMAT = 2
 _TYPES = {"days": "INTEGER", "statements": "INTEGER", "silences": "INTEGER", "fallbacks": "INTEGER"}
 _COLUMNS = (*GAME_COLUMNS, *COUNTS)
 
@@ -117,7 +117,7 @@ class Store:
             names = ", ".join(f"{name} = ?" for name in _COLUMNS)
             rows = [(*row, numbers[row[0]]) for row in facts.games.select(_COLUMNS).iter_rows()]
             self._base.executemany(f"UPDATE games SET facts = 1, {names} WHERE number = ?", rows)
-            self._insert("players", ("model", "role"), facts.players, numbers)
+            self._insert("players", ("model", "role"), _with_any(facts.players), numbers)
             self._insert("statements", ("event", *OPINIONS), facts.statements, numbers)
             self._insert("mistakes", ("detector", "missed", "alarms"), facts.mistakes, numbers)
             words = [(numbers[game], words) for game, words in facts.words.select("game_id", "words").iter_rows()]
@@ -128,6 +128,13 @@ class Store:
         places = ", ".join("?" * (len(columns) + 1))
         values = ((numbers[game], *row) for game, *row in rows.select("game_id", *columns).iter_rows())
         self._base.executemany(f"INSERT INTO {table} (number, {', '.join(columns)}) VALUES ({places})", values)
+
+
+def _with_any(players: pl.DataFrame) -> pl.DataFrame:
+    """The players, once more with any role and with any model, so that each filter is one stretch of the table."""
+    any_role = players.with_columns(role=pl.lit(""))
+    any_model = players.with_columns(model=pl.lit(""))
+    return pl.concat([players, any_role, any_model]).unique()
 
 
 def _choices(facts: Facts) -> Iterator[tuple[str, str]]:

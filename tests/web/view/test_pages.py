@@ -124,7 +124,7 @@ def test_labels_are_marked_blind_by_keyboard_and_audit_reads_them(
             page.get_by_role("group", name="role").get_by_label("yes").focus()
             page.keyboard.press("Space")
             page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name=re.compile("^4 of "))).to_contain_text("3 marked by you in this pass")
+        expect(page.get_by_role("heading", name=re.compile("^4 of "))).to_contain_text("3 marked by you in this pass")
     marks = read_marks(file)
     assert [(mark.who, mark.label, mark.blind, mark.pass_number) for mark in marks] == [
         ("anna", "role", True, number) for number in (1, 2) for _ in range(3)
