@@ -46,6 +46,7 @@ class Table:
         self.desk = Desk(self.setup.patience, self._asked)
         self.session: Session | None = None
         self.seats = {seat.name: Seat(seat) for seat in store.seats(kept.id)}
+        self._leaving = set(store.withdrawals(kept.id))  # seats whose words are still to be withdrawn
         self._store = store
         self._limits = limits
         self._task: asyncio.Task[None] | None = None
@@ -134,7 +135,7 @@ class Table:
     def _begin(self, plan: Plan) -> None:
         self.desk = Desk(self.setup.patience, self._asked)
         self._halt, self._promises = Halt(), Promises()
-        for name in self._store.withdrawals(self.id):
+        for name in self._leaving:
             self.desk.leave(self.person(name))
         self._put(State.PLAYING)
         self._task = asyncio.create_task(self._play(plan), name=self.id)
@@ -213,7 +214,7 @@ class Table:
 
     def leaving(self, name: str) -> bool:
         """Whether the person in a seat has withdrawn, or will have once the game has ended."""
-        return has_left(self.person(name)) or name in self._store.withdrawals(self.id)
+        return has_left(self.person(name)) or name in self._leaving
 
     async def withdraw(self, name: str) -> None:
         """Take the words of the person in a seat out of every game of this table, those under way once they have ended;
@@ -224,6 +225,7 @@ class Table:
             self._seats_again()
         else:
             self._store.ask_withdrawal(self.id, name)
+            self._leaving.add(name)
             self.desk.leave(self.person(name))
             if self._task is None or self._task.done():
                 await self.settle()
@@ -235,13 +237,14 @@ class Table:
         """
         if self.state not in (State.ENDED, State.CLOSED):
             return
-        for name in self._store.withdrawals(self.id):
+        for name in sorted(self._leaving):
             try:
                 become = await asyncio.to_thread(withdraw_from, self.runs, self.person(name))
             except LiescopeError as error:
                 self._put(self.state, f"the words of {self.person(name)} are still to be withdrawn: {error}")
                 continue
             self._store.withdrawn(self.id, name, become)
+            self._leaving.discard(name)
             self._seats_again()
             self.session = self._record = None
 
