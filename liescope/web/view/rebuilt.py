@@ -21,6 +21,7 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import EventData, GameMeta
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.games.registry import GAMES
+from liescope.games.werewolf import WEREWOLF, DyadicWerewolf, Werewolf
 from liescope.labeling.label import NOT_ASKED, NOT_IN_SOURCE
 from liescope.labeling.rows import LabelledGame, RatingRow
 from liescope.web.view.placing import Fact, Key, placed
@@ -123,7 +124,7 @@ def _setup(game: GameRow) -> Iterator[Fact]:
         if seat.role:
             fields = {"actor": seat.name, "audience": (seat.name,), "data": {"role": seat.role}}
             yield Fact(start, EventKind.ROLE, 0, first, False, fields)
-    allies = tuple(seat.name for seat in game.seats if seat.deceives)
+    allies = _killers(game, None)
     if game.origin == OURS and len(allies) > 1 and not game.game.startswith("one-night"):  # they meet at night
         yield Fact(start, EventKind.PARTNERS, 0, first, False, {"audience": allies, "data": {"names": list(allies)}})
 
@@ -141,7 +142,7 @@ def _nights(rows: GameRows) -> Iterator[Fact]:
             "target": act.target,
             "audience": (act.actor,) if act.act in _OWN and act.actor else _killers(rows.game, act.actor_role),
             "fallback": act.fallback,
-            "data": {"role": act.target_role} if act.act == "investigation" and act.target_role else {},
+            "data": _found(rows.game, act.target_role) if act.act == "investigation" else {},
         }
         yield Fact(key, _ACTS.get(act.act, EventKind.ACT), act.day, Phase.NIGHT, True, fields)
         if act.died and act.target and deaths.pop(act.target, None) is not None:
@@ -158,8 +159,19 @@ def _nights(rows: GameRows) -> Iterator[Fact]:
         yield Fact((day, _TALK, -1), EventKind.DAY, day, Phase.DISCUSSION, False)
 
 
+def _found(game: GameRow, role: str | None) -> EventData:
+    """What an investigation told: the role, but in Werewolf only whether it is a werewolf."""
+    if role and game.game in (Werewolf.name, DyadicWerewolf.name):
+        role = role if role == WEREWOLF else f"not {WEREWOLF}"
+    return EventData(role=role) if role else EventData()
+
+
 def _killers(game: GameRow, role: str | None) -> tuple[str, ...]:
-    """Who sees a kill or a proposal: those with the actor's role, or all who deceive."""
+    """Who sees a kill or a proposal: those whose role kills by the rules; in a game whose rules are not known, those
+    with the actor's role, or all who deceive.
+    """
+    if known := GAMES.get(game.game):
+        return tuple(seat.name for seat in game.seats if seat.role in known.killers)
     return tuple(seat.name for seat in game.seats if (seat.role == role if role else seat.deceives))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import liescope
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors.evaluation.scores import SCORES
 from liescope.games.core import Event, EventKind
@@ -24,7 +25,8 @@ UNTOLD = {EventKind.SILENCE, EventKind.QUIET, EventKind.SUSPICION}  # events tha
 
 
 def what(event: Event) -> tuple[object, ...]:
-    return event.kind, event.actor, event.target, event.day, event.phase, event.round, event.text, event.about
+    seen_by = None if event.audience is None else frozenset(event.audience)
+    return event.kind, event.actor, event.target, event.day, event.phase, event.round, event.text, event.about, seen_by
 
 
 def ids_of(run: Path) -> list[str]:
@@ -47,6 +49,22 @@ def test_a_corpus_gives_back_the_games_of_its_run(game: str, request: pytest.Fix
         assert found.labels == known.labels
         assert (found.record.seats, found.record.outcome) == (known.record.seats, known.record.outcome)
         assert [call["raw"] for call in found.calls] == [call["raw"] for call in known.calls]
+
+
+def test_a_seer_learns_from_a_corpus_no_more_than_it_did_in_the_game(tmp_path: Path) -> None:
+    liescope.play("werewolf", players=["scripted:bold"], games=1, seers=1, villagers=5, out=tmp_path / "seen")
+    liescope.build([tmp_path / "seen"], out=tmp_path / "corpus")
+    (game_id,) = ids_of(tmp_path / "seen")
+    told = [
+        [
+            event.data.get("role")
+            for event in source.game(game_id).record.events
+            if event.kind is EventKind.INVESTIGATION
+        ]
+        for source in (RunSource(tmp_path / "seen"), CorpusSource(tmp_path / "corpus"))
+    ]
+    assert told[0]
+    assert told[0] == told[1]
 
 
 def test_evidence_that_no_table_can_point_at_is_left_out(mini_mafia: Played, tmp_path: Path) -> None:
