@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import liescope
 
 OUT = Path(__file__).parent / "images"
-WIDE, NARROW = {"width": 1040, "height": 860}, {"width": 390, "height": 700}
+WIDE, NARROW = {"width": 1040, "height": 860}, {"width": 390, "height": 860}
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def view(browser: Browser, run: Path) -> None:
     with served("view", str(run)) as lines:
         page = opened(browser, address(next(lines)), WIDE)
         page.locator("table a").first.click()
-        page.locator("text=discussion").first.scroll_into_view_if_needed()
+        page.get_by_role("heading", name="night").evaluate("heading => heading.scrollIntoView()")
         page.screenshot(path=OUT / "view.png")
 
 
@@ -51,6 +51,9 @@ def seat(browser: Browser, out: Path) -> None:
         page.check("[name=agree]")
         page.locator("form button").first.click()
         page.locator("#ask form").wait_for(timeout=60_000)
+        page.fill("#text", "I was asleep all night. Who speaks so early has something to hide.")
+        page.get_by_role("button", name="Say it").click()
+        page.locator("#ask form").wait_for(timeout=60_000)
         page.screenshot(path=OUT / "seat.png")
 
 
@@ -58,8 +61,8 @@ def judge(browser: Browser, run: Path, out: Path) -> None:
     with served("serve", "--out", str(out), "--judge", str(run), "--judge-games", "2") as lines:
         link = next(address(line) for line in lines if line.startswith("judge"))
         page = opened(browser, link, NARROW)
-        page.fill("[name=pseudonym]", "quiet otter")
-        page.check("[name=agree]")
+        page.fill("[name=person]", "quiet otter")
+        page.check("[name=agreed]")
         page.locator("form button").first.click()
         page.wait_for_load_state()
         page.screenshot(path=OUT / "judge.png")
