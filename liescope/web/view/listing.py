@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -121,35 +120,18 @@ class Listing:
 
 def list_games(store: Store, filters: Filters, detector: str = "") -> Listing:
     """The games that the filters let through, one page of them. detector: whose mistakes are counted by default."""
+    where, values = _where(filters, detector)
     columns = ", ".join(f"games.{name}" for name in ("number", "facts", *GAME_COLUMNS, *COUNTS))
     judged = filters.detector or detector
     with store.reading() as base:
-        numbers, total = _page(base, filters, detector)
-        if not numbers and filters.page > 1:
-            (total,) = _counted(base, *_where(filters, detector))
-            filters = filters.at(max(1, -(-total // PER_PAGE)))
-            numbers, total = _page(base, filters, detector)
+        (total,) = base.execute(f"SELECT count(*) FROM games{where}", values).fetchone()
+        page = min(filters.page, max(1, -(-total // PER_PAGE)))
         found = base.execute(
             f"SELECT {columns}, (SELECT missed + alarms FROM mistakes WHERE detector = ? AND number = games.number) "
-            f"AS mistakes FROM games WHERE number IN ({', '.join('?' * len(numbers))})",
-            (judged, *numbers),
+            f"AS mistakes FROM games{where} ORDER BY {SORTS[filters.sort]}, number LIMIT ? OFFSET ?",
+            (judged, *values, PER_PAGE, (page - 1) * PER_PAGE),
         ).fetchall()
-    rows = sorted(found, key=lambda row: numbers.index(row["number"]))
-    return Listing(filters, tuple(_listed(dict(row), bool(judged)) for row in rows), total)
-
-
-def _page(base: sqlite3.Connection, filters: Filters, detector: str) -> tuple[list[int], int]:
-    """The numbers of the games on a page, and how many games there are on all. One query, as filters can be dear."""
-    where, values = _where(filters, detector)
-    count = "count(*) OVER ()" if where else "(SELECT count(*) FROM games)"
-    query = f"SELECT number, {count} FROM games{where} ORDER BY {SORTS[filters.sort]}, number LIMIT ? OFFSET ?"
-    found = base.execute(query, (*values, PER_PAGE, (filters.page - 1) * PER_PAGE)).fetchall()
-    return [number for number, _ in found], found[0][1] if found else 0
-
-
-def _counted(base: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tuple[int]:
-    counted: tuple[int] = base.execute(f"SELECT count(*) FROM games{where}", values).fetchone()
-    return counted
+    return Listing(filters.at(page), tuple(_listed(dict(row), bool(judged)) for row in found), total)
 
 
 def choices(store: Store) -> dict[str, list[str]]:

@@ -23,7 +23,7 @@ from liescope.common.errors import UsageError
 from liescope.common.folders import take_lock
 from liescope.web.view.facts import COUNTS, GAME_COLUMNS, OPINIONS, Facts
 
-_FORMAT = 2
+_FORMAT = 3
 _TYPES = {"days": "INTEGER", "statements": "INTEGER", "silences": "INTEGER", "fallbacks": "INTEGER"}
 _COLUMNS = (*GAME_COLUMNS, *COUNTS)
 
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS players (
     model TEXT, role TEXT, number INTEGER, PRIMARY KEY (model, role, number)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS statements (
     number INTEGER, event INTEGER, {", ".join(f"{name} REAL" for name in OPINIONS)},
-    doubt REAL GENERATED ALWAYS AS {doubt(OPINIONS)} STORED, PRIMARY KEY (number, event)) WITHOUT ROWID;
+    doubt REAL, PRIMARY KEY (number, event)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS doubtful ON statements (doubt DESC, number, event);
 CREATE TABLE IF NOT EXISTS mistakes (
     detector TEXT, number INTEGER, missed INTEGER, alarms INTEGER, PRIMARY KEY (detector, number)) WITHOUT ROWID;
@@ -119,6 +119,8 @@ class Store:
             self._base.executemany(f"UPDATE games SET facts = 1, {names} WHERE number = ?", rows)
             self._insert("players", ("model", "role"), _with_any(facts.players), numbers)
             self._insert("statements", ("event", *OPINIONS), facts.statements, numbers)
+            span = (min(numbers.values(), default=0), max(numbers.values(), default=0))
+            self._base.execute(f"UPDATE statements SET doubt = {doubt(OPINIONS)} WHERE number BETWEEN ? AND ?", span)
             self._insert("mistakes", ("detector", "missed", "alarms"), facts.mistakes, numbers)
             words = [(numbers[game], words) for game, words in facts.words.select("game_id", "words").iter_rows()]
             self._base.executemany("INSERT INTO said (rowid, words) VALUES (?, ?)", words)
