@@ -24,7 +24,7 @@ LEFT = "left the table"
 AWAY_AFTER = 2  # asks in a row that ran out of time, after which a person counts as away
 _NAME = re.compile(r"\w(?:[\w .'-]*\w)?")
 _NO_NAMES = frozenset({"human", PEOPLE})
-_NUMBER = re.compile(r"\d(?:[ .'-]*\d){5}")  # of a telephone, or a day of birth
+_NUMBER = re.compile(r"(?<!\w)\d(?:[ .'-]*\d){5}")  # of a telephone, or a day of birth; not digits within a word
 _COLOURS = (
     "Amber",
     "Blue",
