@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
@@ -29,6 +28,7 @@ from liescope.web.play.table import Table
 from liescope.web.security import Forms
 from liescope.web.site import link, page
 
+PING_S = 15.0  # of silence, after which a stream says that it is still there
 CALM_S = 0.03  # between two messages to a page; what happens meanwhile adds up to the next
 
 
@@ -176,23 +176,30 @@ def seat_routes(hub: Hub) -> APIRouter:
             return Response(status_code=204, headers={"HX-Trigger": "answered"})
         return RedirectResponse(link(request, at.base), 303)
 
-    @router.get("/events", response_class=EventSourceResponse, dependencies=[Depends(place)])
-    async def events(secret: str, have: str = "") -> AsyncIterable[ServerSentEvent]:
-        at = place(secret)  # looked up before, so that an unknown secret is answered as one
+    @router.get("/events")
+    async def events(secret: str) -> StreamingResponse:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # no proxy is to wait for more
+        return StreamingResponse(told(place(secret)), media_type="text/event-stream", headers=headers)
+
+    async def told(at: _Place) -> AsyncIterator[str]:
+        """What has changed, for as long as the page is open. It says that something has, and never what."""
         with at.table.listening(at.name) as listener:
-            yield ServerSentEvent(raw_data="1", event="log")
-            yield ServerSentEvent(raw_data="1", event="ask")
-            if have and have != shown(
-                at
-            ):  # it changed between the page and its stream, or while the connection was lost
-                yield ServerSentEvent(raw_data="1", event="page")
+            yield _message("log") + _message("ask")
             while not (hub.stopping or listener.ended):
-                for what in sorted(await listener.next()):
-                    if what:
-                        yield ServerSentEvent(raw_data="1", event=what)
+                try:
+                    async with asyncio.timeout(PING_S):
+                        what = await listener.next()
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                yield "".join(map(_message, sorted(what - {""})))
                 await asyncio.sleep(CALM_S)
 
     return router
+
+
+def _message(event: str) -> str:
+    return f"event: {event}\ndata: 1\n\n"
 
 
 def _left(seconds: float) -> int:

@@ -167,6 +167,7 @@ class Table:
         finally:
             self._promises.end()
         if stop is None:
+            self.session = None  # its record tells the rest
             self._put(State.ENDED)
         elif self._stopped is None:
             why = str(stop) if isinstance(stop, LiescopeError) else f"an error of the server ({type(stop).__name__})"
