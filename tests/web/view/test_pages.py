@@ -135,6 +135,29 @@ def test_labels_are_marked_blind_by_keyboard_and_audit_reads_them(
     assert '"metric": "kappa"' in capsys.readouterr().out
 
 
+def test_the_first_game_of_a_run_appears_by_itself(
+    mini_mafia: Played,
+    serve: Callable[..., Server],
+    new_context: Callable[..., Any],
+    expect: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run = shutil.copytree(mini_mafia.run, tmp_path / "run")
+    with sqlite3.connect(run / "journal.sqlite") as base:
+        ended = base.execute("SELECT * FROM games").fetchall()
+        base.executescript("DELETE FROM games; CREATE TABLE kept AS SELECT * FROM replies; DELETE FROM replies")
+    page = new_context().new_page()
+    page.goto(serve("liescope", "view", str(run), "--port", "{port}").url)
+    expect(page.locator("#list")).to_contain_text("There is no game yet")
+    with sqlite3.connect(run / "journal.sqlite") as base:
+        base.execute("INSERT INTO replies SELECT * FROM kept")
+        base.executemany(f"INSERT INTO games VALUES ({', '.join('?' * len(ended[0]))})", ended)
+    expect(page.locator("#list tbody tr")).to_have_count(12, timeout=30_000)
+    expect(page.get_by_label("Won by")).to_be_visible()
+
+
 def test_the_address_of_a_game_is_told(server: Server) -> None:
     assert re.search(rf"{server.url}/games/\S+-000000\n", server.said())
 
