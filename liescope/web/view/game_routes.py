@@ -6,7 +6,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from liescope.common.errors import LiescopeError, UnknownName
 from liescope.common.text import plain
@@ -37,9 +37,20 @@ def game_routes(opened: Opened, beside: Opened | None = None) -> APIRouter:
 
     @router.get("/games/{game_id:path}", response_class=HTMLResponse)
     def game(request: Request, game_id: str, eyes: str = "", labels: Switch = None) -> HTMLResponse:
+        replies = dict(source.begun()).get(game_id, 0)
         viewed = opened.game(game_id)
         look = look_through(viewed.record, eyes, None if labels is None else labels == "on")
-        return page(request, "game.html", source=source.name, **_values(request, viewed, shown(viewed, look)))
+        values = _values(request, viewed, shown(viewed, look))
+        so_far = urlencode({"game": game_id, "replies": replies})
+        values["to_news"] = link(request, f"/news?{so_far}") if viewed.under_way else ""
+        return page(request, "game.html", source=source.name, **values)
+
+    @router.get("/news", response_class=HTMLResponse)
+    def news(request: Request, game: str, replies: int) -> Response:
+        """Whether a game under way has moved on since a page of it was made, as words for that page."""
+        if dict(source.begun()).get(game) == replies:
+            return Response(status_code=204)
+        return page(request, "game_news.html")
 
     @router.get("/calls", response_class=HTMLResponse)
     def call(request: Request, game: str, step: int, seat: str) -> HTMLResponse:

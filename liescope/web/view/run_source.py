@@ -104,5 +104,4 @@ def _specs(journal: Journal, game_id: str, game: Game) -> Mapping[str, str]:
         fork = read_fork_plan(journal.plan, journal.path)
         return fork.seats(fork.planned(int(game_id.rpartition("-")[2])).group)
     plan, planned = planned_game(journal, game_id)
-    cell = dict(zip(plan.roles, planned.cell, strict=True))
-    return {name: cell[role] for name, role in game.roles.items()}
+    return plan.seats(planned, game.roles)

@@ -63,7 +63,7 @@ def _own(call: CallPlace, look: Look) -> bool:
 def _status(game: ViewedGame, look: Look, ended: Sequence[Event]) -> str:
     record = game.record
     if game.under_way:
-        return "This game is being played. Load the page again to see how it goes on."
+        return "This game is being played."
     if not look.told:
         return f"Won by {ended[0].data['winner']}" if ended and ended[0].data.get("winner") else ""
     if record.failure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -118,6 +119,23 @@ def test_a_game_being_played_is_shown_as_far_as_it_is(run: Path, tmp_path: Path)
     assert "being played" in game.status
     assert 0 < game.statements < whole.statements
     assert not any(seat.won for seat in game.seats)
+
+
+def test_the_page_of_a_game_being_played_says_when_it_has_moved_on(
+    tmp_path: Path, serve: Callable[..., Server], new_context: Context, expect: Callable[..., Any]
+) -> None:
+    path = tmp_path / "begun"
+    liescope.play("mini-mafia", players=["scripted:bold"], games=1, out=path)
+    game_id = first(path)
+    with closing(sqlite3.connect(path / "journal.sqlite", isolation_level=None)) as base:
+        (ended,) = base.execute("SELECT * FROM games").fetchall()
+        base.execute("DELETE FROM games")
+        page = new_context().new_page()
+        page.goto(f"{serve('liescope', 'view', str(path), '--port', '{port}').url}/games/{game_id}")
+        expect(page.get_by_text("being played")).to_be_visible()
+        base.execute(f"INSERT INTO games VALUES ({', '.join('?' * len(ended))})", ended)
+    page.get_by_role("link", name="Show it").click()
+    expect(page.get_by_text("Won by").first).to_be_visible()
 
 
 def test_a_failed_game_says_why_and_shows_what_there_is(run: Path) -> None:
