@@ -19,6 +19,7 @@ from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Served
 from liescope.generate.runs.runner import open_players
 from liescope.web.play.consent import CONSENT
+from liescope.web.play.rules import rules_of
 
 PERSON = "person"  # who holds a seat until somebody takes it
 
@@ -66,6 +67,7 @@ def make_setup(
     Raises UsageError for numbers that do not fit the game, UnknownName for a name that does not exist.
     """
     names = list(find_game(game).resolve(options or {}).seats())
+    rules_of(game)  # a game that has none cannot be explained to people
     if not 1 <= people <= len(names):
         raise UsageError(f"{game} has {len(names)} seats at this table; {people} people do not fit")
     others = list(players) or ["scripted:steady"]
