@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.errors import LiescopeError
 from liescope.games.registry import GAMES
 from liescope.web.play.host_form import Refused, TableForm, blank, read_setup, refused
 from liescope.web.play.hub import Hub
@@ -85,7 +85,7 @@ def host_routes(hub: Hub, public: str = "") -> APIRouter:
             raise HTTPException(404, "There is no such table.")
         try:
             acts[what](hub.tables[table])
-        except UsageError as error:
+        except LiescopeError as error:
             return shown(request, secret, 422, problem=f"{table}: {error}")
         return RedirectResponse(link(request, f"/host/{secret}"), 303)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from liescope.common.errors import RunPaused
+from liescope.common.errors import LiescopeError, RunPaused
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.setup import Setup, same_table
 from liescope.web.play.store import State, Store
@@ -37,10 +38,11 @@ class Hub:
             self._take(Table(kept, self._store, self._limits))
 
     def open(self) -> None:
-        """Go on with every game where it was when the server stopped."""
+        """Go on with every game where it was when the server stopped; where one cannot, its host is told why."""
         for table in self.tables.values():
             if table.state in (State.PLAYING, State.PAUSED):
-                table.resume()
+                with suppress(LiescopeError):
+                    table.resume()
             else:
                 self._settling.add(asyncio.create_task(table.settle()))
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra("fastapi", "web") from error
 
+from liescope.common.folders import take_lock
 from liescope.games.reader import OUTSIDE, ReaderSpec
 from liescope.generate.players.paced import Pacing
 from liescope.generate.runs.limits import Limits
@@ -116,8 +117,8 @@ def serve(
     tell people at the end how often they were right. Each person's answers become the run RUN-by-PSEUDONYM, for
     `evaluate --people`.
 
-    Raises UsageError for a table or judges that cannot be and an address that cannot be listened at, and on first use
-    MissingExtra.
+    Raises UsageError for a table or judges that cannot be, an address that cannot be listened at and a folder that
+    another server serves, and on first use MissingExtra.
     """
     public = public_address(public) if public else ""
     meant = told_of(host, public)
@@ -126,30 +127,32 @@ def serve(
     if consent is not None:
         terms["consent"] = read_consent(Path(consent)).paragraphs
     hub = Hub(Path(out), Limits(), given, terms)
-    table = None
-    if game is not None:
-        setup = make_setup(game, people, players, options, **terms)
-        asyncio.run(check_players(setup))
-        table = hub.find(setup) or hub.add(setup)
-    desk = None
-    if judge is not None:
-        spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
-        drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
-        desk = Desk(drawn, Store(Path(out)), judges, judge_tell)
-    bound = listen(host, port)
-    name = f"[{host}]" if ":" in host else host
-    origin = public or f"http://{name}:{bound.getsockname()[1]}"
-    if meant:
-        told(f"note: {meant}")
-    told(f"host: {origin}/host/" + (f"... (as {HOST_SECRET} says)" if given else hub.host_secret))
-    for seat in table.seats.values() if table else ():
-        told(f"seat: {origin}/seat/{seat.kept.secret}")
-    for secret in desk.links if desk else ():
-        told(f"judge: {origin}/judge/{secret}")
-    try:
-        asyncio.run(run_server(site_of(hub, public, frames, desk), bound, hub.stop))
-    finally:
-        told("stopped: the same command goes on with every table, under the same links")
+    with ExitStack() as stack:
+        stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
+        table = None
+        if game is not None:
+            setup = make_setup(game, people, players, options, **terms)
+            asyncio.run(check_players(setup))
+            table = hub.find(setup) or hub.add(setup)
+        desk = None
+        if judge is not None:
+            spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
+            drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
+            desk = Desk(drawn, Store(Path(out)), judges, judge_tell)
+        bound = listen(host, port)
+        name = f"[{host}]" if ":" in host else host
+        origin = public or f"http://{name}:{bound.getsockname()[1]}"
+        if meant:
+            told(f"note: {meant}")
+        told(f"host: {origin}/host/" + (f"... (as {HOST_SECRET} says)" if given else hub.host_secret))
+        for seat in table.seats.values() if table else ():
+            told(f"seat: {origin}/seat/{seat.kept.secret}")
+        for secret in desk.links if desk else ():
+            told(f"judge: {origin}/judge/{secret}")
+        try:
+            asyncio.run(run_server(site_of(hub, public, frames, desk), bound, hub.stop))
+        finally:
+            told("stopped: the same command goes on with every table, under the same links")
 
 
 def _given_secret() -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,17 +17,15 @@ from liescope.games.session import Session
 from liescope.games.table import TableSpec
 from liescope.generate.players.human import Desk, pseudonym
 from liescope.generate.players.shared import Halt, Shared
-from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.plan import Plan, read_plan, table_plan
+from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.runner import run
 from liescope.web.play.forms import read_form
-from liescope.web.play.leaving import has_left, withdraw_from
+from liescope.web.play.leaving import Leavers, has_left
 from liescope.web.play.now import Stage, stage_of
 from liescope.web.play.promises import Promises
-from liescope.web.play.setup import PERSON
-from liescope.web.play.store import SeatKept, State, Store, TableKept
+from liescope.web.play.rounds import folder_of, folders, new_plan, plan_of, record_of
+from liescope.web.play.store import State, Store, TableKept
 from liescope.web.play.watching import ASK, LOG, PAGE, Listener, Seat, TableJob
 
 _CLOSED = RunPaused("the host has closed the table")
@@ -46,10 +43,11 @@ class Table:
         self.desk = Desk(self.setup.patience, self._asked)
         self.session: Session | None = None
         self.seats = {seat.name: Seat(seat) for seat in store.seats(kept.id)}
-        self._leaving = set(store.withdrawals(kept.id))  # seats whose words are still to be withdrawn
+        self._leavers = Leavers(kept.id, store)
         self._store = store
         self._limits = limits
         self._task: asyncio.Task[None] | None = None
+        self._under_way = False  # whether a run is open
         self._stopped: RunPaused | None = None
         self._halt = Halt()
         self._promises = Promises()
@@ -60,10 +58,7 @@ class Table:
     @property
     def run(self) -> Path:
         """The folder of the run that the table plays."""
-        return self._folder(self.round)
-
-    def _folder(self, round: int) -> Path:
-        return self._store.folder / (self.id if round == 1 else f"{self.id}-{round}")
+        return folder_of(self._store.folder, self.id, self.round)
 
     @property
     def spec(self) -> TableSpec:
@@ -106,6 +101,8 @@ class Table:
         """Play another game at the same table, with the same people in the same seats."""
         if self.state is not State.ENDED:
             raise UsageError("this table's game has not ended")
+        if self._leavers.busy:
+            raise UsageError("somebody's words are being withdrawn; try again in a moment")
         self.round += 1
         self.session = self._record = None
         for seat in self.seats.values():
@@ -113,31 +110,31 @@ class Table:
         self._begin(self._new_plan())
 
     def resume(self) -> None:
-        """Go on with a game that stopped, or that was under way when the server did. Raises UsageError for another."""
-        if self.state not in (State.PLAYING, State.PAUSED) or (self._task is not None and not self._task.done()):
+        """Go on with a game that stopped, or that was under way when the server did. Raises UsageError for another,
+        BadData for one whose run is damaged, which then stays where it is.
+        """
+        if self.state not in (State.PLAYING, State.PAUSED) or self._under_way:
             raise UsageError("this table's game has not stopped")
-        self._begin(read_plan(_plan_of(self.run), self.run) if (self.run / PLAN_FILE).exists() else self._new_plan())
+        try:
+            plan = plan_of(self.run) or self._new_plan()
+        except LiescopeError as error:
+            self._put(State.PAUSED, str(error))
+            raise
+        self._begin(plan)
 
     def _new_plan(self) -> Plan:
-        held = {
-            name: spec if spec != PERSON else self._holder(self.seats[name].kept)
-            for name, spec in self.setup.seats.items()
-        }
-        setup = self.setup
-        return table_plan(setup.game, setup.options, held, secrets.randbits(62), setup.prompts, setup.served)
-
-    def _holder(self, seat: SeatKept) -> str:
-        gone = seat.pseudonym is None or has_left(seat.pseudonym)
-        return self.setup.filler if gone else f"human:{seat.pseudonym}"
+        people = {name: seat.kept.pseudonym for name, seat in self.seats.items() if not self.leaving(name)}
+        return new_plan(self.setup, people)
 
     # The game
 
     def _begin(self, plan: Plan) -> None:
         self.desk = Desk(self.setup.patience, self._asked)
         self._halt, self._promises = Halt(), Promises()
-        for name in self._leaving:
+        for name in self._leavers:
             self.desk.leave(self.person(name))
         self._put(State.PLAYING)
+        self._under_way = True
         self._task = asyncio.create_task(self._play(plan), name=self.id)
         self._tell_all(PAGE)
 
@@ -166,6 +163,7 @@ class Table:
             stop = error
         finally:
             self._promises.end()
+            self._under_way = False
         if stop is None:
             self.session = None  # its record tells the rest
             self._put(State.ENDED)
@@ -198,6 +196,8 @@ class Table:
             raise UsageError("this table is closed")
         self._stop(_CLOSED)
         self._put(State.CLOSED)
+        if not self._under_way:
+            self._task = asyncio.create_task(self.settle(), name=self.id)
         self._tell_all(PAGE)
 
     async def close(self, why: RunPaused) -> None:
@@ -215,7 +215,7 @@ class Table:
 
     def leaving(self, name: str) -> bool:
         """Whether the person in a seat has withdrawn, or will have once the game has ended."""
-        return has_left(self.person(name)) or name in self._leaving
+        return has_left(self.person(name)) or name in self._leavers
 
     async def withdraw(self, name: str) -> None:
         """Take the words of the person in a seat out of every game of this table, those under way once they have ended;
@@ -225,35 +225,22 @@ class Table:
             self._store.leave(self.id, name)
             self._seats_again()
         else:
-            self._store.ask_withdrawal(self.id, name)
-            self._leaving.add(name)
+            self._leavers.add(name)
             self.desk.leave(self.person(name))
-            if self._task is None or self._task.done():
-                await self.settle()
+            await self.settle()
         self._tell_all(PAGE)
 
     async def settle(self) -> None:
         """Withdraw the words that are to be, unless a game may still go on. What cannot be now is told to the host, and
-        tried again when the server starts.
+        tried again when the next does, a game ends or the server starts.
         """
-        if self.state not in (State.ENDED, State.CLOSED):
-            return
-        for name in sorted(self._leaving):
-            try:
-                become = await asyncio.to_thread(withdraw_from, self.runs, self.person(name))
-            except LiescopeError as error:
-                self._put(self.state, f"the words of {self.person(name)} are still to be withdrawn: {error}")
-                continue
-            self._store.withdrawn(self.id, name, become)
-            self._leaving.discard(name)
+        async with self._leavers.alone():
+            if self._under_way or self.state not in (State.ENDED, State.CLOSED) or not list(self._leavers):
+                return
+            problem = await self._leavers.settle(folders(self._store.folder, self.id, self.round), self.person)
+            self._put(self.state, problem)
             self._seats_again()
             self.session = self._record = None
-
-    @property
-    def runs(self) -> list[Path]:
-        """The folders of all games so far."""
-        rounds = [self._folder(number) for number in range(1, self.round + 1)]
-        return [folder for folder in rounds if (folder / PLAN_FILE).exists()]
 
     def _seats_again(self) -> None:
         for kept in self._store.seats(self.id):
@@ -270,8 +257,7 @@ class Table:
     def record(self) -> GameRecord | None:
         """The game once it has ended, None before."""
         if self._record is None and self.state is State.ENDED:
-            with Journal.open(self.run) as journal:
-                self._record = next(iter(journal.records()), None)
+            self._record = record_of(self.run)
         return self._record
 
     @property
@@ -335,8 +321,3 @@ class Table:
     def _tell_all(self, what: str) -> None:
         for seat in self.seats.values():
             seat.tell(what)
-
-
-def _plan_of(run: Path) -> Mapping[str, object]:
-    with Journal.open(run) as journal:
-        return journal.plan

@@ -8,6 +8,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from liescope.web.play.hub import Hub
+from liescope.web.play.leaving import has_left
 from liescope.web.play.table import Table
 from liescope.web.security import Forms
 from liescope.web.site import link, page
@@ -32,6 +33,7 @@ def withdraw_routes(hub: Hub) -> APIRouter:
     async def ask(request: Request, secret: str) -> Response:
         table, name = seat_of(secret)
         values: dict[str, Any] = {"state": table.state.value, "leaving": table.leaving(name)}
+        values["gone"] = has_left(table.person(name))
         values |= {"base": f"/seat/{secret}", "form_token": forms.token(secret)}
         return page(request, "play/withdraw.html", **values)
 

@@ -1,0 +1,99 @@
+"""Tables when several things happen at once, or something is broken."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import liescope
+from liescope.common.errors import RunPaused, UsageError
+from liescope.generate.runs.folder import JOURNAL_FILE
+from liescope.generate.runs.limits import Limits
+from liescope.web.play.hub import Hub
+from liescope.web.play.setup import make_setup
+from liescope.web.play.store import State
+from liescope.web.play.table import Table
+from tests.web.play.host import said
+from tests.web.play.test_people import OTTER, held, playing
+from tests.web.server import Server
+
+HARE = "Green Hare"
+
+
+def opened(folder: Path) -> tuple[Hub, Table, list[str]]:
+    """A table with two people, whose game has begun."""
+    hub = Hub(folder, Limits())
+    hub.open()
+    table = hub.add(make_setup("mini-mafia", 2))
+    names = list(table.seats)
+    for name, person in zip(names, (OTTER, HARE), strict=True):
+        table.take(name, person, "a text")
+    return hub, table, names
+
+
+def test_two_people_may_withdraw_at_the_same_moment(tmp_path: Path) -> None:
+    async def game() -> None:
+        hub, table, names = opened(tmp_path)
+        await asyncio.gather(*(playing(table, name) for name in names))
+        both = [asyncio.create_task(table.withdraw(name)) for name in names]
+        await asyncio.sleep(0)
+        with pytest.raises(UsageError, match="withdrawn"):
+            table.again()
+        await asyncio.gather(*both)
+        assert {table.person(name) for name in names} == {"withdrawn-1", "withdrawn-2"}
+        assert table.note == ""
+        await hub.close()
+
+    asyncio.run(game())
+    assert not any(name.encode() in held(tmp_path) for name in (OTTER, HARE))
+
+
+def test_whoever_left_a_game_that_stopped_is_forgotten_once_its_host_closes_it(tmp_path: Path) -> None:
+    async def game() -> None:
+        hub, table, names = opened(tmp_path)
+        await asyncio.sleep(0.1)
+        await table.close(RunPaused("an endpoint is silent"))
+        table._put(State.PAUSED, "an endpoint is silent")
+        await table.withdraw(names[0])
+        assert table.person(names[0]) == OTTER, "the game may still go on"
+        table.end()
+        await hub.close()
+
+    asyncio.run(game())
+    assert OTTER.encode() not in held(tmp_path)
+
+
+def test_a_table_whose_run_is_damaged_keeps_no_other_from_going_on(tmp_path: Path) -> None:
+    async def first() -> list[str]:
+        hub, broken, _ = opened(tmp_path)
+        whole = hub.add(make_setup("mini-mafia", 1))
+        (name,) = whole.seats
+        whole.take(name, OTTER, "a text")
+        await asyncio.sleep(0.1)
+        await hub.close()
+        (broken.run / JOURNAL_FILE).write_bytes(b"no journal")
+        return [broken.id, whole.id, name]
+
+    async def second(broken: str, whole: str, name: str) -> None:
+        hub = Hub(tmp_path, Limits())
+        hub.open()
+        await playing(hub.tables[whole], name)
+        assert hub.tables[whole].state is State.ENDED
+        assert hub.tables[broken].state is State.PAUSED
+        assert JOURNAL_FILE in hub.tables[broken].note
+        await hub.close()
+
+    asyncio.run(second(*asyncio.run(first())))
+
+
+def test_a_folder_has_one_server(tmp_path: Path) -> None:
+    words = ["liescope", "serve", "--out", str(tmp_path / "out"), "--port", "{port}"]
+    server = Server(words, tmp_path / "log")
+    try:
+        assert said(server, "host")
+        with pytest.raises(UsageError, match="another process"):
+            liescope.serve(tmp_path / "out", port=0)
+    finally:
+        server.stop()
