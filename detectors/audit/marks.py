@@ -70,7 +70,8 @@ def read_marks(path: Path) -> tuple[Mark, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read ({error}); `liescope view --marks` writes files of marks") from None
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise UsageError(f"{path} cannot be read ({why}); `liescope view --marks` writes files of marks") from None
     return tuple(_mark(line, f"{path}, line {number}") for number, line in enumerate(_whole(text), 1) if line.strip())
 
 

@@ -50,8 +50,8 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
     statements, and says how many. A game under way is dropped as a whole. Doing it again, by the new name, does no
     harm.
 
-    Raises UnknownName if nobody of that name played in the run; UsageError while another process writes to the run or
-    reads it, and for continuations of a person's game, which can only be deleted.
+    Raises UnknownName if nobody of that name played in the run; UsageError if no person did at all, while another
+    process writes to the run or reads it, and for continuations of a person's game, which can only be deleted.
     """
     folder = Path(run)
     with Journal.open(folder, write=True) as journal:
@@ -65,6 +65,8 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
         dropped = _under_way(journal, pseudonym)
         if not (concerned or dropped or f"human:{pseudonym}" in plan.get("players", ())):
             people = {name for game in records for seat in game.seats if (name := person_of(seat.model, seat.source))}
+            if not people:
+                raise UsageError(f"no person has played in {folder}, so there are no words to withdraw")
             raise UnknownName("person", pseudonym, sorted(people))
         name = pseudonym if pseudonym.startswith(NAME) else _next_name(plan, records if concerned else ())
         changed = [_changed(game, pseudonym, name) for game in concerned]

@@ -56,7 +56,12 @@ def blank(game: str) -> TableForm:
     seats = len(played.spec.seats())
     fields = (
         Field("people", f"People (the other seats of {seats} go to the players below)", NUMBER, "1", 1),
-        Field("players", "Players of the other seats, in turn: one spec in each line", LINES, "scripted:steady"),
+        Field(
+            "players",
+            "Players of the other seats, in turn, one a line: scripted:bold, openai:MODEL …",
+            LINES,
+            "scripted:steady",
+        ),
         Field("filler", "Who takes the seat of a person who does not come", WORDS, "scripted:steady"),
         Field("words", "Seconds to say something", NUMBER, "180", 5),
         Field("choices", "Seconds for anything else", NUMBER, "90", 5),

@@ -120,6 +120,10 @@ def serve(
     Raises UsageError for a table or judges that cannot be, an address that cannot be listened at and a folder that
     another server serves, and on first use MissingExtra.
     """
+    if game is None and (people != 1 or players or options):
+        raise UsageError("people, players and options are those of a table: name its game too (--game mini-mafia)")
+    if judge is None and (judges != 1 or judge_games or judge_game or judge_split):
+        raise UsageError("there is no run to judge: name one too (--judge RUN)")
     public = public_address(public) if public else ""
     meant = told_of(host, public)
     given = _given_secret()
@@ -149,6 +153,7 @@ def serve(
             told(f"seat: {origin}/seat/{seat.kept.secret}")
         for secret in desk.links if desk else ():
             told(f"judge: {origin}/judge/{secret}")
+        told("Open these addresses in a browser; Ctrl-C ends this.")
         try:
             asyncio.run(run_server(site_of(hub, public, frames, desk), bound, hub.stop))
         finally:

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from liescope.common.errors import BadData, UsageError
+from liescope.generate.runs.folder import PLAN_FILE
 from liescope.web.play.setup import Setup, new_secret
 
 FILE = "tables.sqlite"
@@ -78,9 +79,11 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # runs in it hold the roles of games under way
+        if (folder / PLAN_FILE).is_file():
+            raise UsageError(f"{folder} is a run, and tables need a folder of their own; choose another --out")
         file = folder / FILE
         try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # runs in it hold the roles of games under way
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
             self._base = sqlite3.connect(file, isolation_level=None)
             self._base.execute("PRAGMA journal_mode = WAL")

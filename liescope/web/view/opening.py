@@ -63,6 +63,8 @@ def _games(path: str) -> Source:
         return CorpusSource(corpus_folder(path, *TABLES_SHOWN))
     if not folder.exists():
         raise UsageError(f"{plain(path)} does not exist; give a run (runs/NAME), a corpus or a report of `evaluate`")
+    if runs := sorted(plan.parent.name for plan in folder.glob(f"*/{PLAN_FILE}")):
+        raise UsageError(f"{plain(path)} is a folder of runs; give one of them: {plain(', '.join(runs[:5]))}")
     raise BadData(
         f"{plain(path)} holds no run, no corpus and no report of `evaluate`; make one with: liescope play, import, "
         "build or evaluate"
