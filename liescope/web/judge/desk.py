@@ -44,7 +44,7 @@ class Desk:
         self._chairs = {secret: _Chair(person or "") for secret, person in store.judges(judges).items()}
         for chair in self._chairs.values():
             if chair.person:
-                self._sit(chair)
+                chair.sitting = self._sit(chair.person)
 
     @property
     def links(self) -> Mapping[str, str]:
@@ -63,8 +63,8 @@ class Desk:
         name = pseudonym(person)
         if self._place(name).exists():
             raise UsageError("this pseudonym is taken; choose another")
+        chair.sitting = self._sit(name)
         chair.person = name
-        self._sit(chair)
         self._store.agree(secret, name, CONSENT.hash)
 
     def show(self, secret: str) -> Question | None:
@@ -98,8 +98,8 @@ class Desk:
             if chair.sitting:
                 chair.sitting.close()
 
-    def _sit(self, chair: _Chair) -> None:
-        chair.sitting = Sitting(self.assignment, chair.person, self._place(chair.person))
+    def _sit(self, person: str) -> Sitting:
+        return Sitting(self.assignment, person, self._place(person))
 
     def _place(self, person: str) -> Path:
         slug = re.sub(r"\W+", "-", person.casefold()).strip("-")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Form, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
 from liescope.games.reader import OUTSIDE
@@ -63,15 +61,10 @@ def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
         return consent(request, secret) if sitting is None else question(request, secret, sitting)
 
     @pages.post("/agree")
-    async def agree(
-        request: Request,
-        secret: str,
-        token: Annotated[str, Form(max_length=64)],
-        person: Annotated[str, Form(max_length=64)],
-        agreed: Annotated[str, Form(max_length=8)] = "",
-    ) -> Response:
-        forms.check(known(secret), token)
-        if not agreed:
+    async def agree(request: Request, secret: str) -> Response:
+        given = await forms.sent(request, known(secret))
+        person = _text(given, "person")
+        if not _text(given, "agreed"):
             return consent(request, secret, "Tick the box if you agree; without it, nothing begins.", person)
         try:
             desk.agree(secret, person)
@@ -81,30 +74,28 @@ def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
 
     @pages.post("/answer")
     async def answer(request: Request, secret: str) -> Response:
-        sitting = desk.sitting(known(secret))
-        async with request.form(max_files=0, max_fields=200, max_part_size=200) as form:
-            forms.check(secret, _text(form, "token"))
-            asked = sitting.question() if sitting else None
-            if sitting is None or asked is None or _text(form, "number") != str(asked.number):
-                return back(request, secret)  # answered before, as after the back button
-            seconds = desk.taken(secret)
-            try:
-                if asked.about_players:
-                    shares = {name: _share(form, f"player-{at}") for at, name in enumerate(asked.ask.options)}
-                    sitting.suspect(shares, seconds)
-                else:
-                    flag = {"deceptive": True, "honest": False}[_text(form, "flag")]
-                    sitting.say(flag, _sure(form), seconds)
-            except (KeyError, ValueError):
-                return question(request, secret, sitting, "Answer every part of the question, then send it again.")
+        given = await forms.sent(request, known(secret))
+        sitting = desk.sitting(secret)
+        asked = sitting.question() if sitting else None
+        if sitting is None or asked is None or _text(given, "number") != str(asked.number):
+            return back(request, secret)  # answered before, as after the back button
+        seconds = desk.taken(secret)
+        try:
+            if asked.about_players:
+                shares = {name: _share(given, f"player-{at}") for at, name in enumerate(asked.ask.options)}
+                sitting.suspect(shares, seconds)
+            else:
+                flag = {"deceptive": True, "honest": False}[_text(given, "flag")]
+                sitting.say(flag, _sure(given), seconds)
+        except (KeyError, ValueError):
+            return question(request, secret, sitting, "Answer every part of the question, then send it again.")
         return back(request, secret)
 
     return pages
 
 
 def _text(form: FormData, name: str) -> str:
-    value = form.get(name, "")
-    return "" if isinstance(value, UploadFile) else value
+    return str(form.get(name, ""))
 
 
 def _sure(form: FormData) -> float:

@@ -29,6 +29,7 @@ from liescope.web.view.shown import shown
 from liescope.web.view.sight import all_looks
 
 MOST = 1000  # games in one file: beyond that, a corpus is what to pass on
+_GENERATOR = "liescope view"  # by which a file of ours is known
 _NO_CALLS = "Prompts and raw replies are not in this file; they are in the run."
 
 
@@ -72,6 +73,7 @@ def write_games(opened: Opened, game_ids: Sequence[str], out: str | os.PathLike[
     if not 0 < len(game_ids) <= MOST:
         raise UsageError(f"a file holds 1 to {MOST} games, not {len(game_ids)}; name those that you want")
     path = Path(out)
+    _check_ours(path)
     records: list[GameRecord] = []
     entries: list[_Entry] = []
     for game_id in game_ids:
@@ -93,6 +95,16 @@ def write_games(opened: Opened, game_ids: Sequence[str], out: str | os.PathLike[
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     return GameFile(path, len(entries), path.stat().st_size, notices)
+
+
+def _check_ours(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            ours = f'content="{_GENERATOR}"'.encode() in file.read(2000)
+    except OSError:  # writing says what is wrong, if anything is
+        return
+    if not ours:
+        raise UsageError(f"{path} exists and is no file of games; choose another --out")
 
 
 def _body(game: ShownGame, record: GameRecord) -> str:
@@ -125,6 +137,7 @@ def _page(entries: Sequence[_Entry], **values: Any) -> str:
             script=Markup(script),
             style_hash=_hash(style),
             script_hash=_hash(script),
+            generator=_GENERATOR,
             **values,
         )
     )

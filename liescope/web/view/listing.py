@@ -69,7 +69,7 @@ def read_filters(query: Mapping[str, str]) -> Filters:
     """
     given = {f.name: query[f.name].strip()[:200] for f in fields(Filters) if f.name in query}
     number = given.pop("page", "")
-    page = int(number) if number.isascii() and number.isdigit() and int(number[:9]) > 0 else 1
+    page = int(number) if number.isascii() and number.isdigit() and len(number) < 10 and int(number) > 0 else 1
     found = Filters(**given | ({} if given.get("sort") else {"sort": "number"}), page=page)
     for kind, value, known in (
         ("sort", found.sort, (*SORTS,)),

@@ -38,13 +38,12 @@ def get(address: str, **form: Any) -> tuple[int, HTTPMessage, str]:
 
 
 def fields(page: str) -> dict[str, str]:
-    return dict(re.findall(r'name="(token|number)" value="([^"]*)"', page))
+    return dict(re.findall(r'name="(form|number)" value="([^"]*)"', page))
 
 
 def sit(link: str, person: str) -> str:
     """The first question, for somebody who has agreed."""
-    token = fields(get(link)[2])["token"]
-    return get(f"{link}/agree", token=token, person=person, agreed="yes")[2]
+    return get(f"{link}/agree", **fields(get(link)[2]), person=person, agreed="yes")[2]
 
 
 def answer(link: str, page: str, random: Random) -> str:
@@ -104,10 +103,12 @@ def test_a_sent_answer_stays_and_a_form_of_another_link_is_refused(
     server = serve(*OPTIONS, str(tmp_path / "out"), "--judge", str(tmp_path / "run"), "--judges", "2")
     mine, other = links(server)
     assert get(mine[:-1] + "x")[0] == 404
+    assert get(mine[:-1] + "x/agree", person="ada")[0] == 404, "whatever else is wrong with it"
+    assert get(f"{mine}/agree", person="ada")[0] == 403
     first = sit(mine, "ada")
-    taken = get(f"{other}/agree", token=fields(get(other)[2])["token"], person="Ada", agreed="yes")
+    taken = get(f"{other}/agree", form=fields(get(other)[2])["form"], person="Ada", agreed="yes")
     assert (taken[0], "taken" in taken[2]) == (400, True)
-    assert get(f"{other}/agree", token=fields(first)["token"], person="bo", agreed="yes")[0] == 403
+    assert get(f"{other}/agree", form=fields(first)["form"], person="bo", agreed="yes")[0] == 403
     assert get(f"{mine}/answer", **fields(first), flag="honest", sure=75)[0] == 400
     second = answer(mine, first, Random(1))
     assert get(f"{mine}/answer", **fields(first), flag="deceptive", sure=100)[2] == second == get(mine)[2]

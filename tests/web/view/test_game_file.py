@@ -175,3 +175,13 @@ def test_the_command_writes_the_named_games_and_says_what_it_wrote(run: Path, tm
     assert [game_id in text for game_id in ids(run)] == [False, True, False, True, False]
     with pytest.raises(UsageError, match="for a file"):
         liescope.view(run, "1", "3")
+
+
+def test_a_file_of_games_replaces_no_file_of_another_kind(run: Path, opened: Opened, tmp_path: Path) -> None:
+    file = tmp_path / "game.html"
+    for _ in range(2):
+        write_games(opened, ids(run)[:1], file)
+    file.write_text("a letter", "utf-8")
+    with pytest.raises(UsageError, match="no file of games"):
+        write_games(opened, ids(run)[:1], file)
+    assert file.read_text("utf-8") == "a letter"
