@@ -56,6 +56,13 @@ def seat_routes(hub: Hub) -> APIRouter:
             raise HTTPException(404, "There is no such seat. Check the link: it must be complete.")
         return _Place(secret, *found)
 
+    def held(secret: str) -> _Place:
+        """A seat that somebody has taken: what a program sees in a free one is for nobody's eyes."""
+        at = place(secret)
+        if not at.table.person(at.name):
+            raise HTTPException(404, "Nobody has taken this seat. Load the page again.")
+        return at
+
     async def sent(request: Request, secret: str) -> tuple[_Place, FormData]:
         return place(secret), await forms.sent(request, secret)
 
@@ -146,12 +153,12 @@ def seat_routes(hub: Hub) -> APIRouter:
 
     @router.get("/log")
     async def log(request: Request, secret: str, after: int = 0) -> HTMLResponse:
-        return page(request, "play/news.html", **log_values(place(secret), after))
+        return page(request, "play/news.html", **log_values(held(secret), after))
 
     @router.get("/ask")
     async def ask(request: Request, secret: str, have: str = "") -> Response:
         """What is asked now, unless the page has it: what somebody is typing is never replaced."""
-        values = ask_values(place(secret))
+        values = ask_values(held(secret))
         if values["key"] == have:
             return Response(status_code=204, headers={"X-Left": str(values["left"])})
         return page(request, "play/ask.html", **values)
@@ -164,7 +171,7 @@ def seat_routes(hub: Hub) -> APIRouter:
 
     @router.post("/answer")
     async def answer(request: Request, secret: str) -> Response:
-        at, given = await sent(request, secret)
+        at, given = await sent(request, held(secret).secret)
         fields = {name: str(value) for name, value in given.items() if name not in ("form", "key")}
         partly = "HX-Request" in request.headers
         try:
@@ -177,14 +184,18 @@ def seat_routes(hub: Hub) -> APIRouter:
         return RedirectResponse(link(request, at.base), 303)
 
     @router.get("/events")
-    async def events(secret: str) -> StreamingResponse:
+    async def events(secret: str, have: str = "") -> StreamingResponse:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # no proxy is to wait for more
-        return StreamingResponse(told(place(secret)), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(told(held(secret), have), media_type="text/event-stream", headers=headers)
 
-    async def told(at: _Place) -> AsyncIterator[str]:
-        """What has changed, for as long as the page is open. It says that something has, and never what."""
+    async def told(at: _Place, have: str) -> AsyncIterator[str]:
+        """What has changed, for as long as the page is open. It says that something has, and never what. have: what
+        `shown` was when the page was made: it may have changed before its stream, or while the connection was lost.
+        """
         with at.table.listening(at.name) as listener:
             yield _message("log") + _message("ask")
+            if have and have != shown(at):
+                yield _message("page")
             while not (hub.stopping or listener.ended):
                 try:
                     async with asyncio.timeout(PING_S):

@@ -28,8 +28,6 @@ from liescope.web.play.rounds import folder_of, folders, new_plan, plan_of, reco
 from liescope.web.play.store import State, Store, TableKept
 from liescope.web.play.watching import ASK, LOG, PAGE, Listener, Seat, TableJob
 
-_CLOSED = RunPaused("the host has closed the table")
-
 
 class Table:
     """A table of a server, in whatever state it is."""
@@ -78,8 +76,10 @@ class Table:
         """
         seat = self.seats[name]
         chosen = pseudonym(words)
-        if self.state is not State.LOBBY or seat.kept.pseudonym is not None:
+        if seat.kept.pseudonym is not None:
             raise UsageError("this seat is taken; ask the host for a link of your own")
+        if self.state is not State.LOBBY:
+            raise UsageError("the game has begun without you; ask the host for a seat at another table")
         taken = {str(other.kept.pseudonym).casefold() for other in self.seats.values()} | set(self.setup.seats)
         if chosen.casefold() in {name.casefold() for name in taken}:
             raise UsageError("somebody at this table has that name; choose another pseudonym")
@@ -164,14 +164,16 @@ class Table:
         finally:
             self._promises.end()
             self._under_way = False
-        if stop is None:
+        if self.state is State.CLOSED:
+            pass  # by its host, maybe in the moment in which the game ended
+        elif stop is None:
             self.session = None  # its record tells the rest
             self._put(State.ENDED)
         elif self._stopped is None:
             why = str(stop) if isinstance(stop, LiescopeError) else f"an error of the server ({type(stop).__name__})"
             self._put(State.PAUSED, why)
-        await self.settle()
         self._tell_all(PAGE)
+        await self.settle()
 
     def _started(self, session: Session) -> None:
         self.session = session
@@ -194,7 +196,7 @@ class Table:
         """Close the table for good; what was played stays in its run. Raises UsageError if it is closed."""
         if self.state is State.CLOSED:
             raise UsageError("this table is closed")
-        self._stop(_CLOSED)
+        self._stop(RunPaused("the host has closed the table"))
         self._put(State.CLOSED)
         if not self._under_way:
             self._task = asyncio.create_task(self.settle(), name=self.id)

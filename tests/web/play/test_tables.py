@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from html import unescape
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urljoin
+from urllib.request import urlopen
 
 import pytest
 
@@ -16,7 +23,8 @@ from liescope.web.play.setup import make_setup
 from liescope.web.play.store import State
 from liescope.web.play.table import Table
 from tests.web.play.host import said
-from tests.web.play.test_people import OTTER, held, playing
+from tests.web.play.person import sheets
+from tests.web.play.test_people import OTTER, get, held, playing, post
 from tests.web.server import Server
 
 HARE = "Green Hare"
@@ -97,3 +105,34 @@ def test_a_folder_has_one_server(tmp_path: Path) -> None:
             liescope.serve(tmp_path / "out", port=0)
     finally:
         server.stop()
+
+
+def test_a_stream_tells_a_page_that_is_out_of_date_and_a_free_seat_shows_nothing(
+    tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    words = ("liescope", "serve", "--out", str(tmp_path / "out"), "--game", "mini-mafia", "--people", "2")
+    server = serve(*words, "--port", "{port}")
+    mine, free = said(server, "seat")
+    sheet = sheets(get(mine))[0]
+    post(mine, sheet.action, {**sheet.fixed, "agree": "yes", "pseudonym": OTTER})
+    stream = re.search(r'sse-connect="([^"]*)"', get(mine))
+    assert stream is not None
+    assert "page" not in told(urljoin(mine, unescape(stream[1])))
+    (host,) = said(server, "host")
+    start = next(one for one in sheets(get(host)) if one.action.endswith("/start"))
+    assert post(host, start.action, start.fixed)[0] == 200
+    assert "page" in told(urljoin(mine, unescape(stream[1]))), "the game has begun since"
+    for page in ("log", "ask", "events"):
+        with pytest.raises(HTTPError, match="404"):
+            get(f"{free}/{page}")
+    assert "has begun" in get(free)
+
+
+def told(stream: str) -> set[str]:
+    """The events that a stream begins with."""
+    found = set()
+    with urlopen(stream, timeout=2) as lines, suppress(TimeoutError):
+        for line in lines:
+            if line.startswith(b"event: "):
+                found.add(line.decode().split()[1])
+    return found
