@@ -57,9 +57,9 @@ def seat_routes(hub: Hub) -> APIRouter:
         return _Place(secret, *found)
 
     def held(secret: str) -> _Place:
-        """A seat that somebody has taken: what a program sees in a free one is for nobody's eyes."""
+        """A seat that somebody holds or may still take: what a program sees in it is for nobody's eyes."""
         at = place(secret)
-        if not at.table.person(at.name):
+        if at.table.state is not State.LOBBY and not at.table.person(at.name):
             raise HTTPException(404, "Nobody has taken this seat. Load the page again.")
         return at
 
