@@ -126,7 +126,8 @@ def _people(frames: Frames) -> list[str]:
     else:
         who = f"They are {persons} different persons; what a person does in several games is not independent."
     games = seats["game_id"].n_unique()
-    return [f"People held {seats.height} seats in {games} games; by model, all of them are “{PEOPLE}”. {who}"]
+    held = f"{seats.height} seat{'' if seats.height == 1 else 's'} in {games} game{'' if games == 1 else 's'}"
+    return [f"People held {held}; by model, all of them are “{PEOPLE}”. {who}"]
 
 
 def _judged(frames: Frames) -> list[str]:

@@ -147,7 +147,8 @@ def _evaluate(
     evaluated = plan.evaluated(statements)
     if evaluated.is_empty():
         raise UsageError(
-            f"{name_of_corpus} has no statement in the split {split!r}; evaluate on another, or build a larger corpus"
+            f"{name_of_corpus} has no statement in the split {split!r}; choose another with --split, or build a larger "
+            "corpus"
         )
     check_unseen(models, here, evaluated, split)
     held_out, notes = unheard(models, evaluated)

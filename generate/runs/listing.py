@@ -11,14 +11,18 @@ from typing import Any
 from rich.text import Text
 
 from liescope.common.text import plain
+from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import TABLE
 
 _BEGUN = "begun"
 
 
 @dataclass(frozen=True, slots=True)
 class ListedGame:
-    """One game. status: done, failed or begun (under way, or unfinished when the run stopped)."""
+    """One game. status: done, failed or begun (under way, or unfinished when the run stopped); players: its cell, in
+    words.
+    """
 
     game_id: str
     status: str
@@ -26,6 +30,7 @@ class ListedGame:
     winner: str | None = None
     failure: str = ""
     replies: int | None = None
+    players: str = ""
 
     def to_json(self) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -59,7 +64,7 @@ class GameList:
         wide = max([len(plain(game.game_id)) for game in self.games] + [4])
         yield Text(f"{'game':{wide}}  {'status':6}  {'won by':10}  players, role by role", "bold")
         for game in self.games:
-            what = _players(game.cell)
+            what = game.players
             if game.replies is not None:
                 what = f"{game.replies} replies so far"
             elif game.failure:
@@ -83,6 +88,7 @@ def list_games(journal: Journal) -> GameList:
             game.cell,
             None if game.outcome is None else game.outcome.winner,
             " ".join(game.failure.split()),
+            players=_players(game),
         )
         for game in journal.records()
     ]
@@ -91,8 +97,12 @@ def list_games(journal: Journal) -> GameList:
     return GameList(journal.path, journal.name, games, max(0, journal.planned() - len(games)))
 
 
-def _players(cell: str) -> str:
-    runs = [(len(list(same)), name) for name, same in groupby(cell.split(" | "))]
+def _players(game: GameRecord) -> str:
+    """The players of a game, those of one role after those of another; with the roles, where each seat was held."""
+    names = game.cell.split(" | ")
+    if game.cell == TABLE:
+        names = sorted(f"{seat.role}: {seat.model}" for seat in game.seats)
+    runs = [(len(list(same)), name) for name, same in groupby(names)]
     return " | ".join(f"{count} × {name}" if count > 1 else name for count, name in runs)
 
 

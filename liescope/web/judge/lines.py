@@ -9,6 +9,7 @@ from typing import cast
 from liescope.common.text import plain
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import EventData
+from liescope.generate.players.prompts.narration import counted
 from liescope.generate.runs.sitting import Question
 from liescope.generate.runs.transcript import event_line
 
@@ -86,5 +87,5 @@ def _line(event: Event, question: Question) -> Line | None:
 
 
 def _table(names: Sequence[str], composition: dict[str, int]) -> str:
-    cards = ", ".join(f"{count} {role}" for role, count in composition.items() if role)
+    cards = counted((role, count) for role, count in composition.items() if role)
     return f"Players: {', '.join(names)}." + (f" Roles in the game: {cards}." if cards else "")

@@ -19,6 +19,7 @@ from liescope.games.core import Event
 from liescope.games.session import replay
 from liescope.generate.exports.registry import EXPORTERS
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.listing import list_games
 from liescope.generate.runs.rebuild import batch_of, rebuild
 from tests.generate.runs.people import FOX, HELD, OTTER, play_with_people, table
 
@@ -51,6 +52,14 @@ def test_the_recorded_replies_make_the_same_events(run: Path) -> None:
             "Alice": OTTER,
             "Bob": FOX,
         }
+
+
+def test_the_list_of_a_table_names_who_held_each_role(run: Path) -> None:
+    with Journal.open(run) as journal:
+        (listed,) = list_games(journal).games
+        (record,) = journal.records()
+    for seat in record.seats:
+        assert f"{seat.role}: {seat.model}" in listed.players
 
 
 @pytest.mark.parametrize("answers", [0, 1, 4])
