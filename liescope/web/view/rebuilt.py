@@ -18,6 +18,7 @@ from typing import Any, cast
 from liescope.data_cards.licences import OURS
 from liescope.data_cards.tables import BidRow, GameRow, LessonRow, NightActRow, RoleGuessRow
 from liescope.games.core import Event, EventKind, Outcome, Phase
+from liescope.games.drawn import DRAWN
 from liescope.games.facts import EventData, GameMeta
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.games.registry import GAMES
@@ -136,13 +137,14 @@ def _nights(rows: GameRows) -> Iterator[Fact]:
         yield Fact((day, _NIGHT, -1), EventKind.NIGHT, day, Phase.NIGHT, False)
     for act in rows.night_acts:
         key = max(key, (act.day, _NIGHT, act.round, _LAST))
+        drawn = {"drawn": True} if act.fallback == DRAWN else {}
         fields = {
             "round": act.round,
             "actor": act.actor,
             "target": act.target,
             "audience": (act.actor,) if act.act in _OWN and act.actor else _killers(rows.game, act.actor_role),
-            "fallback": act.fallback,
-            "data": _found(rows.game, act.target_role) if act.act == "investigation" else {},
+            "fallback": "" if drawn else act.fallback,
+            "data": (_found(rows.game, act.target_role) if act.act == "investigation" else {}) | drawn,
         }
         yield Fact(key, _ACTS.get(act.act, EventKind.ACT), act.day, Phase.NIGHT, True, fields)
         if act.died and act.target and deaths.pop(act.target, None) is not None:
