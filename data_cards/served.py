@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from liescope.common.people import consent_hash
@@ -15,7 +15,7 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
     consents: each text that people agreed to, with its hash and the runs that it was for; patience: each set of seconds
     that tables waited; pacing: each pacing of programs, and unpaced: tables without one; mixed: tables that people
-    shared with programs, of how many; unsaid: whether people played in runs whose plans do not say how they came to.
+    shared with programs, of how many; unsaid: runs that may hold people's games and do not say how they came to.
     """
     served = {run["name"]: run["plan"] for run in facts["runs"] if run["plan"].get("served")}
     texts: dict[tuple[str, ...], list[str]] = {}
@@ -35,9 +35,13 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         "unpaced": len(served) - len(paced),
         "mixed": mixed,
         "tables_served": len(served),
-        "unsaid": _names(facts["runs"], served) if people else [],
+        "unsaid": [run["name"] for run in facts["runs"] if people and _unsaid(run["plan"])],
     }
 
 
-def _names(runs: Sequence[Mapping[str, Any]], served: Mapping[str, Any]) -> list[str]:
-    return [run["name"] for run in runs if run["name"] not in served]
+def _unsaid(plan: Mapping[str, Any]) -> bool:
+    """Whether a plan says nothing of people whom its games may hold: forks, judged and replayed games of theirs do."""
+    if plan.get("served") or "import" in plan:
+        return False
+    players = plan.get("players")
+    return bool(plan.get("people")) or players is None or any(spec.startswith((_PERSON, "replay:")) for spec in players)
