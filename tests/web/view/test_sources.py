@@ -14,6 +14,7 @@ import liescope
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors.evaluation.scores import SCORES
 from liescope.games.core import Event, EventKind
+from liescope.games.drawn import not_chosen
 from liescope.generate.runs.journal import Journal
 from liescope.web.view.corpus_source import CorpusSource
 from liescope.web.view.opening import open_source
@@ -44,6 +45,8 @@ def test_a_corpus_gives_back_the_games_of_its_run(game: str, request: pytest.Fix
         indices = [event.index for event in found.record.events]
         assert indices == sorted(set(indices))
         assert [what(event) for event in found.record.events] == [what(true[index]) for index in indices]
+        assert not_chosen(found.record.events) == not_chosen(known.record.events)
+        assert all(bool(event.fallback) == bool(true[event.index].fallback) for event in found.record.events)
         missing = Counter(event.kind for event in true.values()) - Counter(e.kind for e in found.record.events)
         assert set(missing) <= UNTOLD
         assert found.labels == known.labels
