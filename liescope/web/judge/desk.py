@@ -75,10 +75,10 @@ class Desk:
             chair.shown = question.number, monotonic()
         return question
 
-    def taken(self, secret: str) -> float | None:
-        """Seconds since the waiting question was first shown, None if that was before the server started."""
+    def taken(self, secret: str, question: Question) -> float | None:
+        """Seconds since a question was first shown, None if that was before the server started, or never."""
         shown = self._chairs[secret].shown
-        return None if shown is None else round(monotonic() - shown[1], 3)
+        return None if shown is None or shown[0] != question.number else round(monotonic() - shown[1], 3)
 
     def right(self, secret: str) -> tuple[int, int]:
         """How many of a judge's flags fit the role of the speaker, and of how many that is known."""

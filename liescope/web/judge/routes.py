@@ -79,7 +79,7 @@ def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
         asked = sitting.question() if sitting else None
         if sitting is None or asked is None or _text(given, "number") != str(asked.number):
             return back(request, secret)  # answered before, as after the back button
-        seconds = desk.taken(secret)
+        seconds = desk.taken(secret, asked)
         try:
             if asked.about_players:
                 shares = {name: _share(given, f"player-{at}") for at, name in enumerate(asked.ask.options)}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from liescope.common.errors import LiescopeError, UnknownName
@@ -53,7 +53,7 @@ def game_routes(opened: Opened, beside: Opened | None = None) -> APIRouter:
         return page(request, "game_news.html")
 
     @router.get("/calls", response_class=HTMLResponse)
-    def call(request: Request, game: str, step: int, seat: str) -> HTMLResponse:
+    def call(request: Request, game: str, step: Annotated[int, Query(lt=2**31)], seat: str) -> HTMLResponse:
         viewed = source.game(game)
         asked, why = _asked(source, viewed, step, seat)
         made = [one for one in viewed.calls if (one["step"], one["seat"]) == (step, seat)]

@@ -16,8 +16,12 @@ from urllib.request import urlopen
 import pytest
 
 import liescope
+from liescope.games.reader import ReaderSpec
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.sitting import Assignment
 from liescope.labeling.label import label_game
+from liescope.web.judge.desk import Desk
+from liescope.web.play.store import Store
 from tests.web.judge.hidden import GAMES, TOKEN, allowed, make
 from tests.web.server import Server
 
@@ -112,6 +116,23 @@ def test_a_sent_answer_stays_and_a_form_of_another_link_is_refused(
     assert get(f"{mine}/answer", **fields(first), flag="honest", sure=75)[0] == 400
     second = answer(mine, first, Random(1))
     assert get(f"{mine}/answer", **fields(first), flag="deceptive", sure=100)[2] == second == get(mine)[2]
+
+
+def test_an_answer_to_a_question_that_was_never_shown_has_no_time(tmp_path: Path) -> None:
+    make(tmp_path / "run")
+    drawn = Assignment.draw(tmp_path / "run", ReaderSpec(), 1)
+    desk = Desk(drawn, Store(tmp_path / "out"), 1)
+    (link,) = desk.links
+    desk.agree(link, "ada")
+    first, sitting = desk.show(link), desk.sitting(link)
+    assert first is not None
+    assert sitting is not None
+    assert desk.taken(link, first) is not None
+    sitting.say(True, 0.5, None)
+    second = sitting.question()
+    assert second is not None
+    assert desk.taken(link, second) is None
+    desk.close()
 
 
 @pytest.fixture(scope="module")

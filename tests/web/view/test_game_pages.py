@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -180,3 +182,8 @@ def test_imported_games_are_shown_with_what_their_source_says(form: str, file: s
         counts = [shown(viewed, look_through(record, eyes)).statements for eyes, _ in all_looks(record)]
         assert counts[0] == spoken
         assert max(counts) == spoken
+
+
+def test_a_step_beyond_any_game_is_refused_and_not_an_error_of_the_server(run: Path, server: Server) -> None:
+    with pytest.raises(HTTPError, match="422"):
+        urlopen(f"{server.url}/calls?game={first(run)}&step={'9' * 30}&seat=Alice")
