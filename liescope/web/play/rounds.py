@@ -6,7 +6,8 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from liescope.games.record import GameRecord
+from liescope.common.errors import PlayerFailed
+from liescope.games.record import GameRecord, Status
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import Plan, read_plan, table_plan
@@ -45,3 +46,9 @@ def record_of(run: Path) -> GameRecord | None:
     """The game of a run once it has ended. Raises BadData for a damaged run."""
     with Journal.open(run) as journal:
         return next(iter(journal.records()), None)
+
+
+def failed(run: Path) -> PlayerFailed | None:
+    """Why the game of a run failed, if it did: a player could not answer, which may be tried again."""
+    record = record_of(run)
+    return PlayerFailed(record.failure) if record is not None and record.status is Status.FAILED else None

@@ -169,6 +169,13 @@ def seat_routes(hub: Hub) -> APIRouter:
         place(secret)
         return Response(status_code=204, headers={"HX-Refresh": "true"})
 
+    @router.post("/here")
+    async def here(request: Request, secret: str) -> Response:
+        """Somebody does something on the page, or has come back to it."""
+        at, _ = await sent(request, held(secret).secret)
+        at.table.back(at.name)
+        return Response(status_code=204)
+
     @router.post("/answer")
     async def answer(request: Request, secret: str) -> Response:
         at, given = await sent(request, held(secret).secret)

@@ -24,7 +24,7 @@ from liescope.web.play.forms import read_form
 from liescope.web.play.leaving import Leavers, has_left
 from liescope.web.play.now import Stage, stage_of
 from liescope.web.play.promises import Promises
-from liescope.web.play.rounds import folder_of, folders, new_plan, plan_of, record_of
+from liescope.web.play.rounds import failed, folder_of, folders, new_plan, plan_of, record_of
 from liescope.web.play.store import State, Store, TableKept
 from liescope.web.play.watching import ASK, LOG, PAGE, Listener, Seat, TableJob
 
@@ -155,7 +155,7 @@ class Table:
                 shared=shared,
                 pacing=plan.served.pacing if plan.served else None,
             )
-            stop = tally.stop
+            stop = tally.stop or failed(self.run)
         except LiescopeError as error:
             stop = error
         except Exception as error:  # whatever it is, people must learn that their game has stopped
@@ -284,7 +284,6 @@ class Table:
         """A page of a seat, while it is open."""
         seat = self.seats[name]
         listener = seat.open()
-        self.back(name)
         try:
             yield listener
         finally:
@@ -295,7 +294,7 @@ class Table:
         return self.seats[name].kept.pseudonym or ""
 
     def back(self, name: str) -> None:
-        """A person has shown that they are there."""
+        """A person has shown that they are there, which an open page alone does not."""
         self.desk.back(self.person(name))
 
     def moved(self) -> None:

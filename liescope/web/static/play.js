@@ -2,6 +2,7 @@
 // The pages work without it.
 "use strict";
 (() => {
+  const HERE_MS = 10000;
   const DRAFT = `draft ${location.pathname}`;
   const one = (words) => document.querySelector(words);
   const form = () => one("#ask form");
@@ -110,6 +111,16 @@
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) for (const name of ["#looking", "#asking"]) if (one(name)) htmx.trigger(name, "look");
   });
+
+  // An open page may be alone; what somebody does on it says that they are there
+  let shown = -Infinity; // when that was last said
+  function here() {
+    if (document.hidden || performance.now() - shown < HERE_MS || !one("#here")) return;
+    shown = performance.now();
+    htmx.trigger("#here", "here");
+  }
+  for (const sign of ["pointerdown", "keydown", "focus"]) addEventListener(sign, here, { passive: true });
+  document.addEventListener("visibilitychange", here);
 
   addEventListener("input", keep);
   addEventListener("change", keep);

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urljoin
 from urllib.request import urlopen
@@ -15,7 +16,11 @@ from urllib.request import urlopen
 import pytest
 
 import liescope
-from liescope.common.errors import RunPaused, UsageError
+from liescope.common.errors import PlayerFailed, RunPaused, UsageError
+from liescope.games.core import Ask, Event, Reply
+from liescope.generate.players.registry import PLAYERS
+from liescope.generate.players.scripted.player import ScriptedPlayer
+from liescope.generate.players.scripted.skills import parse_spec
 from liescope.generate.runs.folder import JOURNAL_FILE
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.hub import Hub
@@ -94,6 +99,54 @@ def test_a_table_whose_run_is_damaged_keeps_no_other_from_going_on(tmp_path: Pat
         await hub.close()
 
     asyncio.run(second(*asyncio.run(first())))
+
+
+class Wayward(ScriptedPlayer):
+    """A script that can answer nothing while it is told so."""
+
+    silent = True
+
+    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
+        if self.silent:
+            raise PlayerFailed("the line is dead")
+        return await super().answer(ask, view)
+
+
+def test_a_game_that_failed_waits_until_its_player_can_answer_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def game() -> None:
+        hub, table, names = opened(tmp_path)
+        await asyncio.gather(*(playing(table, name) for name in names))
+        assert table.state is State.PAUSED
+        assert "the line is dead" in table.note
+        monkeypatch.setattr(Wayward, "silent", False)
+        table.resume()
+        await asyncio.gather(*(playing(table, name) for name in names))
+        assert table.state is State.ENDED
+        assert table.over
+        await hub.close()
+
+    monkeypatch.setitem(PLAYERS, "scripted", lambda words, context: Wayward(*parse_spec(words), context.game))
+    asyncio.run(game())
+
+
+def test_what_somebody_does_on_their_page_says_that_they_are_there(
+    tmp_path: Path, serve: Callable[..., Server], new_context: Callable[..., Any]
+) -> None:
+    words = ("liescope", "serve", "--out", str(tmp_path / "out"), "--game", "werewolf", "--people", "1")
+    server = serve(*words, "--port", "{port}")
+    (mine,) = said(server, "seat")
+    page = new_context().new_page()
+    page.goto(mine)
+    page.fill("[name=pseudonym]", OTTER)
+    page.check("[name=agree]")
+    page.get_by_role("button", name="Take the seat").click()
+    page.locator("#ask form").wait_for()
+    page.wait_for_timeout(500)
+    with page.expect_request(lambda sent: sent.url.endswith("/here") and sent.method == "POST") as told_so:
+        page.keyboard.press("Shift")
+    assert told_so.value.response().status == 204
 
 
 def test_a_folder_has_one_server(tmp_path: Path) -> None:
