@@ -37,7 +37,9 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 @cache
 def templates() -> Environment:
-    """The templates of all pages. Whatever comes from a model, a file or a person is shown with the filter `clean`."""
+    """The templates of all pages. All text is escaped; the filter `clean` also makes invisible characters visible, for
+    whoever looks at games. Players see messages as they were written.
+    """
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=select_autoescape(default=True, default_for_string=True),
