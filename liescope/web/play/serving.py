@@ -130,9 +130,8 @@ def serve(
     terms: dict[str, Any] = {"pacing": Pacing()} if pace else {}
     if consent is not None:
         terms["consent"] = read_consent(Path(consent)).paragraphs
+    hub = Hub(Path(out), Limits(), given, terms)
     with ExitStack() as stack:
-        bound = stack.enter_context(listen(host, port))  # first: nothing is made if it cannot be had
-        hub = Hub(Path(out), Limits(), given, terms)
         stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
         table = None
         if game is not None:
@@ -144,6 +143,7 @@ def serve(
             spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
             drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
             desk = Desk(drawn, Store(Path(out)), judges, judge_tell)
+        bound = listen(host, port)
         name = f"[{host}]" if ":" in host else host
         origin = public or f"http://{name}:{bound.getsockname()[1]}"
         if meant:
