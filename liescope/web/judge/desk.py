@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
 from liescope.common.errors import UsageError
-from liescope.generate.players.human import pseudonym
-from liescope.generate.runs.sitting import Assignment, Question, Sitting
+from liescope.games.withdrawal import NAME
+from liescope.generate.players.human import pseudonym, suggested
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.sitting import PERSON, Assignment, Question, Sitting
 from liescope.labeling.label import label_game
 from liescope.web.judge.consent import CONSENT
+from liescope.web.play.leaving import has_left
 from liescope.web.play.store import Store
 
 MOST_JUDGES = 100  # each with a run that is open
@@ -43,7 +48,7 @@ class Desk:
         self._store = store
         self._chairs = {secret: _Chair(person or "") for secret, person in store.judges(judges).items()}
         for chair in self._chairs.values():
-            if chair.person:
+            if chair.person and not has_left(chair.person):
                 chair.sitting = self._sit(chair.person)
 
     @property
@@ -66,6 +71,29 @@ class Desk:
         chair.sitting = self._sit(name)
         chair.person = name
         self._store.agree(secret, name, CONSENT.hash)
+
+    def offered(self) -> str:
+        """A pseudonym that is nobody's here yet, no player's of the games either."""
+        players = {seat.model for record in self.assignment.games.values() for seat in record.seats}
+        return suggested({*self.links.values(), *players})
+
+    def left(self, secret: str) -> bool:
+        """Whether a link's judge has had the answers deleted. Raises KeyError for a secret that is none."""
+        return has_left(self._chairs[secret].person)
+
+    def withdraw(self, secret: str) -> None:
+        """Delete all answers of a link's judge, to whatever run, and the pseudonym; the link leads nowhere afterwards.
+        A judge who has not agreed has nothing to delete.
+        """
+        chair = self._chairs[secret]
+        if chair.sitting is None:
+            return
+        chair.sitting.close()
+        chair.sitting = None
+        for folder in list(self._runs_of(chair.person)):
+            shutil.rmtree(folder)
+        chair.person = f"{NAME}1"
+        self._store.judge_left(secret, chair.person)
 
     def show(self, secret: str) -> Question | None:
         """The question that waits for an answer; from its first showing on, the time runs."""
@@ -102,5 +130,16 @@ class Desk:
         return Sitting(self.assignment, person, self._place(person))
 
     def _place(self, person: str) -> Path:
-        slug = re.sub(r"\W+", "-", person.casefold()).strip("-")
-        return self._store.folder / f"{self.assignment.run.resolve().name}-by-{slug}"
+        return self._store.folder / f"{self.assignment.run.resolve().name}-by-{_slug(person)}"
+
+    def _runs_of(self, person: str) -> Iterator[Path]:
+        for folder in self._store.folder.glob(f"*-by-{_slug(person)}"):
+            if (folder / PLAN_FILE).is_file():
+                with Journal.open(folder) as journal:
+                    plan = journal.plan
+                if plan.get("judge") == PERSON + person:
+                    yield folder
+
+
+def _slug(person: str) -> str:
+    return re.sub(r"\W+", "-", person.casefold()).strip("-")

@@ -31,7 +31,8 @@ def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
         return RedirectResponse(link(request, f"/judge/{secret}"), 303)
 
     def consent(request: Request, secret: str, problem: str = "", person: str = "") -> HTMLResponse:
-        values = {"secret": secret, "token": forms.token(secret), "problem": problem, "person": person}
+        name = person or desk.offered()
+        values = {"secret": secret, "token": forms.token(secret), "problem": problem, "person": name}
         outside = desk.assignment.spec.view == OUTSIDE
         status = 400 if problem else 200
         return page(request, "judge/consent.html", status, **values, outside=outside, consent=CONSENT)
@@ -40,7 +41,7 @@ def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
         asked = desk.show(secret)
         if asked is None:
             right = desk.right(secret) if desk.tells else None
-            return page(request, "judge/end.html", right=right, person=sitting.person)
+            return page(request, "judge/end.html", secret=secret, right=right, person=sitting.person)
         return page(
             request,
             "judge/question.html",
@@ -58,12 +59,27 @@ def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
     @pages.get("")
     async def show(request: Request, secret: str) -> HTMLResponse:
         sitting = desk.sitting(known(secret))
+        if desk.left(secret):
+            return page(request, "judge/withdraw.html", gone=True)
         return consent(request, secret) if sitting is None else question(request, secret, sitting)
+
+    @pages.get("/withdraw")
+    async def ask(request: Request, secret: str) -> HTMLResponse:
+        gone = desk.left(known(secret))
+        return page(request, "judge/withdraw.html", gone=gone, secret=secret, token=forms.token(secret))
+
+    @pages.post("/withdraw")
+    async def withdraw(request: Request, secret: str) -> Response:
+        await forms.sent(request, known(secret))
+        desk.withdraw(secret)
+        return back(request, secret)
 
     @pages.post("/agree")
     async def agree(request: Request, secret: str) -> Response:
         given = await forms.sent(request, known(secret))
         person = _text(given, "person")
+        if desk.left(secret):
+            return back(request, secret)
         if not _text(given, "agreed"):
             return consent(request, secret, "Tick the box if you agree; without it, nothing begins.", person)
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from liescope.common.errors import LiescopeError, UnknownName
 from liescope.games.withdrawal import NAME
+from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.store import Store
 
@@ -37,6 +38,16 @@ class Leavers:
         """The person in a seat wants their words withdrawn."""
         self._store.ask_withdrawal(self._table, name)
         self._names.add(name)
+
+    def catch_up(self, plan: Plan | None) -> bool:
+        """Forget the pseudonyms of people whose words were withdrawn without the server; returns whether there are any.
+        plan: of the table's game.
+        """
+        people = {name: spec.partition(":")[2] for name, spec in (plan.held if plan is not None else {}).items()}
+        left = {name: person for name, person in people.items() if has_left(person)}
+        for name, person in left.items():
+            self._store.withdrawn(self._table, name, person)
+        return bool(left)
 
     def alone(self) -> asyncio.Lock:
         """To be held while words are withdrawn: two at once would be in each other's way in the same runs."""

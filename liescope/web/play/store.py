@@ -152,6 +152,11 @@ class Store:
             (pseudonym, consent, now(), secret),
         )
 
+    def judge_left(self, secret: str, become: str) -> None:
+        """A judge's answers are gone, and the judge has another name."""
+        self._base.execute("UPDATE judges SET pseudonym = ? WHERE secret = ?", (become, secret))
+        self._forget()
+
     def leave(self, table: str, name: str) -> None:
         """Whoever took a seat gives it back before the game."""
         self._base.execute(

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from liescope.common.errors import LiescopeError, RunPaused, UsageError
@@ -103,6 +103,7 @@ class Table:
             raise UsageError("this table's game has not ended")
         if self._leavers.busy:
             raise UsageError("somebody's words are being withdrawn; try again in a moment")
+        self._catch_up()
         self.round += 1
         self.session = self._record = None
         for seat in self.seats.values():
@@ -116,6 +117,8 @@ class Table:
         if self.state not in (State.PLAYING, State.PAUSED) or self._under_way:
             raise UsageError("this table's game has not stopped")
         try:
+            if self._catch_up():  # the game went as a whole with their words: another begins
+                self.round += 1
             plan = plan_of(self.run) or self._new_plan()
         except LiescopeError as error:
             self._put(State.PAUSED, str(error))
@@ -237,12 +240,22 @@ class Table:
         tried again when the next does, a game ends or the server starts.
         """
         async with self._leavers.alone():
-            if self._under_way or self.state not in (State.ENDED, State.CLOSED) or not list(self._leavers):
+            if self._under_way or self.state not in (State.ENDED, State.CLOSED):
+                return
+            with suppress(LiescopeError):  # a run that is damaged holds nobody back from leaving others
+                self._catch_up()
+            if not list(self._leavers):
                 return
             problem = await self._leavers.settle(folders(self._store.folder, self.id, self.round), self.person)
             self._put(self.state, problem)
             self._seats_again()
             self.session = self._record = None
+
+    def _catch_up(self) -> bool:
+        """Forget people whose words were withdrawn from the table's game by command; returns whether there are any."""
+        found = self._leavers.catch_up(plan_of(self.run))
+        self._seats_again()
+        return found
 
     def _seats_again(self) -> None:
         for kept in self._store.seats(self.id):

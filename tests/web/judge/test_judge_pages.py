@@ -118,6 +118,34 @@ def test_a_sent_answer_stays_and_a_form_of_another_link_is_refused(
     assert get(f"{mine}/answer", **fields(first), flag="deceptive", sure=100)[2] == second == get(mine)[2]
 
 
+def test_a_judge_can_have_all_answers_deleted_those_to_other_runs_too(
+    tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    make(tmp_path / "first")
+    make(tmp_path / "second")
+    out, person, port = tmp_path / "out", "zqWhoever", 0
+    for run in ("first", "second"):
+        server = serve(*OPTIONS, str(out), "--judge", str(tmp_path / run), "--judges", "2", port=port)
+        port = server.port
+        mine, other = links(server)
+        page = get(mine)[2]
+        answer(mine, page if "judge-form" in page else sit(mine, person), Random(1))
+        server.kill()
+    assert (out / f"first-by-{person.casefold()}").exists()
+    server = serve(*OPTIONS, str(out), "--judge", str(tmp_path / "second"), "--judges", "2", port=port)
+    sit(other, "bo")
+    form = fields(get(f"{mine}/withdraw")[2])
+    assert get(f"{other}/withdraw", **form)[0] == 403
+    assert "have been deleted" in get(f"{mine}/withdraw", **form)[2]
+    server.kill()
+    server = serve(*OPTIONS, str(out), "--judge", str(tmp_path / "second"), "--judges", "2", port=port)
+    assert links(server) == [mine, other]
+    assert "have been deleted" in get(f"{mine}/agree", **form, person="again", agreed="yes")[2]
+    assert "judge-form" in get(other)[2], "nobody else is concerned"
+    assert [file.name for file in out.iterdir() if file.is_dir()] == ["second-by-bo"]
+    assert not [file for file in out.rglob("*") if file.is_file() and person.encode() in file.read_bytes()]
+
+
 def test_an_answer_to_a_question_that_was_never_shown_has_no_time(tmp_path: Path) -> None:
     make(tmp_path / "run")
     drawn = Assignment.draw(tmp_path / "run", ReaderSpec(), 1)

@@ -19,6 +19,7 @@ from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.human import pseudonym, suggested
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.withdraw import withdraw
 from liescope.web.play.consent import CONSENT, LONGEST, read_consent
 from liescope.web.play.hub import Hub
 from liescope.web.play.setup import make_setup
@@ -160,6 +161,40 @@ def test_words_that_were_to_go_when_the_server_stopped_go_when_the_game_has_ende
         await hub.close()
 
     asyncio.run(second(asyncio.run(first())))
+    assert OTTER.encode() not in held(tmp_path)
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_server_forgets_whom_the_command_took_out_of_its_run(ended: bool, tmp_path: Path) -> None:
+    async def first() -> None:
+        hub, table, name = opened(tmp_path)
+        table.take(name, OTTER, CONSENT.hash)
+        await playing(table, name, until=lambda _: not ended)
+        if ended:
+            withdraw(table.run, OTTER)
+            table.again()
+            await playing(table, name)
+            assert table.person(name) == "withdrawn-1"
+            record = table.record()
+            assert record is not None
+            assert {seat.source.value for seat in record.seats} == {"scripted"}
+        await hub.close()
+        if not ended:
+            withdraw(table.run, OTTER)
+
+    async def second() -> None:
+        hub = Hub(tmp_path, Limits())
+        hub.open()
+        (table,) = hub.tables.values()
+        for _ in range(1000):
+            if table.state is not State.PLAYING:
+                break
+            await asyncio.sleep(0.01)
+        assert table.state is State.ENDED, table.note
+        await hub.close()
+
+    asyncio.run(first())
+    asyncio.run(second())
     assert OTTER.encode() not in held(tmp_path)
 
 
