@@ -109,8 +109,12 @@ def read_head(path: Path) -> dict[str, Any]:
     file = path / PLAN_FILE
     try:
         head = json.loads(file.read_text(encoding="utf-8"))
+    except NotADirectoryError:
+        raise BadData(f"{path} is a file, and a run is a folder with {PLAN_FILE} in it; leave it out") from None
     except FileNotFoundError:
-        raise BadData(f"{path} holds no run ({PLAN_FILE} is missing); `liescope play` makes one") from None
+        below = sorted(found.parent for found in path.glob(f"*/{PLAN_FILE}"))
+        advice = f"folders in it do: name {below[0]}, for one" if below else "`liescope play` makes one"
+        raise BadData(f"{path} holds no run ({PLAN_FILE} is missing); {advice}") from None
     except (ValueError, RecursionError, OSError) as error:
         raise BadData(f"{file} cannot be read ({error}); restore it from a copy") from error
     if not isinstance(head, dict) or not isinstance(head.get("plan"), dict):

@@ -422,6 +422,16 @@ def test_a_folder_whose_start_was_cut_short_is_taken_over(tmp_path: Path) -> Non
         assert journal.plan == {"seed": 2}
 
 
+def test_what_is_near_a_run_and_none_is_told_apart(tmp_path: Path) -> None:
+    """As a server's folder of tables is, and the file that stands in it beside the runs."""
+    (tmp_path / "tables.sqlite").touch()
+    Journal.create(tmp_path / "table-1", {}).close()
+    with pytest.raises(BadData, match=r"tables\.sqlite is a file"):
+        Journal.open(tmp_path / "tables.sqlite")
+    with pytest.raises(BadData, match=r"folders in it do: name \S+table-1"):
+        Journal.open(tmp_path)
+
+
 def test_a_journal_with_games_but_no_plan_is_not_taken_over(tmp_path: Path) -> None:
     run = damaged(tmp_path / "r", lambda path: (path / "run.json").unlink())
     with pytest.raises(BadData, match=r"run\.json is missing"):

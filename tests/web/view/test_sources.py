@@ -54,6 +54,10 @@ def test_a_corpus_gives_back_the_games_of_its_run(game: str, request: pytest.Fix
         assert [call["raw"] for call in found.calls] == [call["raw"] for call in known.calls]
 
 
+def test_a_corpus_lists_its_games_in_the_order_of_their_run_whatever_their_splits(mini_mafia: Played) -> None:
+    assert list(CorpusSource(mini_mafia.corpus).listed().values()) == ids_of(mini_mafia.run)
+
+
 def test_a_seer_learns_from_a_corpus_no_more_than_it_did_in_the_game(tmp_path: Path) -> None:
     liescope.play("werewolf", players=["scripted:bold"], games=1, seers=1, villagers=5, out=tmp_path / "seen")
     liescope.build([tmp_path / "seen"], out=tmp_path / "corpus")
