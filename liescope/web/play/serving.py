@@ -27,6 +27,7 @@ from liescope.web.guard import Guard
 from liescope.web.judge.desk import Desk
 from liescope.web.judge.routes import judge_routes
 from liescope.web.play.consent import read_consent
+from liescope.web.play.front_routes import front_routes
 from liescope.web.play.host_routes import host_routes
 from liescope.web.play.hub import Hub
 from liescope.web.play.seat_routes import seat_routes
@@ -62,7 +63,7 @@ def site_of(
             if desk is not None:
                 desk.close()
 
-    routes = [withdraw_routes(hub), seat_routes(hub), host_routes(hub, public)]
+    routes = [front_routes(), withdraw_routes(hub), seat_routes(hub), host_routes(hub, public)]
     if desk is not None:
         routes.append(judge_routes(desk, Forms(hub.form_secret.encode())))
     name = urlsplit(public).hostname

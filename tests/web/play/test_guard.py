@@ -156,7 +156,7 @@ def test_only_its_own_names_reach_the_server(seats: list[str]) -> None:
 def test_paths_lead_to_nothing_else(seats: list[str]) -> None:
     base = seats[0].rpartition("/seat/")[0]
     for path in ("/static/../site.py", "/static/%2e%2e/site.py", "/static/..%2f..%2fsite.py", "/static//etc/passwd",
-                 "/static/", "/docs", "/openapi.json", "/seat", "/seat/", "/host/", "/"):  # fmt: skip
+                 "/static/", "/docs", "/openapi.json", "/seat", "/seat/", "/host/", "/judge/"):  # fmt: skip
         answer, text = ask(base + path)
         assert (answer.status, "make_site" in text) == (404, False), path
         assert re.search(r'href="/static/style\.css\?v=\w+"', text)

@@ -44,5 +44,7 @@ def test_people_play_below_a_path(serve: Callable[..., Server], tmp_path: Path, 
     for address in (one for one in shown if "/static/" in one):
         with urlopen(f"http://127.0.0.1:{port}{address}") as answer:
             assert "immutable" in answer.headers["Cache-Control"]
+    with urlopen(f"{public}/") as front:
+        assert "open the link" in front.read().decode(), "for whoever comes without one, as below a Space's own address"
     stream = next(each for each in people[0].received if each.where == "events")
     assert b"x-accel-buffering: no" in stream.data
