@@ -10,8 +10,7 @@ from liescope.data_cards.tables import TARGETS
 from liescope.labeling.audiences import known_before
 from liescope.labeling.rows import StatementRow
 from liescope.web.view.facts import OPINIONS
-from liescope.web.view.scores import Detector
-from liescope.web.view.sources import ViewedGame
+from liescope.web.view.sources import Detector, ViewedGame
 from liescope.web.view.store import Store, doubt
 
 BEFORE = 5  # lines of context

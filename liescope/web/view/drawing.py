@@ -79,13 +79,17 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A detector's scores along the transcript. lowest, highest: the ends of its scale."""
+    """A detector's scores along the transcript. lowest, highest: the ends of its scale; cut: the threshold, and at: how
+    far down the picture that is.
+    """
 
     detector: str
     width: float
     bars: tuple[Bar, ...]
     lowest: float
     highest: float
+    cut: float
+    at: float
 
 
 def shortened(name: str) -> str:
@@ -163,19 +167,23 @@ def _line(target: str, steps: Sequence[tuple[int, float]], last: int) -> Line:
     return Line(target, " ".join(f"{x:.0f},{PANEL_HIGH * (1 - y):.0f}" for x, y in points), before)
 
 
-def strips(scores: Sequence[tuple[int, str, Mapping[str, float]]]) -> tuple[Strip, ...]:
+def strips(
+    scores: Sequence[tuple[int, str, Mapping[str, float]]], thresholds: Mapping[str, float]
+) -> tuple[Strip, ...]:
     """A strip for each detector, of (index, speaker, scores by detector) of each statement in order of play."""
     width = max(2.0, min(12.0, 600 / max(len(scores), 1)))
-    return tuple(_strip(name, scores, width) for name in dict.fromkeys(name for *_, given in scores for name in given))
+    there = {name for *_, given in scores for name in given}
+    return tuple(_strip(name, scores, width, cut) for name, cut in thresholds.items() if name in there)
 
 
-def _strip(name: str, scores: Sequence[tuple[int, str, Mapping[str, float]]], width: float) -> Strip:
+def _strip(name: str, scores: Sequence[tuple[int, str, Mapping[str, float]]], width: float, cut: float) -> Strip:
     values = [given[name] for *_, given in scores if name in given]
-    lowest, highest = min(0.0, *values), max(1.0, *values)
+    lowest, highest = min(0.0, cut, *values), max(1.0, cut, *values)
     bars = []
     for place, (index, speaker, given) in enumerate(scores):
         if name in given:
             tall = max(1.0, STRIP_HIGH * (given[name] - lowest) / (highest - lowest))
             sizes = (round(place * width, 1), round(STRIP_HIGH - tall, 1), round(width * 0.8, 1), round(tall, 1))
             bars.append(Bar(index, *sizes, speaker))
-    return Strip(name, round(len(scores) * width, 1), tuple(bars), lowest, highest)
+    at = STRIP_HIGH * (1 - (cut - lowest) / (highest - lowest))
+    return Strip(name, round(len(scores) * width, 1), tuple(bars), lowest, highest, cut, round(at, 1))

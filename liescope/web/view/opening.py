@@ -30,7 +30,11 @@ class Opened:
     def game(self, game_id: str) -> ViewedGame:
         """One game with the scores of its statements. Raises UnknownName."""
         game = self.source.game(game_id)
-        return game if self.scores is None else replace(game, scores=self.scores.of_game(game_id))
+        return (
+            game
+            if self.scores is None
+            else replace(game, scores=self.scores.of_game(game_id), detectors=self.scores.detectors)
+        )
 
 
 def open_source(path: StrPath, scores: StrPath | None = None, detectors: Sequence[str] = ()) -> Opened:

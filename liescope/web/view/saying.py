@@ -11,6 +11,7 @@ from liescope.generate.runs.claim_lines import proof_words, verdict_words
 from liescope.labeling.ledger import LIE, MISTAKE, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 from liescope.labeling.rows import ClaimRow, RatingRow, StatementRow
 from liescope.web.view.call_places import CallPlace
+from liescope.web.view.sources import Detector
 
 _GRAVEST = (LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE, TRUTHFUL)
 YES, NO, NONE = "yes", "no", "none"
@@ -80,8 +81,27 @@ class ShownRating:
 
 @dataclass(frozen=True, slots=True)
 class Score:
+    """What a detector says of a statement. mistake: how that differs from the label that it was trained on, "" where it
+    does not, and where there is none.
+    """
+
     detector: str
     value: float
+    mistake: str
+
+
+def scores(given: Mapping[str, float], detectors: Sequence[Detector], row: StatementRow | None) -> tuple[Score, ...]:
+    """The scores of a statement. row: its labels, None where it has none."""
+    return tuple(
+        Score(one.name, given[one.name], _mistake(one, given[one.name], row)) for one in detectors if one.name in given
+    )
+
+
+def _mistake(detector: Detector, score: float, row: StatementRow | None) -> str:
+    deceptive = getattr(row, f"label_{detector.target}", None)
+    if deceptive is None or deceptive == (score > detector.threshold):
+        return ""
+    return "missed" if deceptive else "false alarm"
 
 
 def pieces(text: str, claims: Sequence[ShownClaim], rows: Sequence[ClaimRow]) -> tuple[Piece, ...]:

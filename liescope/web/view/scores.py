@@ -14,21 +14,10 @@ import polars as pl
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.scores import CONTROL, SCORES
-from liescope.web.view.sources import Scores
+from liescope.web.view.sources import Detector, Scores
 
 REPORT, TABLE = "report.json", "scores.parquet"
 _HALF = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Detector:
-    """A detector whose scores are shown. target: the label that it was trained on; threshold: a statement with a
-    higher score counts as called deceptive.
-    """
-
-    name: str
-    target: str
-    threshold: float
 
 
 @dataclass(frozen=True)

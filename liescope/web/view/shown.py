@@ -19,7 +19,6 @@ from liescope.web.view.call_places import CallPlace, call_places
 from liescope.web.view.drawing import Panel, Strip, arrows, panels, strips
 from liescope.web.view.event_words import known_at_the_start, words_of
 from liescope.web.view.moments import Ballot, Bids, Entry, Happened, Moment, Said, Section, ShownGame, ShownSeat
-from liescope.web.view.saying import Score
 from liescope.web.view.sight import Look, who_saw
 from liescope.web.view.sources import ViewedGame
 
@@ -105,6 +104,7 @@ class _Table:
     def __init__(self, game: ViewedGame, look: Look, events: tuple[Event, ...], calls: Mapping[int, CallPlace]) -> None:
         self.record, self.look, self.events, self.calls = game.record, look, events, calls
         self.scores = game.scores if look.labels else {}
+        self.detectors = game.detectors
         self.places = {seat.name: place for place, seat in enumerate(self.record.seats)}
         self.judged = "judge" in self.record.meta
         self.labels: dict[str, StatementRow] = {row.statement_id: row for row in game.labels.statements}
@@ -214,7 +214,7 @@ class _Table:
             meant=saying.meant(event) if self.look.labels else (),
             report=report,
             ratings=tuple(ratings),
-            scores=tuple(Score(*score) for score in self.scores.get(key, {}).items()),
+            scores=saying.scores(self.scores.get(key, {}), self.detectors, row),
             call=self.calls.get(event.index),
             saw=who_saw(event, self.record),
         )
@@ -271,7 +271,7 @@ class _Table:
         rows = [
             (e.index, e.actor or "", self.scores.get(statement_id(self.record.game_id, e.index), {})) for e in spoken
         ]
-        return strips(rows)
+        return strips(rows, {one.name: one.threshold for one in self.detectors})
 
 
 def _of(events: tuple[Event, ...], kind: EventKind) -> list[Event]:

@@ -18,9 +18,21 @@ Scores = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
+class Detector:
+    """A detector whose scores are shown. target: the label that it was trained on; threshold: a statement with a
+    higher score counts as called deceptive.
+    """
+
+    name: str
+    target: str
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
 class ViewedGame:
     """One game with all that is known of it. record: its events are in order of play and each has its index, but where
-    the record was put together from a corpus, indices that no table knows are missing; calls: every request, with the
+    the record was put together from a corpus, indices that no table knows are missing; detectors: those that the scores
+    are of; calls: every request, with the
     columns of `CallRow`; none in a corpus without them; under_way: it has begun and not ended, so that its record has
     no outcome; has_prompts: `Source.prompt` can show what was asked.
     """
@@ -28,6 +40,7 @@ class ViewedGame:
     record: GameRecord
     labels: LabelledGame
     scores: Scores = field(default_factory=dict)
+    detectors: tuple[Detector, ...] = ()
     calls: tuple[Mapping[str, Any], ...] = ()
     under_way: bool = False
     has_prompts: bool = False

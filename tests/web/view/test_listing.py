@@ -13,10 +13,12 @@ import pytest
 import liescope
 from liescope.common.errors import UnknownName
 from liescope.generate.corpus.open import open_games
+from liescope.web.view.drawing import STRIP_HIGH
 from liescope.web.view.facts import LABELS
 from liescope.web.view.index import Index
 from liescope.web.view.listing import PER_PAGE, Filters, choices, list_games, read_filters
 from liescope.web.view.opening import open_source
+from liescope.web.view.shown import shown
 from liescope.web.view.store import doubt
 from tests.web.view.conftest import Played
 
@@ -65,6 +67,15 @@ def test_a_run_and_its_corpus_are_listed_alike(index: Index, mini_mafia: Played)
         unsure = sum(len(set(values)) > 1 for values in flags)
         assert game.doubted >= unsure
         assert 0 < game.mistakes < game.statements
+
+
+def test_a_game_shows_the_mistakes_that_the_list_counts(index: Index) -> None:
+    for listed in list_games(index.store, Filters(), "guess").games:
+        game = shown(index.opened.game(listed.game_id))
+        scores = [one for part in game.sections for moment in part.moments for one in getattr(moment, "scores", ())]
+        assert len(scores) == listed.statements
+        assert sum(bool(one.mistake) for one in scores) == listed.mistakes
+        assert [(strip.cut, strip.at) for strip in game.strips] == [(0.5, STRIP_HIGH / 2)]
 
 
 def test_filters_let_through_what_they_say(index: Index, mini_mafia: Played) -> None:
