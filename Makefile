@@ -9,7 +9,7 @@ demo: $(STAMP)
 	$(BIN)/liescope demo --out demo
 
 test: browser lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 # Which browser pages are tested in, or how to get one: without it these tests are skipped.
 browser:

@@ -1,11 +1,13 @@
-"""Fixtures for every test."""
+"""Fixtures for every test, and which process of pytest-xdist runs which file."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -20,3 +22,44 @@ def shared_data() -> Path:
     if not REAL_DATA.is_dir():
         pytest.skip(f"no published games at {REAL_DATA}; set LIESCOPE_REAL_DATA to their folder")
     return REAL_DATA
+
+
+# One process runs a file, so that its fixtures are made once, and all files of a group: they share compiled models, or
+# kill processes at moments that more load would move. (From pytest 9.2 on, the marks of xdist for this do nothing.)
+GROUPS = {
+    "fit": (
+        "benchmark/leaderboard/test_leaderboard.py",
+        "benchmark/reporting/test_report.py",
+        "benchmark/test_calibration.py",
+        "benchmark/test_capability.py",
+        "benchmark/test_family.py",
+        "benchmark/test_fit_command.py",
+        "benchmark/test_fit_conditions.py",
+        "benchmark/test_fit_next_command.py",
+        "benchmark/test_laplace.py",
+    ),
+    "kill": (
+        "generate/runs/test_interrupt.py",
+        "generate/runs/test_kill.py",
+        "generate/runs/test_werewolf_kill.py",
+        "generate/runs/test_workers.py",
+    ),
+}
+GROUP_OF = {f"tests/{file}": group for group, files in GROUPS.items() for file in files}
+
+
+class ByFile(LoadScopeScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::", 1)[0]
+        return GROUP_OF.get(file, file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    config.option.loadscopereorder = False  # slow files first instead of those with many tests
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

@@ -9,7 +9,7 @@ from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.variants import DEFAULT
 from tests.performance.bench_calibration import KEPT, LIKELIHOOD, calibrate, cube, uniformity
 
-pytestmark = pytest.mark.xdist_group("fit")
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.timeout(900)  # compiles a model and samples it 40 times

@@ -25,7 +25,7 @@ from liescope.benchmark.capability.results import predictions, scores
 from liescope.benchmark.counting.counts import SCHEMA
 from liescope.common.errors import MissingExtra, NotConverged, UnknownName, UsageError
 
-pytestmark = pytest.mark.xdist_group("fit")  # one process compiles the model once
+pytestmark = pytest.mark.slow
 
 Simulate = Callable[..., pl.DataFrame]
 SHORT = Settings(draws=400, tune=400)

@@ -27,7 +27,7 @@ from liescope.benchmark.counting.rows import rows_for
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import GameRecord
 
-pytestmark = pytest.mark.xdist_group("fit")
+pytestmark = pytest.mark.slow
 
 SHORT = Settings(draws=400, tune=400)
 M, D, V, B = (np.array(values) for values in ([0.8, 0.0, -0.8], [0.2, 0.9, 0.4], [0.6, 1.0, 1.4], [0.9, -0.2, -0.7]))

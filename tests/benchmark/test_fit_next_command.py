@@ -16,7 +16,7 @@ from liescope.benchmark.commands import app
 from liescope.benchmark.counting.counts import PLAYERS
 from liescope.common.errors import UsageError
 
-pytestmark = pytest.mark.xdist_group("fit")
+pytestmark = pytest.mark.slow
 
 SKILLS = (np.array([0.6, -0.6, 0.9]), np.array([0.2, 0.9, 0.4]), np.array([1.4, 0.6, 2.0]))
 SHORT = ("--model", "paper", "--draws", "400", "--tune", "400", "--chains", "2")

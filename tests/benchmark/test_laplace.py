@@ -12,7 +12,7 @@ from liescope.benchmark.capability.laplace import effective, laplace
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA
 
-pytestmark = pytest.mark.xdist_group("fit")
+pytestmark = pytest.mark.slow
 
 
 def test_it_agrees_with_the_sampler_on_the_published_cells(published_fit: Posterior) -> None:

@@ -23,6 +23,7 @@ from liescope import cli
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
+pytestmark = pytest.mark.slow
 MOST_GAMES = 6
 RESAMPLING = ("evaluate", "transfer", "audit")
 DRAWS = 50  # of these, whose intervals nothing here looks at

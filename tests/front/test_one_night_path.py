@@ -11,7 +11,7 @@ import pytest
 import liescope
 from liescope import cli
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one-night")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

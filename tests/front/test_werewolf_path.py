@@ -12,7 +12,7 @@ from datasets import load_dataset
 from liescope import cli
 from liescope.generate.corpus import read
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("werewolf")]
+pytestmark = pytest.mark.slow
 GAMES = 4  # in each of four cells
 
 

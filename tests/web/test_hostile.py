@@ -26,6 +26,7 @@ from tests.web.play.host import Host, said
 from tests.web.play.person import sheets
 from tests.web.server import Server
 
+pytestmark = pytest.mark.slow
 PATIENCE_S = 60
 _TRAP = """(() => {
   const tell = (what) => window.caught(`${what} in ${location.href}`);

@@ -20,7 +20,7 @@ from liescope.benchmark.leaderboard.board import LeaderboardResult
 from liescope.common.errors import BadData, UsageError
 from tests.common.driven_browser import driven
 
-pytestmark = pytest.mark.xdist_group("fit")
+pytestmark = pytest.mark.slow
 
 HOSTILE = '<script>alert("x")</script>'
 ONE, TWO = ("strong", HOSTILE), ("strong", "people", HOSTILE)

@@ -27,7 +27,7 @@ from liescope.generate.runs.journal import Journal
 from tests.benchmark.random_play import werewolf
 from tests.common.driven_browser import driven
 
-pytestmark = pytest.mark.xdist_group("fit")
+pytestmark = pytest.mark.slow
 
 Play = Callable[..., GameRecord]
 NAMES = (PEOPLE, "<b>model two</b>")

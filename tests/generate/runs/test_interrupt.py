@@ -17,7 +17,7 @@ from liescope.generate.runs.status import status
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.xdist_group("kill")
+pytestmark = pytest.mark.slow
 # Where the interrupt passed through an exec (a dataclass being made), Python ends itself with the signal, although the
 # interrupt was handled; to a shell both are 130.
 ENDED = (130, -signal.SIGINT)

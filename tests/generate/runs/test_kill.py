@@ -30,7 +30,7 @@ from liescope.generate.runs.runner import play
 from tests.generate.runs.fakes import FakeEndpoint
 
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.xdist_group("kill")
+pytestmark = pytest.mark.slow
 CONCURRENCY = 8
 KILLS = 20
 
@@ -134,7 +134,6 @@ def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return run, server.rest()
 
 
-@pytest.mark.slow
 def test_a_run_killed_at_20_random_moments_ends_as_if_it_had_not_been(
     server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:

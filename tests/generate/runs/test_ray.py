@@ -18,10 +18,7 @@ from tests.generate.runs.test_kill import Server
 from tests.generate.runs.test_workers import rows
 
 pytest.importorskip("ray", reason="needs the extra ray")
-pytestmark = [
-    pytest.mark.xdist_group("ray"),
-    pytest.mark.filterwarnings("ignore"),  # Ray's own
-]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # warnings of Ray's own
 GAMES, CONCURRENCY = 16, 8
 
 
@@ -79,7 +76,6 @@ def test_games_are_judged_on_nodes_that_do_not_have_their_run(
     assert rows(many.folder) == rows(one.folder)
 
 
-@pytest.mark.slow
 def test_a_node_that_dies_loses_nothing_that_was_told_and_its_games_go_on(
     cluster: Any, server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:

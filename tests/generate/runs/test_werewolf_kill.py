@@ -15,7 +15,7 @@ from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
 from tests.generate.runs.test_kill import Server, begin, end, state
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kill")]
+pytestmark = pytest.mark.slow
 CONCURRENCY = 8
 KILLS = 3
 TABLE = ["--villagers", "2", "--werewolves", "1", "--debate-turns", "1", "--defence-turns", "1", "--assess"]

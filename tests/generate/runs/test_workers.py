@@ -26,7 +26,7 @@ from liescope.generate.runs.shards.dealer import Dealer, Purse
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 from tests.generate.runs.test_kill import CONCURRENCY, Server, begin, command, end, state
 
-pytestmark = pytest.mark.xdist_group("kill")
+pytestmark = pytest.mark.slow
 GAMES = 8
 
 
@@ -101,7 +101,6 @@ def test_judged_games_are_the_same_too(whole: tuple[Path, list[str]], tmp_path: 
     assert many.tally.calls == one.tally.calls
 
 
-@pytest.mark.slow
 def test_a_run_and_its_workers_killed_at_random_moments_lose_nothing_and_ask_nothing_twice(
     server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -300,7 +299,6 @@ def test_what_a_worker_spent_before_it_died_counts_though_it_did_not_tell() -> N
     assert purse.allow("b", 50.0, 1) == 50.0 + 1000.0 - 310.0
 
 
-@pytest.mark.slow
 def test_a_learning_cell_stays_with_one_worker_and_its_book_comes_back(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
     players = ["scripted:bold", "scripted:novice"]
