@@ -147,6 +147,12 @@ class Reply:
     private: Mapping[str, Any] = field(default_factory=dict)
 
 
+def reasoning_in(private: Mapping[str, Any]) -> str | None:
+    """What somebody thought before a reply, of its private data; None if nothing of that is there."""
+    thought = private.get("reasoning")
+    return thought if isinstance(thought, str) and thought else None
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened. audience: the seats that saw it, None for everyone.

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from liescope.data_cards.licences import OURS
-from liescope.games.core import Event, EventKind
+from liescope.games.core import Event, EventKind, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.suspicion import START, smooth
 from liescope.games.withdrawal import withdrawn_from
@@ -91,7 +91,8 @@ def _statement(
     views: dict[str, Any],
 ) -> StatementRow:
     seat = _speaker(record, event, seats[event.actor or ""])
-    planted = parse_type(event.data.get("private", {}).get("planted_type"))
+    private = event.data.get("private", {})
+    planted = parse_type(private.get("planted_type"))
     return StatementRow(
         statement_id=key,
         game_id=record.game_id,
@@ -118,6 +119,7 @@ def _statement(
         label_promise_null=labels.label_promise_null,
         **views,
         planted_type=None if planted is None else planted.value,
+        reasoning=reasoning_in(private),
         transcript=None,
     )
 

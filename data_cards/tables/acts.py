@@ -94,3 +94,11 @@ class CallRow:
             later=True,
         ),
     ]
+    reasoning: Annotated[
+        str | None,
+        Column(
+            "what the model thought before it answered, as far as its endpoint shows that",
+            "without such reasoning, and where the request led to no reply",
+            later=True,
+        ),
+    ]

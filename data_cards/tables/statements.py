@@ -116,6 +116,14 @@ class StatementRow:
         str | None,
         Column("the type of deception that a scripted speaker meant", "for all others", classes=DECEPTION_TYPES),
     ]
+    reasoning: Annotated[
+        str | None,
+        Column(
+            "what the speaker thought before it spoke, as far as its model or its source shows that; no player saw it",
+            "where none of it is shown",
+            later=True,
+        ),
+    ]
     transcript: Annotated[
         str | None,
         Column(

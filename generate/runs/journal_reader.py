@@ -11,7 +11,7 @@ from typing import Any
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.text import plain
-from liescope.games.core import AskKind, Reply
+from liescope.games.core import AskKind, Reply, reasoning_in
 from liescope.games.record import GameRecord, Status
 from liescope.generate.players.protocol import VIA_CACHE
 from liescope.generate.runs.checks import read_kept_reply, read_record
@@ -334,6 +334,7 @@ class JournalReader:
             "response_id": response_id,
             "served_model": served_model,
             "via": via,
+            "reasoning": None if reply is None else reasoning_in(reply.private),
         }
 
 

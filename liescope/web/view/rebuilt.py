@@ -90,8 +90,9 @@ def _statements(rows: GameRows) -> list[tuple[Key, Event]]:
         phase = Phase(row.phase)
         key = max(key, (row.day, _PARTS.get(phase, _OUT), row.round, row.position))
         data = EventData(notes=list(row.read_notes)) if row.read_notes else EventData()
-        if row.planted_type:
-            data["private"] = {"planted_type": row.planted_type}
+        if row.planted_type or row.reasoning:
+            meant = {"planted_type": row.planted_type, "reasoning": row.reasoning}
+            data["private"] = {name: said for name, said in meant.items() if said}
         said = Event(
             int(row.statement_id.rpartition(":")[2]),
             EventKind.STATEMENT,

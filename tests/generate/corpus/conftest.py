@@ -136,6 +136,7 @@ def one_call(game: GameRecord, step: int = 0, raw: str = "yes") -> dict[str, Any
         "response_id": "chatcmpl-1",
         "served_model": None,
         "via": None,
+        "reasoning": None,
     }
 
 

@@ -109,7 +109,8 @@ def test_a_call_is_a_row_of_the_corpus_for_requests_and_for_players_without_a_wi
         # numbered anew by the command that goes on
         journal.log_attempt(replace(ATTEMPT, attempt=1, response_id="id-2", served_model="m-2026"))
         journal.log_reply(ASK, "m", Reply(problem="no name in it", notes=("bold",), raw="raw"))
-        journal.log_reply(replace(ASK, step=1), "scripted:bold", Reply(choice="Diana", raw="Diana"))
+        thought = {"reasoning": "Diana is quiet."}
+        journal.log_reply(replace(ASK, step=1), "scripted:bold", Reply(choice="Diana", raw="Diana", private=thought))
         calls = journal.calls("g")
         assert journal.spent() == (30, 1.0)
     assert all(list(call) == list(TABLES["calls"].columns[:-1]) for call in calls)
@@ -122,6 +123,7 @@ def test_a_call_is_a_row_of_the_corpus_for_requests_and_for_players_without_a_wi
     assert [call["latency_ms"] for call in calls] == [12.5, 12.5, None]
     assert [call["response_id"] for call in calls] == [None, "id-2", None]
     assert [call["served_model"] for call in calls] == [None, "m-2026", None]
+    assert [call["reasoning"] for call in calls] == [None, None, "Diana is quiet."]
 
 
 PROMPTS = (

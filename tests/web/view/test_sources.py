@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -17,9 +18,11 @@ from liescope.games.core import Event, EventKind
 from liescope.games.drawn import not_chosen
 from liescope.generate.runs.journal import Journal
 from liescope.web.view.corpus_source import CorpusSource
+from liescope.web.view.moments import Said
 from liescope.web.view.opening import open_source
 from liescope.web.view.run_source import RunSource
 from liescope.web.view.scores import read_scores
+from liescope.web.view.shown import shown
 from tests.web.view.conftest import Played
 
 UNTOLD = {EventKind.SILENCE, EventKind.QUIET, EventKind.SUSPICION}  # events that no table holds
@@ -56,6 +59,23 @@ def test_a_corpus_gives_back_the_games_of_its_run(game: str, request: pytest.Fix
 
 def test_a_corpus_lists_its_games_in_the_order_of_their_run_whatever_their_splits(mini_mafia: Played) -> None:
     assert list(CorpusSource(mini_mafia.corpus).listed().values()) == ids_of(mini_mafia.run)
+
+
+def test_what_a_model_thought_is_shown_from_its_run_and_from_a_corpus(tmp_path: Path) -> None:
+    liescope.play("mini-mafia", players=["scripted:bold"], games=1, out=tmp_path / "run")
+    (game_id,) = ids_of(tmp_path / "run")
+    with Journal.open(tmp_path / "run") as journal:
+        game = journal.record(game_id)
+    said = next(event for event in game.events if event.kind is EventKind.STATEMENT)
+    data = {**said.data, "private": {"reasoning": "Say <b>nothing</b> of it.", "planted_type": "omission"}}
+    events = tuple(replace(event, data=data) if event is said else event for event in game.events)
+    with Journal.create(tmp_path / "thinking", {"import": "elsewhere"}) as journal:
+        journal.add_record(replace(game, events=events))
+    liescope.build([tmp_path / "thinking"], out=tmp_path / "corpus")
+    for source in (RunSource(tmp_path / "thinking"), CorpusSource(tmp_path / "corpus")):
+        moments = [moment for part in shown(source.game(game_id)).sections for moment in part.moments]
+        (found,) = (moment for moment in moments if isinstance(moment, Said) and moment.index == said.index)
+        assert dict(found.meant) == {"reasoning": "Say <b>nothing</b> of it."}
 
 
 def test_a_seer_learns_from_a_corpus_no_more_than_it_did_in_the_game(tmp_path: Path) -> None:
