@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ _PHASES = {
     Phase.DEFENCE: "defence",
     Phase.REVOTE: "final vote",
 }
+_DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,16 @@ class Line:
 
 
 def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[Line]:
-    """The lines of a seat's events but the first `after`."""
+    """The lines of a seat's events but the first `after`. Votes are counted once the last is in."""
     headed: tuple[int, Phase] | None = None
+    votes: Counter[str] = Counter()
     for number, event in enumerate(view):
+        if votes and ((event.day, event.phase) != headed or event.kind in _DECIDED):
+            if number >= after:
+                yield _tally(votes, seat)
+            votes.clear()
+        if event.kind is EventKind.VOTE:
+            votes[event.target or ""] += 1
         if (line := _line(event, seat)) is None:
             continue
         before, headed = headed, (event.day, event.phase)
@@ -44,10 +53,11 @@ def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[Line]:
 
 def _line(event: Event, seat: str) -> Line | None:
     who = "You" if event.actor == seat else event.actor or ""
+    late = ": your time was up" if who == "You" and event.fallback else ""
     whom = "you" if event.target == seat else event.target or ""
     was = "were" if event.target == seat else "was"
     data = event.data
-    chosen = " (drawn by lot)" if event.fallback or data.get("drawn") else ""
+    chosen = f" (drawn by lot{late})" if event.fallback or data.get("drawn") else ""
     match event.kind:
         case EventKind.SETUP:
             others = listing(name for name in data["names"] if name != seat)
@@ -91,7 +101,7 @@ def _line(event: Event, seat: str) -> Line | None:
         case EventKind.STATEMENT:
             return Line(SAID, event.text, event.actor or "")
         case EventKind.SILENCE:
-            return Line(FACT, f"{who} remained silent.")
+            return Line(FACT, f"{who} remained silent{late}.")
         case EventKind.SUSPICION:
             shown = ", ".join(f"{name} {value:.2f}" for name, value in data["suspicion"].items())
             return Line(SECRET, f"How much you suspect the others so far, from 0 to 1: {shown}.")
@@ -109,6 +119,11 @@ def _line(event: Event, seat: str) -> Line | None:
             return Line(FACT, f"The game is over. Winner: {data['winner']}.")
         case _:
             return None
+
+
+def _tally(votes: Counter[str], seat: str) -> Line:
+    counted = ", ".join(f"{'you' if name == seat else name} {number}" for name, number in votes.most_common())
+    return Line(FACT, f"Votes: {counted}.")
 
 
 def with_article(role: str) -> str:

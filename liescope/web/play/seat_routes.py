@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response, Streamin
 from starlette.datastructures import FormData
 
 from liescope.common.errors import UsageError
-from liescope.games.core import Ask, EventKind
+from liescope.games.core import Ask
 from liescope.games.registry import find_game
 from liescope.generate.players.human import suggested
 from liescope.web.play.consent import Consent
@@ -101,7 +101,7 @@ def seat_routes(hub: Hub) -> APIRouter:
             "last": len(view),
             "chairs": chairs(view, at.name),
             "role": role_of(view, at.name),
-            "early": not any(event.kind is EventKind.STATEMENT for event in view),
+            "early": at.table.seats[at.name].answered is None,
         }
 
     def ask_values(at: _Place, problem: str = "", given: FormData | None = None) -> dict[str, Any]:
@@ -111,9 +111,20 @@ def seat_routes(hub: Hub) -> APIRouter:
         now = time.monotonic()
         if waiting is None or waiting.reply.done():
             stage, until = table.stage() or (None, now)
+            asks = table.session.asks if table.session is not None else ()
+            answered = table.seats[at.name].answered
+            sent = answered is not None and answered[0] in [key_of(at, ask) for ask in asks if ask.seat == at.name]
             out = any(chair.out for chair in chairs(table.view(at.name), at.name) if chair.name == at.name)
-            key = forms.key(at.secret, (table.round, stage.key if stage else "", table.state.value, out))
-            return {**values, "ask": None, "key": key, "stage": stage, "out": out, "left": _left(until - now)}
+            key = forms.key(at.secret, (table.round, stage.key if stage else "", table.state.value, out, sent))
+            return {
+                **values,
+                "ask": None,
+                "key": key,
+                "stage": stage,
+                "sent": sent,
+                "out": out,
+                "left": _left(until - now),
+            }
         form = form_of(waiting.ask)
         if form.about is not None:
             values["about"] = next((e for e in table.view(at.name) if e.index == form.about), None)
@@ -121,7 +132,7 @@ def seat_routes(hub: Hub) -> APIRouter:
         return {**values, "ask": form, "key": key_of(at, waiting.ask), "stage": None, "out": False, "left": left}
 
     def whole(request: Request, at: _Place, asked: dict[str, Any], status: int = 200) -> Response:
-        return page(request, "play/seat.html", status, **{**log_values(at, 0), **asked, "end": _end(at.table)})
+        return page(request, "play/seat.html", status, **{**log_values(at, 0), **asked, "end": _end(at.table, at.name)})
 
     def taking(request: Request, at: _Place, status: int = 200, problem: str = "", chosen: str = "") -> Response:
         name = chosen or suggested({at.table.person(seat) for seat in at.table.seats})
@@ -150,6 +161,12 @@ def seat_routes(hub: Hub) -> APIRouter:
         except UsageError as error:
             return taking(request, at, 422, str(error), chosen)
         return RedirectResponse(link(request, at.base), 303)
+
+    @router.get("/take")
+    @router.get("/answer")
+    async def form(request: Request, secret: str) -> Response:
+        """What a browser asks for where the answer to a form is loaded by its address."""
+        return RedirectResponse(link(request, place(secret).base), 303)
 
     @router.get("/log")
     async def log(request: Request, secret: str, after: int = 0) -> HTMLResponse:
@@ -224,8 +241,8 @@ def _left(seconds: float) -> int:
     return max(round(seconds), 0)
 
 
-def _end(table: Table) -> dict[str, Any] | None:
-    """Who was who, once the game has ended; None before."""
+def _end(table: Table, name: str) -> dict[str, Any] | None:
+    """Who was who, and whether this seat has won, once the game has ended; None before."""
     record = table.record()
     if record is None or not table.over or record.outcome is None:
         return None
@@ -233,5 +250,6 @@ def _end(table: Table) -> dict[str, Any] | None:
     return {
         "winner": record.outcome.winner,
         "reason": record.outcome.reason,
+        "won": name in winners,
         "seats": [(seat.name, seat.role, seat.name in winners, seat.source.value) for seat in record.seats],
     }

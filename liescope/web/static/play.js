@@ -3,13 +3,22 @@
 "use strict";
 (() => {
   const HERE_MS = 10000;
+  const AT_ONCE_MS = 3000; // lines that follow each other faster came at once
   const DRAFT = `draft ${location.pathname}`;
   const one = (words) => document.querySelector(words);
   const form = () => one("#ask form");
   const tell = (words) => { const told = one("#told"); if (told) told.textContent = words; };
   const atEnd = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 150;
   const toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
+  const toNew = () => { // the newest line, but none of those that came at once is passed over
+    const end = document.documentElement.scrollHeight - innerHeight;
+    const top = first?.isConnected ? first.getBoundingClientRect().top + scrollY - 8 : end;
+    scrollTo(0, Math.min(top, end));
+    if (top < end - 150 && one("#newer")) one("#newer").hidden = false;
+  };
   let follow = false; // whether the newest line is to stay in sight
+  let before = null, first = null, came = -Infinity; // the last line before what comes, the first that came, and when
+  let begun = false; // whether this person has answered anything
 
   // Time
   function clock() {
@@ -58,7 +67,7 @@
     restore();
     count();
     clock();
-    if (follow) toEnd();
+    if (follow) toNew();
     if (!now) return;
     tell(`Your turn: ${one("#question").textContent}`);
     const busy = document.activeElement;
@@ -66,15 +75,21 @@
     now.querySelector("textarea, [type=radio]:checked, [type=radio], button")?.focus({ preventScroll: true });
   }
   addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target.id === "more") before = event.detail.target.previousElementSibling;
     const there = one("#ask [name=have]"), come = event.detail.serverResponse.match(/name="have" value="([^"]*)"/);
     if (event.detail.target.id === "ask" && event.detail.xhr.status === 200 && come?.[1] === there?.value) {
       event.detail.shouldSwap = false;
     }
   });
   addEventListener("htmx:afterSettle", (event) => {
-    if (event.detail.target?.id === "ask") asked();
-    else if (follow) toEnd();
-    else if (one("#newer") && event.detail.elt?.tagName === "LI") one("#newer").hidden = false;
+    if (event.detail.target?.id === "ask") { asked(); return; }
+    const line = event.detail.elt?.tagName === "LI", now = performance.now();
+    if (line) {
+      if (now - came > AT_ONCE_MS) first = before ? before.nextElementSibling : one(".log").firstElementChild;
+      came = now;
+    }
+    if (follow) toNew();
+    else if (line && one("#newer")) one("#newer").hidden = false;
   });
   addEventListener("htmx:afterRequest", (event) => {
     const left = event.detail.xhr?.getResponseHeader("X-Left"), shown = one("#ask [data-left]");
@@ -87,7 +102,12 @@
     if (follow && one("#newer")) one("#newer").hidden = true;
   }, { passive: true });
 
-  addEventListener("answered", () => form()?.setAttribute("inert", "")); // until what comes next is here
+  addEventListener("answered", () => {
+    form()?.setAttribute("inert", ""); // until what comes next is here
+    follow ||= !begun;
+    begun = true;
+    came = -Infinity;
+  });
 
   // Keys: digits choose a step, arrows go from button to button
   addEventListener("keydown", (event) => {
@@ -126,9 +146,13 @@
   addEventListener("change", keep);
   addEventListener("click", (event) => { if (event.target.id === "newer") { event.target.hidden = true; toEnd(); } });
   setInterval(clock, 500);
-  addEventListener("DOMContentLoaded", () => { 
-    if (!one("#role [open]")) toEnd(); // before anything is said, rules and role come first
-    follow = atEnd();
-    asked();
+  history.scrollRestoration = "manual";
+  addEventListener("DOMContentLoaded", () => {
+    const end = one("#end");
+    begun = !one("#role [open]"); // before that, role and rules come first
+    if (end) { end.scrollIntoView({ block: "center" }); end.focus({ preventScroll: true }); }
+    else if (begun) toEnd();
+    follow = begun && atEnd();
+    if (!end) asked();
   });
 })();

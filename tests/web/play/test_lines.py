@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from liescope.games.core import Event, Game, Phase, Reply
+from liescope.games.core import Event, EventKind, Game, Phase, Reply
 from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.web.play.forms import form_of
 from liescope.web.play.lines import HEAD, lines
-from liescope.web.play.now import chairs, role_of, stage_of
+from liescope.web.play.now import Chair, chairs, role_of, stage_of
 from liescope.web.play.rules import rules_of
 from liescope.web.site import templates
 
@@ -90,3 +91,29 @@ def test_every_role_and_every_question_is_explained(game: str) -> None:
     assert len({module.role(name, spec) for name in roles}) == len(roles)
     for session in moments(game, assess=True):
         assert all(form_of(ask).question and form_of(ask).hint for ask in session.asks)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_votes_are_counted_once_the_last_is_in(game: str) -> None:
+    *_, session = moments(game)
+    view = session.game.view(session.game.names[0])
+    cast = Counter((one.day, one.phase) for one in view if one.kind is EventKind.VOTE)
+    told = [line.words for line in lines(view, session.game.names[0]) if line.words.startswith("Votes: ")]
+    assert [sum(map(int, re.findall(r" (\d+)", words))) for words in told] == list(cast.values())
+
+
+def test_whose_time_was_up_reads_that_it_was_and_nobody_else_does() -> None:
+    spoken = Event(4, EventKind.SILENCE, 1, Phase.DISCUSSION, actor="Ann", fallback="unusable reply")
+    assert [line.words for line in lines([spoken], "Ann")][-1] == "You remained silent: your time was up."
+    assert [line.words for line in lines([spoken], "Bob")][-1] == "Ann remained silent."
+    meant = replace(spoken, fallback="")
+    assert [line.words for line in lines([meant], "Ann")][-1] == "You remained silent."
+
+
+def test_what_a_seat_knows_of_a_player_stands_apart_from_the_name() -> None:
+    known = (
+        templates()
+        .get_template("play/chairs.html")
+        .render(chairs=[Chair("Ann", known="a werewolf")], names=["Ann"], seat="Bob", swap=False)
+    )
+    assert "Ann a werewolf" in re.sub(r"<[^>]*>", "", known)

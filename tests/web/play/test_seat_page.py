@@ -1,0 +1,40 @@
+"""A seat's page tells somebody who knows nothing: what is played, what their answer has done, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.web.play.people import Person, links, play
+from tests.web.server import Server
+
+
+def test_a_newcomer_reads_rules_first_and_the_result_last(
+    serve: Callable[..., Server], new_context: Callable[..., Any], expect: Callable[..., Any], tmp_path: Path
+) -> None:
+    words = ("--game", "one-night-werewolf", "--people", "2", "--port", "{port}")
+    seats = links(serve("liescope", "serve", "--out", str(tmp_path / "out"), *words).said())["seat"]
+    pages = [new_context(width=390).new_page() for _ in seats]
+    pages[0].goto(seats[0])
+    expect(pages[0].locator("main")).to_contain_text("This is a game of One-night werewolf for 5 players.")
+    pages[0].goto(f"{seats[0]}/take")  # as after a name that was refused, and a click into the address
+    expect(pages[0]).to_have_url(seats[0])
+    people = [Person(page, seat, f"Person {turn}") for turn, (page, seat) in enumerate(zip(pages, seats, strict=True))]
+    for page in pages:
+        expect(page.locator("h1")).to_be_in_viewport()
+        expect(page.locator("#role details")).to_have_attribute("open", "")
+    for turn in range(40):  # they talk, and may look at a card; then the first of them votes
+        if all(person.page.locator("#ask button", has_text="Vote").count() for person in people):
+            break
+        people[turn % 2].page.wait_for_timeout(100)
+        if people[turn % 2].state and not people[turn % 2].page.locator("#ask button", has_text="Vote").count():
+            people[turn % 2].answer()
+    people[0].answer()
+    expect(pages[0].locator("#ask")).to_contain_text("Your answer is in.")
+    play(people)
+    for page in pages:
+        expect(page.locator("#end")).to_be_in_viewport()
+        expect(page.locator("#end")).to_be_focused()
+        expect(page.locator(".end")).to_contain_text("You have")
+        expect(page.locator(".log")).to_contain_text("Votes: ")
