@@ -224,7 +224,6 @@ def _calls(one: Asked, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: 
         model = without_addresses(str(call["model"] or "unknown"))
         seconds = (call["latency_ms"] or 0.0) / 1000
         words = call["raw"] or _reply_words(one)
-        reasoning = one.reply.private.get("reasoning") if one.reply is not None and call is calls[-1] else None
         event = clock.event(
             "model",
             model=model,
@@ -252,7 +251,7 @@ def _calls(one: Asked, calls: Sequence[Mapping[str, Any]], shown: Shown, clock: 
                 "attempt": call["attempt"],
                 "notes": list(call["notes"]),
                 "prompt": SENT if sent else RENDERED,
-                **({"reasoning": reasoning} if reasoning else {}),
+                **({"reasoning": call["reasoning"]} if call["reasoning"] else {}),
             },
             **({"cache": "read"} if request is not None and request.via == VIA_CACHE else {}),
             **({"error": without_addresses(call["problem"])} if call["problem"] else {}),
