@@ -10,9 +10,11 @@ said        the words of each game, for searching
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,6 +26,8 @@ from liescope.common.folders import take_lock
 from liescope.web.view.facts import COUNTS, GAME_COLUMNS, OPINIONS, Facts
 
 _FORMAT = 3
+_FILE = "index.sqlite"
+_KEPT_S = 30 * 86400.0  # since it was last opened
 _TYPES = {"days": "INTEGER", "statements": "INTEGER", "silences": "INTEGER", "fallbacks": "INTEGER"}
 _COLUMNS = (*GAME_COLUMNS, *COUNTS)
 
@@ -73,11 +77,13 @@ class Store:
         except OSError as error:
             raise UsageError(f"{folder} cannot be made ({error.strerror}); set XDG_CACHE_HOME to a folder") from error
         self._lock = take_lock(folder)
-        self.path = folder / "index.sqlite"
+        self.path = folder / _FILE
+        _forget_unused(folder.parent)
         self._base = sqlite3.connect(self.path, check_same_thread=False)
         self._base.execute("PRAGMA journal_mode = WAL")
         self._base.execute("PRAGMA synchronous = OFF")  # after a crash of the machine it is made again
         self._base.executescript(_SCHEMA)
+        os.utime(self.path)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -149,6 +155,16 @@ def _choices(facts: Facts) -> Iterator[tuple[str, str]]:
         ("game", facts.games["game"]),
     ):
         yield from ((kind, value) for value in column.unique() if value)
+
+
+def _forget_unused(indices: Path) -> None:
+    """Delete indices that were not opened for a month, such as those of games that are gone."""
+    for file in indices.glob(f"*/{_FILE}"):
+        with suppress(OSError, UsageError):  # another process holds it, or deletes it too
+            if time.time() - file.stat().st_mtime > _KEPT_S:
+                with ExitStack() as stack:
+                    stack.callback(os.close, take_lock(file.parent))
+                    shutil.rmtree(file.parent)
 
 
 def _cache() -> Path:

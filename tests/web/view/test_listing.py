@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +20,7 @@ from liescope.web.view.index import Index
 from liescope.web.view.listing import PER_PAGE, Filters, choices, list_games, read_filters
 from liescope.web.view.opening import open_source
 from liescope.web.view.shown import shown
-from liescope.web.view.store import doubt
+from liescope.web.view.store import Store, doubt
 from tests.web.view.conftest import Played
 
 
@@ -186,3 +187,16 @@ def test_doubt_grows_with_disagreement_and_with_the_number_of_opinions(index: In
         assert of(1, 0, None, None) < of(1, 0, 1, 0) < 1  # type: ignore[operator]
         assert of(1, 1, 1, 0.5) < of(1, 1, 0.5, 0)  # type: ignore[operator]
     assert replace(Filters(), page=2).query == "page=2"
+
+
+def test_an_index_that_nobody_opened_for_a_month_is_deleted_unless_it_is_in_use(tmp_path: Path) -> None:
+    held, old, fresh = (Store(name, tmp_path) for name in ("held", "old", "fresh"))
+    for store in (old, fresh):
+        store.close()
+    for store in (held, old):
+        os.utime(store.path, (0, 0))
+    Store("another", tmp_path).close()
+    assert [store.path.exists() for store in (held, old, fresh)] == [True, False, True]
+    held.close()
+    Store("held", tmp_path).close()
+    assert held.path.exists(), "opened again"
