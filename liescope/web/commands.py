@@ -81,6 +81,9 @@ def serve(
         Path | None, typer.Option(help="A text file: what people agree to, in plain paragraphs, instead of ours.")
     ] = None,
     pace: Annotated[bool, typer.Option("--pace", help="Programs answer at the pace of people.")] = False,
+    give_up_after: Annotated[
+        str, typer.Option(help="How long a game waits for an endpoint that does not answer, before it stops.")
+    ] = "3m",
     judge: Annotated[
         Path | None, typer.Option(rich_help_panel=_JUDGE, help="A run whose games people read and judge.")
     ] = None,
@@ -128,6 +131,7 @@ def serve(
         frames=frame or (),
         consent=consent,
         pace=pace,
+        give_up_after=give_up_after,
         judge=judge,
         judges=judges,
         judge_games=judge_games,

@@ -108,6 +108,7 @@ def _table(table: Table, origin: str) -> dict[str, Any]:
         "title": f"{table.setup.game}, game {table.round}" if table.round > 1 else table.setup.game,
         "state": table.state.value,
         "note": table.note,
+        "waits": table.waits,
         "people": people,
         "here": table.here,
         "run": table.run.name,

@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
 from liescope.common.folders import take_lock
 from liescope.games.reader import OUTSIDE, ReaderSpec
 from liescope.generate.players.paced import Pacing
-from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
 from liescope.web.guard import Guard
 from liescope.web.judge.desk import Desk
@@ -84,6 +84,7 @@ def serve(
     frames: Sequence[str] = (),
     consent: str | os.PathLike[str] | None = None,
     pace: bool = False,
+    give_up_after: str | float = "3m",
     judge: str | os.PathLike[str] | None = None,
     judges: int = 1,
     judge_games: int | None = None,
@@ -105,8 +106,9 @@ def serve(
     game's own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the
     site, as https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the
     origins of pages that may show it in a frame. consent: a file with the text that people at new tables agree to, in
-    plain paragraphs, instead of ours; pace: whether programs at them answer at the pace of people. told: gets the lines
-    that say where things are.
+    plain paragraphs, instead of ours; pace: whether programs at them answer at the pace of people. give_up_after: how
+    long a game waits for an endpoint that does not answer, before it stops until its host goes on with it. told: gets
+    the lines that say where things are.
 
     The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and then not told.
 
@@ -131,7 +133,8 @@ def serve(
     terms: dict[str, Any] = {"pacing": Pacing()} if pace else {}
     if consent is not None:
         terms["consent"] = read_consent(Path(consent)).paragraphs
-    hub = Hub(Path(out), Limits(), given, terms)
+    limits = Limits(give_up_after=read_span(give_up_after, "--give-up-after"))
+    hub = Hub(Path(out), limits, given, terms)
     with ExitStack() as stack:
         stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
         table = None

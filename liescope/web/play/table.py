@@ -19,6 +19,7 @@ from liescope.generate.players.human import Desk, pseudonym
 from liescope.generate.players.shared import Halt, Shared
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import run
 from liescope.web.play.forms import read_form
 from liescope.web.play.leaving import Leavers, has_left
@@ -52,6 +53,7 @@ class Table:
         self._record: GameRecord | None = None
         self._stage: Stage | None = None
         self._since = 0.0
+        self._progress: RunProgress | None = None
 
     @property
     def run(self) -> Path:
@@ -153,6 +155,7 @@ class Table:
                 self.run,
                 self._limits,
                 True,
+                self._watched,
                 halt=self._halt,
                 feed=kept,
                 shared=shared,
@@ -166,7 +169,7 @@ class Table:
             stop = error
         finally:
             self._promises.end()
-            self._under_way = False
+            self._under_way, self._progress = False, None
         if self.state is State.CLOSED:
             pass  # by its host, maybe in the moment in which the game ended
         elif stop is None:
@@ -180,6 +183,15 @@ class Table:
 
     def _started(self, session: Session) -> None:
         self.session = session
+
+    def _watched(self, progress: RunProgress) -> None:
+        self._progress = progress
+
+    @property
+    def waits(self) -> str:
+        """The endpoints that a game under way waits for, and what they said last; "" if all answer."""
+        hosts = self._progress.activity.hosts if self._progress is not None else {}
+        return "; ".join(f"{name}: {host.wait[1]}" for name, host in hosts.items() if host.wait is not None)
 
     async def answer(self, name: str, key: str, given: Mapping[str, str], key_of: Callable[[Ask], str]) -> None:
         """Take what a person has sent for the form with this key; returns once the journal holds it. A form that is

@@ -27,7 +27,7 @@
       const left = Math.max(Math.round((shown.ends - performance.now()) / 1000), 0);
       const time = left < 100 ? `${left} s` : `${Math.round(left / 60)} min`;
       const mine = shown.closest("form");
-      shown.textContent = mine ? `${time} left` : left ? `at most ${time}` : "any moment now";
+      shown.textContent = mine ? `${time} left` : left ? `at most ${time}` : "longer than usual";
       shown.classList.toggle("soon", Boolean(mine) && left <= 15);
       if (mine && left !== shown.said && (left === 30 || left === 10)) tell(`${left} seconds left`);
       shown.said = left;
