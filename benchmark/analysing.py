@@ -85,7 +85,12 @@ def analyse(
         task = bar.add_task("reading", total=None, note="games")
         games_set = load_games(named, lambda games: bar.update(task, completed=games), pool_conditions)
         task = bar.add_task("analysing", total=len(ANALYSES), note="")
-        findings = run_analyses(ANALYSES, games_set.frames, lambda title: bar.update(task, advance=1, note=title))
+        findings = run_analyses(
+            ANALYSES,
+            games_set.frames,
+            lambda title: bar.update(task, advance=1, note=title),
+            draw=folder is not None,
+        )
     if folder is not None:
         write_report(folder, games_set, findings)
     return AnalysisResult(

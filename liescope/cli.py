@@ -1,4 +1,4 @@
-"""The `liescope` command, put together from each package's `commands.py`; the demo."""
+"""The `liescope` command, put together from the commands of each package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -15,16 +15,29 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from liescope import __version__
-from liescope.benchmark.commands import app as benchmark_commands
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
-from liescope.detectors.adapt.commands import app as adapt_commands
-from liescope.detectors.audit.commands import app as audit_commands
-from liescope.detectors.commands import app as detector_commands
-from liescope.detectors.transfer.commands import app as transfer_commands
-from liescope.generate.commands import app as generate_commands
-from liescope.publish_command import app as publish_command
-from liescope.web.commands import app as web_commands
+
+# The module of each command, whose `app` has it, in the order of the help. Only that of the command given is loaded.
+_MODULES = {
+    "liescope.demo_command": ("demo",),
+    "liescope.generate.runs.play_command": ("play",),
+    "liescope.generate.runs.fork_command": ("fork",),
+    "liescope.generate.runs.show_command": ("show",),
+    "liescope.generate.runs.status_command": ("status",),
+    "liescope.generate.runs.label_command": ("label",),
+    "liescope.generate.importers.commands": ("import",),
+    "liescope.generate.corpus.commands": ("build",),
+    "liescope.generate.exports.commands": ("export",),
+    "liescope.generate.runs.withdraw_command": ("withdraw",),
+    "liescope.detectors.commands": ("train", "score", "evaluate"),
+    "liescope.detectors.transfer.commands": ("transfer",),
+    "liescope.detectors.adapt.commands": ("adapt",),
+    "liescope.detectors.audit.commands": ("audit",),
+    "liescope.publish_command": ("publish",),
+    "liescope.benchmark.commands": ("fit", "analyse", "report", "leaderboard"),
+    "liescope.web.commands": ("view", "serve"),
+}
 
 
 def _print_version(wanted: bool) -> None:
@@ -33,28 +46,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(
-    name="liescope",
-    help="Deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-)
-parts = (
-    generate_commands,
-    detector_commands,
-    transfer_commands,
-    adapt_commands,
-    audit_commands,
-    publish_command,
-    benchmark_commands,
-    web_commands,
-)
-for commands in parts:
-    app.add_typer(commands)
-
-
-@app.callback()
 def front(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
@@ -63,23 +54,22 @@ def front(
     """Options that come before any command."""
 
 
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option(help="The folder for everything that the demo makes.")] = Path("demo"),
-    games: Annotated[int, typer.Option(help="Games in each cell of the tournament.", min=1)] = 25,
-    seed: Annotated[int, typer.Option(help="Seed of the run.")] = 1,
-) -> None:
-    """The whole pipeline, small and offline: play, build, train, evaluate, fit. Ends with a list of the files it made.
+def command_line(words: Sequence[str]) -> TyperGroup:
+    """The command line with the command that these words give; all of it where they give none, or one that is unknown.
 
-    Example: liescope demo --out demo
+    A paragraph of a command's help is wrapped by the terminal alone, not where the docstring is.
     """
-    from liescope.demo import demo as run
-
-    run(out, games, seed)
-
-
-def _command() -> TyperGroup:
-    """The whole command line. A paragraph of its help is wrapped by the terminal alone, not where the docstring is."""
+    app = typer.Typer(
+        name="liescope",
+        help="Deception datasets from social-deduction games, lie detectors trained on them, and who deceives best.",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(front)
+    given = next((word for word in words if not word.startswith("-")), "")
+    for module in [name for name, commands in _MODULES.items() if given in commands] or _MODULES:
+        app.add_typer(import_module(module).app)
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     for command in group.commands.values():
@@ -90,12 +80,13 @@ def _command() -> TyperGroup:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's)."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        code = _command().main(arguments, prog_name="liescope", standalone_mode=False)
+        code = command_line(words).main(words, prog_name="liescope", standalone_mode=False)
     except TyperException as error:
-        words = getattr(error, "format_message", error.__str__)()
+        said = getattr(error, "format_message", error.__str__)()
         context = getattr(error, "ctx", None)
-        return _fail(f"{words} (see {context.command_path if context else 'liescope'} --help)") if words else 1
+        return _fail(f"{said} (see {context.command_path if context else 'liescope'} --help)") if said else 1
     except LiescopeError as error:
         return _fail(str(error))
     except BrokenPipeError:

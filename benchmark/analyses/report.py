@@ -38,7 +38,7 @@ _SOURCES = {
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One analysis that found something. svg: its figure, "" if it has none or too many models for one."""
+    """One analysis that found something. svg: its figure, "" if it has none, has too many models or is not drawn."""
 
     analysis: Analysis
     table: pl.DataFrame
@@ -48,7 +48,7 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Findings:
     """sections: the analyses with results; nothing: the others, each with what the games lack; sentences: what was
-    found; svg: the figure that shows it, "" if there is none.
+    found; svg: the figure that shows it, "" if there is none or it is not drawn.
     """
 
     sections: tuple[Section, ...]
@@ -58,9 +58,9 @@ class Findings:
 
 
 def run_analyses(
-    analyses: Sequence[Analysis], frames: Frames, watch: Callable[[str], None] = lambda _: None
+    analyses: Sequence[Analysis], frames: Frames, watch: Callable[[str], None] = lambda _: None, draw: bool = True
 ) -> Findings:
-    """Every analysis of the frames with its figure. watch: called with the title of each as it begins.
+    """Every analysis of the frames. watch: called with the title of each as it begins. draw: their figures too.
 
     The columns condition and rater are left out of the tables where all games have one and the same.
     """
@@ -79,8 +79,10 @@ def run_analyses(
             if table.is_empty():
                 nothing.append((analysis, analysis.otherwise))
             else:
-                sections.append(Section(analysis, table.drop(hidden, strict=False), _svg(analysis, table)))
-        return Findings(tuple(sections), tuple(nothing), headline.sentences(frames), headline.figure(frames))
+                figure = _svg(analysis, table) if draw else ""
+                sections.append(Section(analysis, table.drop(hidden, strict=False), figure))
+        shown_first = headline.figure(frames) if draw else ""
+        return Findings(tuple(sections), tuple(nothing), headline.sentences(frames), shown_first)
 
 
 def _svg(analysis: Analysis, table: pl.DataFrame) -> str:

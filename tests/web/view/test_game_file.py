@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import liescope
-from liescope.cli import app
+from liescope import cli
 from liescope.common.errors import UsageError
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.ledger import LIE
@@ -165,12 +164,14 @@ def test_words_that_may_not_be_passed_on_are_refused_unless_somebody_permits_it(
     assert "Not to be passed on" in written.path.read_text(encoding="utf-8")
 
 
-def test_the_command_writes_the_named_games_and_says_what_it_wrote(run: Path, tmp_path: Path) -> None:
+def test_the_command_writes_the_named_games_and_says_what_it_wrote(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "two.html"
-    done = CliRunner().invoke(app, ["view", str(run), "1", "3", "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    assert f"2 games ({out.stat().st_size / 1e6:.2f} MB)" in done.output
-    assert "note: this file holds scripted games" in done.output
+    assert cli.main(["view", str(run), "1", "3", "--out", str(out)]) == 0
+    said = capsys.readouterr()
+    assert f"2 games ({out.stat().st_size / 1e6:.2f} MB)" in said.out
+    assert "note: this file holds scripted games" in said.err
     text = out.read_text(encoding="utf-8")
     assert [game_id in text for game_id in ids(run)] == [False, True, False, True, False]
     with pytest.raises(UsageError, match="for a file"):
