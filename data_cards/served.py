@@ -15,7 +15,8 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
     consents: each text that people agreed to, with its hash and the runs that it was for; patience: each set of seconds
     that tables waited; pacing: each pacing of programs, and unpaced: tables without one; mixed: tables that people
-    shared with programs, of how many; unsaid: runs that may hold people's games and do not say how they came to.
+    shared with programs, of how many; people_judging: how many judged games afterwards; unsaid: runs that may hold
+    people's games or answers and do not say how they came to.
     """
     served = {run["name"]: run["plan"] for run in facts["runs"] if run["plan"].get("served")}
     texts: dict[tuple[str, ...], list[str]] = {}
@@ -24,6 +25,10 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         said = plan["served"]
         texts.setdefault(tuple(said["consent"]), []).append(name)
         waits[said["words"], said["choices"], said["away"]] = None
+    judged = {run["name"]: run["plan"] for run in facts["runs"] if _judged_by_a_person(run["plan"])}
+    for name, plan in judged.items():
+        if plan.get("consent"):
+            texts.setdefault(tuple(plan["consent"]), []).append(name)
     mixed = sum(any(not spec.startswith(_PERSON) for spec in plan["held"].values()) for plan in served.values())
     paced = [plan["served"]["pacing"] for plan in served.values() if plan["served"].get("pacing")]
     people = "human" in facts["seat_sources"]
@@ -35,13 +40,22 @@ def served_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         "unpaced": len(served) - len(paced),
         "mixed": mixed,
         "tables_served": len(served),
-        "unsaid": [run["name"] for run in facts["runs"] if people and _unsaid(run["plan"])],
+        "people_judging": len({plan["judge"] for plan in judged.values()}),
+        "unsaid": [run["name"] for run in facts["runs"] if _unsaid(run["plan"], people)],
     }
 
 
-def _unsaid(plan: Mapping[str, Any]) -> bool:
-    """Whether a plan says nothing of people whom its games may hold: forks, judged and replayed games of theirs do."""
-    if plan.get("served") or "import" in plan:
+def _judged_by_a_person(plan: Mapping[str, Any]) -> bool:
+    return str(plan.get("judge", "")).startswith(_PERSON)
+
+
+def _unsaid(plan: Mapping[str, Any], people: bool) -> bool:
+    """Whether a plan says nothing of people whom its games may hold: forks, judged and replayed games of theirs do.
+    people: whether anybody of whom that could be said holds a seat.
+    """
+    if _judged_by_a_person(plan) and not plan.get("consent"):
+        return True
+    if not people or plan.get("served") or "import" in plan:
         return False
     players = plan.get("players")
     return bool(plan.get("people")) or players is None or any(spec.startswith((_PERSON, "replay:")) for spec in players)

@@ -125,16 +125,18 @@ class Question:
 class Sitting:
     """One person's reading, with its run folder open for writing until `close`."""
 
-    def __init__(self, assignment: Assignment, person: str, folder: Path) -> None:
-        """Opens the folder, or makes it. Raises PlanChanged if it holds something else."""
+    def __init__(self, assignment: Assignment, person: str, folder: Path, consent: Sequence[str] = ()) -> None:
+        """Opens the folder, or makes it. consent: the paragraphs of the text that the person agreed to, which a new
+        folder keeps. Raises PlanChanged if it holds something else.
+        """
         self.person = person
         self._assignment = assignment
         self._order = assignment.of(person)
         self.total = sum(self._reader(place).questions() for place in self._order)
-        plan = {**assignment.plan, "judge": PERSON + person}
+        plan = {**assignment.plan, "judge": PERSON + person, "consent": list(consent)}
         if (folder / PLAN_FILE).exists():
             self._journal = Journal.open(folder, write=True)
-            if self._journal.plan != plan:
+            if {**self._journal.plan, "consent": ()} != {**plan, "consent": ()}:
                 self._journal.close()
                 raise PlanChanged(f"{folder} holds other games or another judge; choose another folder for the answers")
         else:

@@ -17,6 +17,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import PERSON, Assignment, Question, Sitting
 from liescope.labeling.label import label_game
 from liescope.web.judge.consent import CONSENT
+from liescope.web.play.consent import Consent
 from liescope.web.play.leaving import has_left
 from liescope.web.play.store import Store
 
@@ -35,9 +36,13 @@ class _Chair:
 
 
 class Desk:
-    """The judges of one assignment. tells: whether a judge learns at the end how often it was right."""
+    """The judges of one assignment. tells: whether a judge learns at the end how often it was right; consent: what
+    people agree to before they begin.
+    """
 
-    def __init__(self, assignment: Assignment, store: Store, judges: int, tells: bool = False) -> None:
+    def __init__(
+        self, assignment: Assignment, store: Store, judges: int, tells: bool = False, consent: Consent = CONSENT
+    ) -> None:
         """Takes up the links that the store keeps, and makes new ones until there are as many as judges; their runs lie
         beside the store. Raises UsageError for a number that cannot be.
         """
@@ -45,6 +50,7 @@ class Desk:
             raise UsageError(f"the number of judges is from 1 to {MOST_JUDGES}, not {judges}")
         self.assignment = assignment
         self.tells = tells
+        self.consent = consent
         self._store = store
         self._chairs = {secret: _Chair(person or "") for secret, person in store.judges(judges).items()}
         for chair in self._chairs.values():
@@ -70,7 +76,7 @@ class Desk:
             raise UsageError("this pseudonym is taken; choose another")
         chair.sitting = self._sit(name)
         chair.person = name
-        self._store.agree(secret, name, CONSENT.hash)
+        self._store.agree(secret, name, self.consent.hash)
 
     def offered(self) -> str:
         """A pseudonym that is nobody's here yet, no player's of the games either."""
@@ -127,7 +133,7 @@ class Desk:
                 chair.sitting.close()
 
     def _sit(self, person: str) -> Sitting:
-        return Sitting(self.assignment, person, self._place(person))
+        return Sitting(self.assignment, person, self._place(person), self.consent.paragraphs)
 
     def _place(self, person: str) -> Path:
         return self._store.folder / f"{self.assignment.run.resolve().name}-by-{_slug(person)}"

@@ -9,7 +9,6 @@ from starlette.datastructures import FormData
 from liescope.common.errors import UsageError
 from liescope.games.reader import OUTSIDE
 from liescope.generate.runs.sitting import Sitting
-from liescope.web.judge.consent import CONSENT
 from liescope.web.judge.desk import Desk
 from liescope.web.judge.lines import lines_of
 from liescope.web.security import Forms
@@ -35,7 +34,7 @@ def judge_routes(desk: Desk, forms: Forms) -> APIRouter:
         values = {"secret": secret, "token": forms.token(secret), "problem": problem, "person": name}
         outside = desk.assignment.spec.view == OUTSIDE
         status = 400 if problem else 200
-        return page(request, "judge/consent.html", status, **values, outside=outside, consent=CONSENT)
+        return page(request, "judge/consent.html", status, **values, outside=outside, consent=desk.consent)
 
     def question(request: Request, secret: str, sitting: Sitting, problem: str = "") -> HTMLResponse:
         asked = desk.show(secret)

@@ -24,6 +24,7 @@ from liescope.generate.players.paced import Pacing
 from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
 from liescope.web.guard import Guard
+from liescope.web.judge.consent import CONSENT as JUDGES_CONSENT
 from liescope.web.judge.desk import Desk
 from liescope.web.judge.routes import judge_routes
 from liescope.web.play.consent import read_consent
@@ -105,10 +106,10 @@ def serve(
     has not closed: then that goes on, and its links stay. players: specs for its other seats, in turn; options: the
     game's own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the
     site, as https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the
-    origins of pages that may show it in a frame. consent: a file with the text that people at new tables agree to, in
-    plain paragraphs, instead of ours; pace: whether programs at them answer at the pace of people. give_up_after: how
-    long a game waits for an endpoint that does not answer, before it stops until its host goes on with it. told: gets
-    the lines that say where things are.
+    origins of pages that may show it in a frame. consent: a file with the text that people agree to at new tables and
+    before they judge, in plain paragraphs, instead of ours; pace: whether programs at new tables answer at the pace of
+    people. give_up_after: how long a game waits for an endpoint that does not answer, before it stops until its host
+    goes on with it. told: gets the lines that say where things are.
 
     The secret of the host's link is kept in `out`, or taken from LIESCOPE_HOST_SECRET and then not told.
 
@@ -131,8 +132,9 @@ def serve(
     meant = told_of(host, public)
     given = _given_secret()
     terms: dict[str, Any] = {"pacing": Pacing()} if pace else {}
-    if consent is not None:
-        terms["consent"] = read_consent(Path(consent)).paragraphs
+    own = None if consent is None else read_consent(Path(consent))
+    if own is not None:
+        terms["consent"] = own.paragraphs
     limits = Limits(give_up_after=read_span(give_up_after, "--give-up-after"))
     hub = Hub(Path(out), limits, given, terms)
     with ExitStack() as stack:
@@ -146,7 +148,7 @@ def serve(
         if judge is not None:
             spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
             drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
-            desk = Desk(drawn, Store(Path(out)), judges, judge_tell)
+            desk = Desk(drawn, Store(Path(out)), judges, judge_tell, own or JUDGES_CONSENT)
         bound = listen(host, port)
         name = f"[{host}]" if ":" in host else host
         origin = public or f"http://{name}:{bound.getsockname()[1]}"

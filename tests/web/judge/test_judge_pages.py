@@ -21,6 +21,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import Assignment
 from liescope.labeling.label import label_game
 from liescope.web.judge.desk import Desk
+from liescope.web.play.consent import Consent
 from liescope.web.play.store import Store
 from tests.web.judge.hidden import GAMES, TOKEN, allowed, make
 from tests.web.server import Server
@@ -161,6 +162,28 @@ def test_an_answer_to_a_question_that_was_never_shown_has_no_time(tmp_path: Path
     assert second is not None
     assert desk.taken(link, second) is None
     desk.close()
+
+
+def test_judges_agree_to_the_text_of_the_host_and_the_card_tells_it(run: Path, tmp_path: Path) -> None:
+    own, drawn = Consent(("We keep <all> of it.",)), Assignment.draw(run, ReaderSpec(), 1)
+    desk = Desk(drawn, Store(tmp_path / "out"), 1, consent=own)
+    (link,) = desk.links
+    desk.agree(link, "ada")
+    sitting = desk.sitting(link)
+    assert sitting is not None
+    while (question := desk.show(link)) is not None:
+        if question.about_players:
+            sitting.suspect(dict.fromkeys(question.ask.options, 0.5), 1.0)
+        else:
+            sitting.say(True, 0.5, 1.0)
+    desk.close()
+    Desk(drawn, Store(tmp_path / "out"), 1).close()  # another text now holds nobody back
+    (judged,) = (tmp_path / "out").glob("*-by-ada")
+    liescope.build([judged], out=tmp_path / "corpus")
+    card = (tmp_path / "corpus" / "README.md").read_text("utf-8")
+    assert "1 person judged games" in card
+    assert f"`{own.hash}`" in card
+    assert "all" in card.partition(own.hash)[2]
 
 
 @pytest.fixture(scope="module")
