@@ -10,8 +10,9 @@ from liescope.games.core import Event, EventKind
 DRAWN = "drawn by the rules"
 
 
-def not_chosen(events: Sequence[Event]) -> dict[int, str]:
-    """By event index, why a night act was not its actor's choice.
+def not_chosen(events: Sequence[Event], own: bool = True) -> dict[int, str]:
+    """By event index, why a night act was not its actor's choice. own: whether they follow the rules of this package;
+    in other games players choose what is not marked.
 
     The rules mark the acts they draw (`data["drawn"]`). In games recorded before this mark existed, drawn acts are
     found from the events: a night without a KILLER event in a game whose kills have an actor was scripted; a victim
@@ -19,7 +20,7 @@ def not_chosen(events: Sequence[Event]) -> dict[int, str]:
     """
     reasons = {event.index: event.fallback for event in events if event.kind in ACTS and event.fallback}
     for kill in events:
-        if kill.kind is EventKind.KILL and kill.index not in reasons:
+        if own and kill.kind is EventKind.KILL and kill.index not in reasons:
             night = [event for event in events if event.day == kill.day and event.kind in _OF_A_NIGHT]
             if kill.actor is not None and not any(event.kind is EventKind.KILLER for event in night):
                 acts = [event for event in night if event.kind in (EventKind.KILL, EventKind.INVESTIGATION)]

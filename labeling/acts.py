@@ -9,6 +9,7 @@ from liescope.data_cards.tables import BidRow, NightActRow, RatingRow, VoteRow
 from liescope.games.core import EventKind, Phase
 from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord
+from liescope.games.registry import GAMES
 from liescope.games.suspicion import START
 
 FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}
@@ -79,7 +80,7 @@ class _Suspicion:
 def night_act_rows(record: GameRecord) -> Iterator[NightActRow]:
     """One row per night act, in order of play."""
     roles = {seat.name: seat.role for seat in record.seats}
-    drawn = not_chosen(record.events)
+    drawn = not_chosen(record.events, record.game in GAMES)
     ends = [event for event in record.events if event.kind in (EventKind.DEATH, EventKind.QUIET)]
     for event in record.events:
         if event.kind in _ACTS:

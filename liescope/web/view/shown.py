@@ -10,6 +10,7 @@ from liescope.common.addresses import all_without_addresses
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord, Seat, Source
+from liescope.games.registry import GAMES
 from liescope.labeling.acts import FATES
 from liescope.labeling.conditions import settings_of
 from liescope.labeling.ledger import statement_id
@@ -118,7 +119,7 @@ class _Table:
             self.claims[row.statement_id].append(row)
         self.reports = {e.about: e.index for e in self.record.events if e.kind is EventKind.SELF_REPORT}
         self.rated = {(e.about, e.actor): e.index for e in self.record.events if e.kind is EventKind.RATING}
-        self.drawn = not_chosen(self.record.events)
+        self.drawn = not_chosen(self.record.events, self.record.game in GAMES)
         self.anchors = {event.index: self._anchor(event) for event in events}
 
     def _anchor(self, event: Event) -> str:

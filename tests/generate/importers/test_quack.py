@@ -20,6 +20,7 @@ from liescope.generate.importers.quack import files
 from liescope.generate.importers.quack.rooms import Rooms
 from liescope.generate.runs.conditions import with_settings
 from liescope.generate.runs.transcript import transcript
+from liescope.labeling.acts import night_act_rows
 from liescope.labeling.label import label_game
 from tests.generate.importers.quack_game import LIED, SAID, as_lines, claims, log, pack, write_folder
 
@@ -82,6 +83,12 @@ def test_what_happens_in_a_room_is_seen_and_heard_there(game: GameRecord) -> Non
     assert said[SAID].audience is None
     (kill,) = of(game, EventKind.KILL)
     assert (kill.actor, kill.target, kill.audience) == ("Ben", "Cid", ("Ann", "Ben", "Dot"))
+
+
+def test_a_kill_was_chosen_by_whoever_killed(game: GameRecord) -> None:
+    kills = [act for act in night_act_rows(game) if act.act == "kill"]
+    assert kills
+    assert {(act.actor, act.fallback) for act in kills} == {(kill.actor, "") for kill in of(game, EventKind.KILL)}
 
 
 def test_a_vote_is_secret_one_for_nobody_is_an_act_and_an_empty_message_a_silence(game: GameRecord) -> None:
