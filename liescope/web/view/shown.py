@@ -104,6 +104,7 @@ class _Table:
 
     def __init__(self, game: ViewedGame, look: Look, events: tuple[Event, ...], calls: Mapping[int, CallPlace]) -> None:
         self.record, self.look, self.events, self.calls = game.record, look, events, calls
+        self.under_way = game.under_way
         self.scores = game.scores if look.labels else {}
         self.detectors = game.detectors
         self.places = {seat.name: place for place, seat in enumerate(self.record.seats)}
@@ -130,6 +131,8 @@ class _Table:
     def seats(self) -> tuple[ShownSeat, ...]:
         outcome = self.record.outcome
         fates = {e.target: f"{FATES[e.kind]}, day {e.day}" for e in self.events if e.kind in FATES}
+        tells = fates or any(e.kind is EventKind.END for e in self.events)  # some sources say nothing of who left
+        stayed = "survived" if tells and not self.under_way else ""
         told = {e.actor: e.data.get("role", "") for e in self.events if e.kind is EventKind.ROLE}
         found = []
         for place, seat in enumerate(self.record.seats):
@@ -147,7 +150,7 @@ class _Table:
                     model=seat.model if whole else "",
                     source=_played_as(seat) if whole else "",
                     won=whole and outcome is not None and seat.name in outcome.winners,
-                    fate=fates.get(seat.name, ""),
+                    fate=fates.get(seat.name, stayed),
                     knows=tuple(known_at_the_start(private, seat.name)) if mine else (),
                     anchor=f"seat{place}",
                 )

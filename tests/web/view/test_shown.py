@@ -11,6 +11,7 @@ import liescope
 from liescope.games.core import EventKind, public
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
+from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
 from liescope.web.view.compare import SHARED, compared
 from liescope.web.view.moments import Ballot, Said, ShownGame
@@ -72,6 +73,14 @@ def test_every_statement_is_shown_word_for_word_with_all_its_labels(viewed: View
     assert sum(len(one.ratings) for one in page) == len(viewed.labels.ratings)
     marked = {claim.normal for one in page for piece in one.pieces for claim in piece.claims}
     assert marked == {claim.normal for claim in viewed.labels.claims}
+
+
+def test_who_survived_is_told_only_where_the_source_tells_how_it_ended(viewed: ViewedGame) -> None:
+    look = look_through(viewed.record, "")
+    assert "survived" in {seat.fate for seat in shown(viewed, look).seats}
+    silent = tuple(event for event in viewed.record.events if event.kind not in (*FATES, EventKind.END))
+    told = replace(viewed.record, events=silent, outcome=None)
+    assert {seat.fate for seat in shown(ViewedGame(told, label_game(told)), look).seats} == {""}
 
 
 def test_without_labels_no_label_is_in_it(viewed: ViewedGame) -> None:
