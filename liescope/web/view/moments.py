@@ -18,7 +18,8 @@ LONG = 400  # statements of a game; the phases of a longer one are folded but th
 @dataclass(frozen=True, slots=True)
 class ShownSeat:
     """One player. place: in seating order, from 0; role, model: "" where it is not known or not shown; knows: what it
-    alone, or with others, knew from the start; fate: how and when it left the game, that it survived, or "" where that is not known.
+    alone, or with others, knew from the start; fate: how and when it left the game, that it survived, or "" where that
+    is not known.
     """
 
     place: int
