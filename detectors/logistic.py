@@ -6,6 +6,7 @@ options, so that no setting in the file (a pattern, a file name to read, a funct
 
 from __future__ import annotations
 
+import sys
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import skops.io
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -23,6 +23,17 @@ from sklearn.preprocessing import StandardScaler
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
+
+# skops lists scikit-learn's estimators, which looks into every package of it, and one of these would load torch.
+_WRAPPER = "sklearn.externals.array_api_compat.torch"
+if "torch" in sys.modules:
+    import skops.io
+else:
+    sys.modules[_WRAPPER] = None  # type: ignore[assignment]  # not to be imported
+    try:
+        import skops.io
+    finally:
+        del sys.modules[_WRAPPER]
 
 TRAIN_AGAIN = "train the detector again"
 _LARGEST = 2**30  # bytes; a TF-IDF of 24,000 features takes 20 MB

@@ -37,6 +37,7 @@ GROUPS = {
         "benchmark/test_fit_conditions.py",
         "benchmark/test_fit_next_command.py",
         "benchmark/test_laplace.py",
+        "docs/test_examples.py",
     ),
     "kill": (
         "generate/runs/test_interrupt.py",
