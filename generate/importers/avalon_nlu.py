@@ -168,7 +168,7 @@ class _Events:
 
     def written(self, outcome: Outcome | None) -> list[Event]:
         """All events in order. Raises BadData for a name that has no seat."""
-        held = dict(Counter(seat.role for seat in self._seats.values()))
+        held = dict(sorted(Counter(seat.role for seat in self._seats.values()).items()))  # not as they sit
         self._add(EventKind.SETUP, Phase.SETUP, data={"names": list(self._seats), "composition": held})
         for seat in self._seats.values():
             self._add(EventKind.ROLE, Phase.SETUP, actor=seat.name, audience=(seat.name,), data={"role": seat.role})

@@ -7,6 +7,7 @@ kept in the person's journal before the next question is asked, so that a sittin
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -17,10 +18,11 @@ from typing import Any
 
 from liescope.common.errors import PlanChanged, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS
-from liescope.games.core import Ask, AskKind, Assessment, Event, Reply
+from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.judging import JudgeSpec
 from liescope.games.reader import Reader, ReaderSpec
 from liescope.games.record import GameRecord, person_of
+from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.generate.corpus.splits import split_game
 from liescope.generate.players.protocol import Attempt
@@ -102,13 +104,17 @@ class Assignment:
 @dataclass(frozen=True, slots=True)
 class Question:
     """What waits for an answer. number: of the questions so far, from 0, which names it; game, games: its game's place
-    among the person's, from 1, and how many there are; ask: about a statement, or at the end about all players; seat:
-    whose eyes the reader has, "" from outside; names: the players; seen: all events the reader may know.
+    among the person's, from 1, and how many there are; title: of what is played, "" for rules that are not known;
+    deceivers: the roles that are to deceive, as everybody at the table knows; ask: about a statement, or at the end
+    about all players; seat: whose eyes the reader has, "" from outside; names: the players; seen: all events the reader
+    may know.
     """
 
     number: int
     game: int
     games: int
+    title: str
+    deceivers: tuple[str, ...]
     ask: Ask
     names: tuple[str, ...]
     seen: tuple[Event, ...]
@@ -153,7 +159,9 @@ class Sitting:
         (ask,) = self._session.asks
         game = self._session.game
         place = sum(1 for place in self._order if self._game(place).game_id in self._ended) + 1
-        return Question(self.answered, place, len(self._order), ask, game.names, game.view(ask.seat))
+        frozen = next(game for game in map(self._game, self._order) if game.game_id == ask.game)
+        told = GAMES[frozen.game].title if frozen.game in GAMES else "", _deceivers(frozen)
+        return Question(self.answered, place, len(self._order), *told, ask, game.names, game.view(ask.seat))
 
     def say(self, deceptive: bool, confidence: float, seconds: float | None) -> None:
         """Answer about a statement. confidence: that the flag is right, 0 to 1; seconds: taken, None if not known."""
@@ -216,3 +224,13 @@ class Sitting:
         self._journal.commit()
         self._ended.add(reader.game_id)
         self._begin()
+
+
+def _deceivers(game: GameRecord) -> tuple[str, ...]:
+    """The roles of a game that are to deceive; none where not every card of the table has a player, since this would
+    tell which have.
+    """
+    cards = next((event.data.get("composition", {}) for event in game.events if event.kind is EventKind.SETUP), {})
+    if Counter(cards) != Counter(seat.role for seat in game.seats):
+        return ()
+    return tuple(role for role in sorted(cards) if any(seat.role == role and seat.deceives for seat in game.seats))

@@ -148,9 +148,12 @@ class _Game:
         if self.players:
             raise BadData("its log starts a game twice")
         self.players = data.initial_state
-        composition = Counter(player.role.lower() for player in self.players.values())
+        held = Counter(player.role.lower() for player in self.players.values())
+        composition = dict(sorted(held.items()))  # not as they sit
         names = [player.name for player in self.players.values()]
-        self._log(EventKind.SETUP, data={"names": names, "composition": dict(composition)})
+        self._log(
+            EventKind.SETUP, data={"names": names, "composition": dict(sorted(composition.items()))}
+        )  # not as they sit
         for player in self.players.values():
             own = {"actor": player.name, "audience": (player.name,), "data": {"role": player.role.lower()}}
             self._roles[player.name] = self._log(EventKind.ROLE, **own)

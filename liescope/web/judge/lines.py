@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
 from liescope.common.text import plain
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import EventData
-from liescope.generate.players.prompts.narration import counted
+from liescope.generate.players.prompts.narration import counted, listing
 from liescope.generate.runs.sitting import Question
 from liescope.generate.runs.transcript import event_line
 
@@ -69,7 +69,7 @@ def _line(event: Event, question: Question) -> Line | None:
     data, secret = event.data, event.audience is not None
     match event.kind:
         case EventKind.SETUP:
-            return Line(_table(question.names, data.get("composition", {})))
+            return Line(_table(question, data.get("composition", {})))
         case EventKind.ROLE:
             return Line(f"The role of {event.actor}: {data.get('role', '')}.", secret=True)
         case EventKind.PARTNERS:
@@ -86,6 +86,7 @@ def _line(event: Event, question: Question) -> Line | None:
     return None
 
 
-def _table(names: Sequence[str], composition: dict[str, int]) -> str:
-    cards = counted((role, count) for role, count in composition.items() if role)
-    return f"Players: {', '.join(names)}." + (f" Roles in the game: {cards}." if cards else "")
+def _table(question: Question, composition: dict[str, int]) -> str:
+    cards = counted(sorted((role, count) for role, count in composition.items() if role))  # not as they sit
+    told = f"Players: {', '.join(question.names)}." + (f" Roles in the game: {cards}." if cards else "")
+    return told + (f" To win, the {listing(question.deceivers)} must deceive." if question.deceivers else "")

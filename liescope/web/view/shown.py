@@ -77,10 +77,8 @@ def _facts(record: GameRecord, look: Look) -> Iterator[tuple[str, str]]:
     yield "Game", record.game_id
     composition = next((e.data.get("composition") for e in record.events if e.kind is EventKind.SETUP), None)
     if composition:
-        yield (
-            "Roles",
-            ", ".join(f"{number} × {role}" if number > 1 else role for role, number in composition.items() if number),
-        )
+        cards = ((role, number) for role, number in sorted(composition.items()) if number)  # not as they sit
+        yield "Roles", ", ".join(f"{number} × {role}" if number > 1 else role for role, number in cards)
     if look.told:
         if record.seed is not None:
             yield "Seed", str(record.seed)

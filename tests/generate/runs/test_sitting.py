@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,13 @@ import pytest
 
 import liescope
 from liescope.common.errors import PlanChanged, UsageError
+from liescope.games.core import EventKind
 from liescope.games.reader import OUTSIDE, ReaderSpec
 from liescope.games.record import Source
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.rebuild import rebuild
 from liescope.generate.runs.sitting import Assignment, Sitting
+from liescope.web.judge.lines import lines_of
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +102,31 @@ def test_judged_games_are_no_games_to_judge_and_impossible_wishes_are_named(run:
         Assignment.draw(run, ReaderSpec(), 2, only=["pope"])
     with pytest.raises(UsageError, match="number of games"):
         Assignment.draw(run, ReaderSpec(), 0)
+
+
+def test_a_reader_is_told_which_roles_deceive_and_by_no_order_who_holds_them(run: Path, tmp_path: Path) -> None:
+    with Journal.open(run) as journal:
+        game = next(iter(journal.records()))
+    told = set()
+    for turned in (False, True):
+        roles = [seat.role for seat in game.seats][:: -1 if turned else 1]
+        composition = {"composition": dict(Counter(roles))}  # as an importer may count them
+        events = [replace(e, data={**e.data, **composition}) if e.kind is EventKind.SETUP else e for e in game.events]
+        folder = tmp_path / f"turned-{turned}"
+        with Journal.create(folder / "run", {"import": "elsewhere"}) as journal:
+            journal.add_record(replace(game, events=tuple(events)))
+        with Sitting(Assignment.draw(folder / "run", ReaderSpec(), 1), "ada", folder / "ada") as sitting:
+            question = sitting.question()
+            assert question is not None
+            assert (question.title, question.deceivers) == ("Mafia", ("mafioso",))
+            told.add(next(lines_of(question)).words)
+    assert len(told) == 1
+    assert "the mafioso must deceive" in told.pop()
+
+
+def test_where_cards_lie_in_the_centre_no_role_is_told_to_have_a_player(tmp_path: Path) -> None:
+    liescope.play("one-night-werewolf", games=4, players=["scripted:bold"], out=tmp_path / "run")
+    with Sitting(Assignment.draw(tmp_path / "run", ReaderSpec(), 4), "ada", tmp_path / "ada") as sitting:
+        while question := sitting.question():
+            assert question.deceivers == ()
+            answer(sitting)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import liescope
-from liescope.games.core import EventKind, public
+from liescope.games.core import Event, EventKind, public
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.acts import FATES
@@ -81,6 +81,18 @@ def test_who_survived_is_told_only_where_the_source_tells_how_it_ended(viewed: V
     silent = tuple(event for event in viewed.record.events if event.kind not in (*FATES, EventKind.END))
     told = replace(viewed.record, events=silent, outcome=None)
     assert {seat.fate for seat in shown(ViewedGame(told, label_game(told)), look).seats} == {""}
+
+
+def test_the_order_in_which_roles_are_listed_tells_nobody_s_seat(viewed: ViewedGame) -> None:
+    def listed(record: GameRecord) -> list[tuple[str, str]]:
+        look = look_through(record, TABLE)
+        return [fact for fact in shown(replace(viewed, record=record), look).facts if fact[0] == "Roles"]
+
+    def turned(event: Event) -> Event:
+        cards = dict(reversed(event.data.get("composition", {}).items()))
+        return replace(event, data={**event.data, "composition": cards}) if cards else event
+
+    assert listed(viewed.record) == listed(replace(viewed.record, events=tuple(map(turned, viewed.record.events))))
 
 
 def test_without_labels_no_label_is_in_it(viewed: ViewedGame) -> None:
