@@ -259,6 +259,7 @@ def tab_to(page: Any, name: str) -> None:
 def by_keyboard(page: Any, expect: Callable[..., Any]) -> None:
     """Answer the question on the page, and wait for the next one."""
     number = int(page.locator("[name=number]").get_attribute("value"))
+    page.wait_for_load_state()  # keys are taken from then on
     players = page.locator("[type=number]").count()
     if players:
         for at in range(players):
@@ -270,3 +271,4 @@ def by_keyboard(page: Any, expect: Callable[..., Any]) -> None:
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.locator(f"[name=number][value='{number}']")).to_have_count(0)
+    page.wait_for_load_state()  # until then, nothing may be there yet
