@@ -61,10 +61,9 @@ def _line(event: Event, seat: str) -> Line | None:
     match event.kind:
         case EventKind.SETUP:
             others = listing(name for name in data["names"] if name != seat)
-            return Line(
-                FACT,
-                f"You are {seat}. With you at the table: {others}. Among you: {counted(data['composition'].items())}.",
-            )
+            cards = counted(data["composition"].items())
+            where = "Among you and in the centre" if data.get("centre") else "Among you"
+            return Line(FACT, f"You are {seat}. With you at the table: {others}. {where}: {cards}.")
         case EventKind.ROLE:
             return Line(SECRET, f"Your role: {data['role']}.")
         case EventKind.PARTNERS:

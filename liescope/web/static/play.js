@@ -149,7 +149,7 @@
   history.scrollRestoration = "manual";
   addEventListener("DOMContentLoaded", () => {
     const end = one("#end");
-    begun = !one("#role [open]"); // before that, role and rules come first
+    begun = one("#role details")?.open === false; // before that, role and rules come first
     if (end) { end.scrollIntoView({ block: "center" }); end.focus({ preventScroll: true }); }
     else if (begun) toEnd();
     follow = begun && atEnd();

@@ -117,3 +117,12 @@ def test_what_a_seat_knows_of_a_player_stands_apart_from_the_name() -> None:
         .render(chairs=[Chair("Ann", known="a werewolf")], names=["Ann"], seat="Bob", swap=False)
     )
     assert "Ann a werewolf" in re.sub(r"<[^>]*>", "", known)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_table_is_said_to_hold_no_more_roles_than_it_has_players(game: str) -> None:
+    session = next(moments(game))
+    names = session.game.names
+    told = next(iter(lines(session.game.view(names[0]), names[0]))).words
+    cards = sum(map(int, re.findall(r"\b(\d+) \w", told)))
+    assert ("in the centre" in told) == (cards > len(names))
