@@ -94,8 +94,8 @@
   addEventListener("htmx:afterRequest", (event) => {
     const left = event.detail.xhr?.getResponseHeader("X-Left"), shown = one("#ask [data-left]");
     if (left && shown) { shown.dataset.left = left; shown.ends = undefined; clock(); }
-    if (event.detail.requestConfig?.verb !== "post") return;
-    if (event.detail.xhr.status === 0) one("#lost").hidden = false;
+    if (event.detail.xhr.status) one("#lost").hidden = true;
+    else if (event.detail.requestConfig?.verb === "post") one("#lost").hidden = false;
   });
   addEventListener("scroll", () => {
     follow = atEnd();
@@ -128,9 +128,11 @@
   // The connection
   addEventListener("htmx:sseError", () => { const lost = one("#lost"); if (lost) lost.hidden = false; });
   addEventListener("htmx:sseOpen", () => { const lost = one("#lost"); if (lost) lost.hidden = true; });
-  document.addEventListener("visibilitychange", () => {
+  const look = () => {
     if (!document.hidden) for (const name of ["#looking", "#asking"]) if (one(name)) htmx.trigger(name, "look");
-  });
+  };
+  document.addEventListener("visibilitychange", look);
+  addEventListener("online", look);
 
   // An open page may be alone; what somebody does on it says that they are there
   let shown = -Infinity; // when that was last said

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.web.play.people import Person, links, play
+from tests.web.play.people import Person, links, play, play_until
 from tests.web.server import Server
 
 
@@ -38,3 +38,27 @@ def test_a_newcomer_reads_rules_first_and_the_result_last(
         expect(page.locator("#end")).to_be_focused()
         expect(page.locator(".end")).to_contain_text("You have")
         expect(page.locator(".log")).to_contain_text("Votes: ")
+
+
+def test_whoever_sends_an_answer_without_a_connection_sees_that_it_is_lost_and_keeps_the_words(
+    serve: Callable[..., Server],
+    new_context: Callable[..., Any],
+    expect: Callable[..., Any],
+    complaints: list[str],
+    tmp_path: Path,
+) -> None:
+    words = ("--game", "one-night-werewolf", "--people", "1", "--port", "{port}")
+    (seat,) = links(serve("liescope", "serve", "--out", str(tmp_path / "out"), *words).said())["seat"]
+    context = new_context(width=390)
+    person = Person(context.new_page(), seat, "Only One")
+    assert play_until(person, ("speak",)) == "speak"
+    context.set_offline(True)
+    person.page.fill("#text", "a word that stays")
+    person.page.get_by_role("button", name="Say it").click()
+    expect(person.page.locator("#lost")).to_be_in_viewport(ratio=1)
+    context.set_offline(False)
+    expect(person.page.locator("#lost")).to_be_hidden()
+    expect(person.page.locator("#text")).to_have_value("a word that stays")
+    person.page.get_by_role("button", name="Say it").click()
+    expect(person.page.locator(".log")).to_contain_text("a word that stays")
+    complaints.clear()  # that there was no connection
