@@ -120,6 +120,7 @@ def test_the_queue_is_gone_through_by_forms(index: Index, mini_mafia: Played, tm
     first = most_doubtful(index.store, ("role", "self"), 1, 1)[0]
     assert first.game_id not in re.sub(r"<input[^>]*>", "", html)
     assert "honest" not in html
+    assert re.findall(r"<input[^>]*mark-role[^>]*yes[^>]*autofocus", html)  # each page is ready for the keys
     fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', html))
     sent = {**fields, "of": ["role", "self"], "mark-role": "yes", "mark-self": "unsure", "note": "hm"}
     done = site.post("/doubts", data=sent, follow_redirects=False)
