@@ -36,7 +36,9 @@ def host_routes(hub: Hub, public: str = "") -> APIRouter:
 
     def values(request: Request, secret: str) -> dict[str, Any]:
         origin = public or f"{request.url.scheme}://{request.url.netloc}{link(request, '')}"
-        tables = [_table(table, origin) for table in reversed(hub.tables.values()) if table.state is not State.CLOSED]
+        there = [table for table in reversed(hub.tables.values()) if table.state is not State.CLOSED]
+        there.sort(key=lambda table: table.state is not State.PAUSED)  # first those that need the host
+        tables = [_table(table, origin) for table in there]
         return {"base": f"/host/{secret}", "form_token": forms.token(secret), "tables": tables}
 
     def shown(
