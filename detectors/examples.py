@@ -144,7 +144,7 @@ def make_examples(
     for (key, game_id, speaker, model, text, names, audience), about, known in zip(rows, asked, labels, strict=True):
         if game_id != game:
             game, said = game_id, []
-        heard_by = frozenset(audience)
+        heard_by = frozenset(audience or ())
         before = known_before(said, heard_by, context)
         whole = (games or {}).get(game_id)
         seen = Moment(whole, whole.place(key) + 1) if whole else None

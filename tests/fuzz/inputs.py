@@ -1,7 +1,7 @@
 """How many mutated inputs each reader gets."""
 
 INPUTS = {
-    "runs": 400,
+    "runs": 200,
     "corpora": 250,
     "models": 250,
     "logs": 500,

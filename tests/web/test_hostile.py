@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode, urljoin
 from urllib.request import Request, urlopen
 
 import pytest
+from playwright.sync_api import Error
 
 import liescope
 from liescope.common.text import plain
@@ -68,7 +69,14 @@ class Watched:
         self.page.on("dialog", lambda dialog: (self.caught.append(dialog.message), dialog.dismiss()))
 
     def open(self, address: str) -> None:
-        self.page.goto(address)
+        """Go there, also where the page is just loading itself again, as a seat's does when its table changes."""
+        for patient in (True, True, False):
+            try:
+                self.page.goto(address)
+                break
+            except Error as error:
+                if not patient or "interrupted by another navigation" not in str(error):
+                    raise
         self.page.wait_for_load_state("load")
 
     def shows(self, strings: Iterable[str] = ()) -> None:
