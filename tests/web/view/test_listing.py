@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import polars as pl
@@ -200,3 +201,19 @@ def test_an_index_that_nobody_opened_for_a_month_is_deleted_unless_it_is_in_use(
     held.close()
     Store("held", tmp_path).close()
     assert held.path.exists(), "opened again"
+
+
+def test_a_fork_is_listed_with_the_words_that_were_put_into_it(tmp_path: Path) -> None:
+    from starlette.testclient import TestClient
+
+    from liescope.web.site import make_site
+    from liescope.web.view.list_routes import list_routes
+
+    run = liescope.play("mini-mafia", players=["scripted:bold"], games=1, out=tmp_path / "run").folder
+    words = ("I saw Bob at night.", "I slept.")
+    forks = liescope.fork(run, "0", 1, say=words, times=1, out=tmp_path / "forks").folder
+    index = Index(open_source(forks))
+    index.catch_up()
+    html = unescape(TestClient(make_site([list_routes(index)]), "http://localhost").get("/").text)
+    index.close()
+    assert [f'scripted:bold, after "{said}"' in html for said in words] == [True, True]
