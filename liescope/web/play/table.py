@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -174,7 +175,7 @@ class Table:
             pass  # by its host, maybe in the moment in which the game ended
         elif stop is None:
             self.session = None  # its record tells the rest
-            self._put(State.ENDED)
+            self._put(State.ENDED, self._unusable(tally.fallbacks))
         elif self._stopped is None:
             why = str(stop) if isinstance(stop, LiescopeError) else f"an error of the server ({type(stop).__name__})"
             self._put(State.PAUSED, why)
@@ -183,6 +184,13 @@ class Table:
 
     def _started(self, session: Session) -> None:
         self.session = session
+
+    def _unusable(self, fallbacks: Counter[str]) -> str:
+        """What the host should know of an ended game: how often its programs gave no reply that could be used."""
+        people = set(map(self.person, self.seats))
+        times = sum(count for model, count in fallbacks.items() if model not in people)
+        what = "1 reply" if times == 1 else f"{times} replies"
+        return f"{what} of programs could not be used: they said nothing, or chance decided" if times else ""
 
     def _watched(self, progress: RunProgress) -> None:
         self._progress = progress

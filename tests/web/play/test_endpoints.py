@@ -45,5 +45,6 @@ def test_the_host_reads_what_a_game_waits_for_and_goes_on_with_it(
         tables.get_by_role("button", name="Go on").click()
         play([person])
         assert person.page.inner_text(".log").startswith(said)
+        expect(tables).to_contain_text("replies of programs could not be used", timeout=20_000)
     finally:
         stub.close()
