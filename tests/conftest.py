@@ -38,6 +38,7 @@ GROUPS = {
         "benchmark/test_fit_next_command.py",
         "benchmark/test_laplace.py",
         "docs/test_examples.py",
+        "front/test_demo.py",
     ),
     "kill": (
         "generate/runs/test_interrupt.py",

@@ -13,6 +13,8 @@ from liescope import cli
 from liescope.detectors import registry
 from liescope.generate.corpus import read
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
