@@ -116,9 +116,9 @@ class CorpusSource:
 
     @cached_property
     def _ids(self) -> list[str]:
-        """The games of a run one after the other as they were numbered in it, and not by splits."""
+        """By the numbers of their runs, or else by id, and not by splits."""
         ids: list[str] = collected(read(self.path, "games").select("game_id"), self.path)["game_id"].to_list()
-        return sorted(ids, key=lambda one: (one.rpartition("-")[0], _number(one)))
+        return sorted(ids, key=lambda one: (one.rpartition("-")[0], _number(one), one))
 
     def _frame(self, table: str, game_id: str) -> pl.DataFrame:
         return collected(read(self.path, table).filter(pl.col("game_id") == game_id), self.path)
