@@ -21,6 +21,11 @@ import pytest
 import liescope
 from liescope import cli
 from liescope.benchmark.analyses import headline
+from liescope.detectors.registry import DETECTORS
+from liescope.games.registry import GAMES
+from liescope.generate.exports.registry import EXPORTERS
+from liescope.generate.importers.registry import IMPORTERS
+from liescope.generate.players.registry import PLAYERS
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
@@ -64,7 +69,18 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch) -> Path:
+def registries() -> Iterator[None]:
+    """What a page registers is not there for other tests."""
+    known: list[dict[str, Any]] = [DETECTORS, EXPORTERS, GAMES, IMPORTERS, PLAYERS]
+    before = [dict(registry) for registry in known]
+    yield
+    for registry, was in zip(known, before, strict=True):
+        registry.clear()
+        registry.update(was)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch, registries: None) -> Path:
     """A reader's folder: the checkout's files that a page names are beside it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -151,9 +151,7 @@ class _Game:
         held = Counter(player.role.lower() for player in self.players.values())
         composition = dict(sorted(held.items()))  # not as they sit
         names = [player.name for player in self.players.values()]
-        self._log(
-            EventKind.SETUP, data={"names": names, "composition": dict(sorted(composition.items()))}
-        )  # not as they sit
+        self._log(EventKind.SETUP, data={"names": names, "composition": composition})
         for player in self.players.values():
             own = {"actor": player.name, "audience": (player.name,), "data": {"role": player.role.lower()}}
             self._roles[player.name] = self._log(EventKind.ROLE, **own)

@@ -102,7 +102,7 @@ def test_fields_of_another_shape_are_no_reasoning(serve, stubs, desk, asked, val
     assert (reply.text, reply.private) == ("I am a villager.", {})
 
 
-def test_reasoning_is_in_the_journal_and_in_no_prompt_and_no_table(serve, stubs, tmp_path: Path) -> None:
+def test_reasoning_is_in_the_journal_in_no_prompt_and_in_columns_of_its_own(serve, stubs, tmp_path: Path) -> None:
     def script(request, number):
         mark = f"SECRET{number}."
         fields = ({"reasoning_content": mark}, {"reasoning_details": [{"type": "reasoning.text", "text": mark}]}, {})
@@ -123,6 +123,12 @@ def test_reasoning_is_in_the_journal_and_in_no_prompt_and_no_table(serve, stubs,
     assert len(kept) == len(stub.requests)
     assert all(private["reasoning"].startswith("SECRET") for private in kept)
     liescope.build([run], out=corpus)
-    tables = {name: liescope.read(corpus, name).collect().write_json() for name in TABLES}
-    assert "Statement 1" in tables["statements"]
-    assert not [name for name, rows in tables.items() if "SECRET" in rows]
+    tables = {name: liescope.read(corpus, name).collect() for name in TABLES}
+    assert "Statement 1" in tables["statements"].write_json()
+    thought = {name: table["reasoning"] for name, table in tables.items() if "reasoning" in table.columns}
+    assert [name for name, column in thought.items() if column.str.starts_with("SECRET").all()] == [
+        "statements",
+        "calls",
+    ]
+    rest = {name: table.drop("reasoning", strict=False).write_json() for name, table in tables.items()}
+    assert not [name for name, rows in rest.items() if "SECRET" in rows]
