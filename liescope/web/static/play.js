@@ -102,12 +102,14 @@
     if (follow && one("#newer")) one("#newer").hidden = true;
   }, { passive: true });
 
-  addEventListener("answered", () => {
-    form()?.setAttribute("inert", ""); // until what comes next is here
+  addEventListener("htmx:beforeRequest", (event) => { // what an answer brings may be here before the answer to it
+    if (event.target !== form()) return;
     follow ||= !begun;
     begun = true;
+    first = null;
     came = -Infinity;
   });
+  addEventListener("answered", () => form()?.setAttribute("inert", "")); // until what comes next is here
 
   // Keys: digits choose a step, arrows go from button to button
   addEventListener("keydown", (event) => {
