@@ -70,13 +70,14 @@ class Watched:
 
     def open(self, address: str) -> None:
         """Go there, also where the page is just loading itself again, as a seat's does when its table changes."""
-        for patient in (True, True, False):
+        for tries in range(20):
             try:
                 self.page.goto(address)
                 break
             except Error as error:
-                if not patient or "interrupted by another navigation" not in str(error):
+                if tries == 19 or "interrupted by another navigation" not in str(error):
                     raise
+                self.page.wait_for_timeout(200)
         self.page.wait_for_load_state("load")
 
     def shows(self, strings: Iterable[str] = ()) -> None:

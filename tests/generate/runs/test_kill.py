@@ -145,7 +145,8 @@ def test_a_run_killed_at_10_random_moments_ends_as_if_it_had_not_been(
     lost = 0
     for _ in range(KILLS):
         process = begin(command(server, run, games=10))
-        asked = server.wait_for(random.randrange(2 * len(needed) // KILLS))
+        left = len(needed) - len(kept)
+        asked = server.wait_for(random.randrange(min(2 * len(needed) // KILLS, left + 1)))
         process.kill()
         end(process)
         asked += server.rest()

@@ -57,8 +57,8 @@ def test_several_games_in_a_file_are_stepped_through_by_keys_alone(
         page.keyboard.press(key)
     game = shown(opened.game(ids(run)[2]))
     moments = [one.anchor for section in game.sections for one in section.moments]
-    assert page.url.endswith(f"#g3/{moments[1]}")
-    assert page.evaluate("document.activeElement.id") == moments[1]
+    expect(page).to_have_url(f"{written.path.as_uri()}#g3/{moments[1]}")
+    expect(page.locator(f"#{moments[1]}")).to_be_focused()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
