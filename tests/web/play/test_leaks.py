@@ -48,7 +48,7 @@ def test_no_byte_tells_a_seat_what_it_may_not_know(serve: Callable[..., Server],
         seats = {one.model: one.name for one in record.seats if one.source is Source.HUMAN}
         for person in people:
             before = [each.data for each in person.received if each.before]
-            assert person.statuses <= {200, 204}, (person.statuses, server.said())
+            assert person.statuses <= {200, 204, 429}, (person.statuses, server.said())  # they are faster than people
             others = [one for one in people if one is not person]
             strings = [text for one in others for text in [one.name, one.link.rpartition("/")[2], *one.secrets]]
             strings += [*numbers, record.game_id, folder, link.rpartition("/")[2], "scripted:", "human:", str(out)]
