@@ -61,7 +61,7 @@ class FitResult:
     """What `fit` found.
 
     fits: one for each condition. drawn_votes: whether games with a drawn vote were kept. scores: one row for each
-    condition and model, best deceiver first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
+    condition and model, highest m first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
     and the same of d and v (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions
     (`predictions`). drawn: m, d and v with and without those games, empty if there are none. differences: of m, d
     and v between conditions, win_rates: of win rates; both empty for one condition. findings: three sentences that say

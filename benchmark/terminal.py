@@ -44,7 +44,7 @@ def fit_lines(result: FitResult) -> Iterator[str]:
             yield " ".join([_short(row["model"]), *(f"{_figure(row, name):>{_FIGURE}}" for name in PARAMETERS)])
     if not result.compared.is_empty():
         yield ""
-        yield wrapped("Log score a game on combinations not seen, and the difference from the best:")
+        yield wrapped("Log score a game on combinations not seen, and the difference from the highest:")
         for row in result.compared.iter_rows(named=True):
             yield (
                 f"{_short(row['method'], 34)} {row['log_score']:.4f} {row['difference']:+.4f} "

@@ -147,7 +147,7 @@ def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
         "background",
         "Scores against backgrounds",
         (_MEANING, _UNCERTAINTY, *notes),
-        "z and exp(z) with 95% intervals, best first.",
+        "z and exp(z) with 95% intervals, highest z first.",
         _svg("background", scores, scores_figure),
         "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
         shown,

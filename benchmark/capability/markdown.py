@@ -39,7 +39,7 @@ def report(result: FitResult) -> str:
         counted(result.cells, result.scores),
         "",
         *_scores(result),
-        "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
+        "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
         "",
         "![scores](forest.png)",
         "",
@@ -159,7 +159,7 @@ def _compared(result: FitResult) -> list[str]:
         "",
         LOG_SCORE,
         "",
-        f"|{' condition |' if several else ''} method | log score | from the best | RMSE | slope | inside |",
+        f"|{' condition |' if several else ''} method | log score | from the highest | RMSE | slope | inside |",
         f"|{'---|' if several else ''}---|---|---|---|---|---|",
         *(
             f"|{_condition(row) if several else ''} {escaped(row['method'])} | {row['log_score']:.4f} "

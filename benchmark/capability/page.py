@@ -61,7 +61,7 @@ def _scores(result: FitResult) -> Section:
         "scores",
         "Scores of the models",
         reading(result.scores),
-        "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
+        "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
         table=result.scores.select(*keys, *columns),
         file="capability.csv",
     )
@@ -86,7 +86,7 @@ def _compared(result: FitResult) -> list[Section]:
         return []
     keys = [name for name in ("condition", "method") if name in result.compared.columns]
     columns = ["log_score", "log_probability", "loo", "unsure", "rmse", "slope", "inside"]
-    from_best = interval_text("difference", digits=4).alias("from the best")
+    from_best = interval_text("difference", digits=4).alias("from the highest")
     return [
         Section(
             "held-out",

@@ -41,7 +41,7 @@ _OFFSET = (
 )
 LOG_SCORE = (
     "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
-    "difference from the best. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of "
+    "difference from the highest. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of "
     "how many "
     "combinations it cannot be trusted. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the "
     "share of combinations inside their 95% interval. Intervals are 95%, combinations resampled."
@@ -133,10 +133,12 @@ def verdict(held_out: pl.DataFrame) -> str:
     best, other = table.rows(named=True)
     gain, lo, hi = (-other[name] for name in ("difference", "difference_hi", "difference_lo"))
     words = {"paper+dispersion": "logit p = v (m - d)", "additive+dispersion": "main effects alone (m - d + b)"}
-    sure = "" if lo > 0 else "; the interval reaches 0, so these games do not settle it"
+    one, two, by = words[best["method"]], words[other["method"]], f"{gain:.4f} ({lo:.4f} to {hi:.4f})"
+    if lo > 0:
+        return f"On combinations that it had not seen, {one} predicts better than {two}, by {by} of log score a game."
     return (
-        f"On combinations that it had not seen, {words[best['method']]} predicts better than {words[other['method']]}, "
-        f"by {gain:.4f} ({lo:.4f} to {hi:.4f}) of log score a game{sure}."
+        f"On combinations not seen, these games do not settle whether {one} or {two} predicts better: the difference "
+        f"in log score a game is {by}."
     )
 
 
