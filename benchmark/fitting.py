@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
 from liescope.benchmark.capability.extend import OldReport, anchored, read_report
@@ -65,9 +66,9 @@ class FitResult:
     and the same of d and v (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions
     (`predictions`). drawn: m, d and v with and without those games, empty if there are none. differences: of m, d
     and v between conditions, win_rates: of win rates; both empty for one condition. findings: three sentences that say
-    who leads, and how surely; notes: others that must accompany these figures. parts: of the report, what was asked for
-    beside the fit; suggestion: the games to play next, None if they were not asked for. report: the page, None if none
-    was requested.
+    who leads where that is settled; notes: others that must accompany these figures. parts: of the report, what stands
+    beside the scores: effects and slips (`liescope.benchmark.capability.effects`), and what was asked for; suggestion:
+    the games to play next, None if they were not asked for. report: the page, None if none was requested.
     """
 
     fits: tuple[ConditionFit, ...]
@@ -95,7 +96,14 @@ class FitResult:
         conditions a list of these for each, under "conditions".
         """
         parts = [
-            (part.condition, {**to_json(scores(part.posterior), part.posterior), "goodness": part.goodness.to_json()})
+            (
+                part.condition,
+                {
+                    **to_json(scores(part.posterior), part.posterior),
+                    "goodness": part.goodness.to_json(),
+                    **effects.to_json(part.posterior),
+                },
+            )
             for part in self.fits
         ]
         if len(parts) == 1:
@@ -252,6 +260,7 @@ def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResul
     from liescope.benchmark.capability.text import notes
 
     several = len(fits) > 1
+    beside_scores = effects.part({part.condition: part.posterior for part in fits})
     return FitResult(
         fits,
         drawn_votes,
@@ -264,6 +273,7 @@ def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResul
         held_out=stacked({part.condition: part.compared.cells for part in fits if part.compared}, several),
         findings=findings(fits),
         notes=tuple(notes(fits, drawn_votes)),
+        parts=(beside_scores,) if beside_scores.sections else (),
     )
 
 

@@ -13,7 +13,7 @@ _NAMED = 5  # of those in the running
 
 
 def chances_of_first(draws: Array) -> Array:
-    """The chance of each to have the highest number, shared among equals, shape (names,). draws: shape (draws, names)."""
+    """The chance of each to be highest, shared among equals: shape (names,). draws: shape (draws, names)."""
     top = draws == draws.max(axis=1, keepdims=True)
     return np.asarray((top / top.sum(axis=1, keepdims=True)).mean(axis=0))
 

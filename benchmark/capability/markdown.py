@@ -22,10 +22,13 @@ from liescope.benchmark.capability.text import (
     shown_parameters,
     stated,
 )
+from liescope.common.report_page import Section
 from liescope.common.text import markdown as escaped
 
 if TYPE_CHECKING:
     from liescope.benchmark.fitting import ConditionFit, FitResult
+
+_SHORT = 60  # rows of a table that Markdown shows
 
 
 def report(result: FitResult) -> str:
@@ -172,12 +175,22 @@ def _compared(result: FitResult) -> list[str]:
 
 
 def _parts(result: FitResult) -> list[str]:
-    """What was asked for beside the fit: in words, with its file."""
+    """What stands beside the scores: in words, with its table where that is short, and its file."""
     lines = []
     for section in (section for part in result.parts for section in part.sections):
         words = (line for paragraph in section.paragraphs for line in (escaped(paragraph), ""))
-        lines += [f"## {section.title}", "", *words, f"[{section.file}]({section.file})", ""]
+        lines += [f"## {section.title}", "", *words, *_short_table(section)]
+        lines += [f"[{section.file}]({section.file})", ""] if section.file else []
     return lines
+
+
+def _short_table(section: Section) -> list[str]:
+    table = section.table
+    if not isinstance(table, pl.DataFrame) or not 0 < table.height <= _SHORT:
+        return []
+    rows = (" | ".join("–" if cell is None else escaped(str(cell)) for cell in row) for row in table.rows())
+    head = [f"| {' | '.join(table.columns)} |", f"|{'---|' * table.width}", *(f"| {row} |" for row in rows), ""]
+    return [*head, *([section.caption, ""] if section.caption else [])]
 
 
 def _furthest(cells: pl.DataFrame) -> list[str]:

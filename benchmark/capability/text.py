@@ -27,13 +27,18 @@ NO_SOURCE = "The counts come from a file that does not say who played."
 WORST = 5
 HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
 TITLE = "Who deceives, who discloses, who responds"
-_READING = (
-    "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the mafioso, "
-    "d of the detective, v of the villager who votes. A higher m deceives better, a higher d makes the truth believed "
-    "more often, a higher v follows the better speaker more reliably; a villager with v near 0 votes at random, one "
-    "with a negative v follows the worse speaker.",
-    "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
-    "models or games has a different zero and unit. Overlapping intervals do not settle an order.",
+_CORE = (
+    "At the core of the model stands {core}, on the logistic scale of the mafia's chance to win: m of the mafioso, d "
+    "of the detective{of}. A higher m deceives better, a higher d makes the truth believed more often"
+)
+_RESPONDS = (
+    "; a higher v follows the better speaker more reliably. A villager with v near 0 does not heed who speaks better: "
+    "{deaf}. One with a negative v follows the worse speaker."
+)
+_DEAF = {False: "it votes at random", True: "it leans by its b alone, and votes at random only where b is near 0, too"}
+_SCALE = (
+    "The mean of m is 0{unit} by convention, so scores compare only within one fit: another set of models or games has "
+    "a different zero{and_unit}. Overlapping intervals do not settle an order."
 )
 _OFFSET = (
     "b is a villager's offset: above 0 it leans to the mafioso whatever the two say, below 0 to the detective. The "
@@ -105,7 +110,10 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
 
 def reading(scores: pl.DataFrame) -> tuple[str, ...]:
     """How to read a table of scores, in paragraphs."""
-    return (*_READING, *([_OFFSET] if "b" in shown_parameters(scores) else []))
+    v, b = (name in shown_parameters(scores) for name in "vb")
+    core = _CORE.format(core="v (m - d)" if v else "m - d", of=", v of the villager who votes" if v else "")
+    scale = _SCALE.format(unit=" and the mean of v is 1" if v else "", and_unit=" and unit" if v else "")
+    return core + (_RESPONDS.format(deaf=_DEAF[b]) if v else "."), scale, *([_OFFSET] if b else [])
 
 
 def stated(condition: str) -> str:
