@@ -15,8 +15,8 @@ from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.suggest import Suggestion
 from liescope.benchmark.capability.suggest_part import FILE, summary
-from liescope.benchmark.capability.text import covered, goodness_sentences, stated
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.capability.text import covered, goodness_sentences
+from liescope.benchmark.counting.counts import PLAYERS, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.common.text import plain
 from liescope.generate.players.registry import PLAYERS as KINDS

@@ -20,8 +20,8 @@ from liescope.benchmark.capability.text import (
     goodness_sentences,
     reading,
     shown_parameters,
-    stated,
 )
+from liescope.benchmark.counting.counts import stated
 from liescope.common.report_page import Section
 from liescope.common.text import markdown as escaped
 

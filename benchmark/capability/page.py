@@ -23,6 +23,7 @@ from liescope.benchmark.capability.text import (
     reading,
     shown_parameters,
 )
+from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.parts import interval_text
 from liescope.common.figures import svg
 from liescope.common.report_page import Page, Section
@@ -130,7 +131,9 @@ def _conditions(result: FitResult) -> list[Section]:
 
 
 def _missing(result: FitResult) -> list[Section]:
-    words = tuple(f"{title}: {reason}." for part in result.parts for title, reason in part.missing.items())
+    missing = [(stated(name), reason) for name, reason in result.unfit.items()]
+    missing += [pair for part in result.parts for pair in part.missing.items()]
+    words = tuple(f"{title}: {reason}." for title, reason in missing)
     return [Section("missing", "What these games cannot show", words)] if words else []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,7 +11,7 @@ from liescope.benchmark.capability.goodness import MISFIT
 from liescope.benchmark.capability.held_out import summarise
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.variants import PAPER
-from liescope.benchmark.counting.counts import add
+from liescope.benchmark.counting.counts import add, stated
 from liescope.games.record import Source
 
 if TYPE_CHECKING:
@@ -56,12 +56,19 @@ INCOMPARABLE = "No two conditions have the same mafiosos and villagers, so their
 NOTHING_SHARED = "No combination of players was played in two conditions."
 
 
-def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
-    """Sentences that must accompany any figure of these fits: whose words, and what was left out."""
+def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, str]) -> list[str]:
+    """Sentences that must accompany any figure of these fits: whose words, what was left out, which conditions have no
+    fit (unfit: the reasons).
+    """
     counts = add([part.counts for part in fits])
     words = [text for source, text in _SOURCES.items() if source in counts.sources]
     if not counts.sources:
         words.append(NO_SOURCE)
+    words += [part.counts.pooled for part in fits if part.counts.pooled]
+    words += [
+        f"NOT FITTED: the games with {stated(name)}, because {reason}. The scores are of the other games only."
+        for name, reason in unfit.items()
+    ]
     words += [f"Left out: {count} games, because {reason}." for reason, count in sorted(counts.excluded.items())]
     if counts.drawn_games:
         games = int(counts.cells["games"].sum())
@@ -114,11 +121,6 @@ def reading(scores: pl.DataFrame) -> tuple[str, ...]:
     core = _CORE.format(core="v (m - d)" if v else "m - d", of=", v of the villager who votes" if v else "")
     scale = _SCALE.format(unit=" and the mean of v is 1" if v else "", and_unit=" and unit" if v else "")
     return core + (_RESPONDS.format(deaf=_DEAF[b]) if v else "."), scale, *([_OFFSET] if b else [])
-
-
-def stated(condition: str) -> str:
-    """The name of a condition, which files of counts do not have."""
-    return condition or "settings not stated"
 
 
 def _of(condition: str) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.capability.plots import forest
-from liescope.benchmark.capability.text import stated
+from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.leaderboard.boards import EVALUATED, scores
 from liescope.benchmark.leaderboard.inputs import Entry, Inputs

@@ -16,9 +16,8 @@ from liescope.benchmark.capability.drawn import ROLES
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.page import fit_page
 from liescope.benchmark.capability.results import scores, stacked
-from liescope.benchmark.capability.text import stated
 from liescope.benchmark.capability.write import tables
-from liescope.benchmark.counting.counts import Counts
+from liescope.benchmark.counting.counts import Counts, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.parts import Part
 from liescope.benchmark.ratings.scores import Scores, ranks
@@ -78,7 +77,8 @@ def _capabilities(gathered: Gathered) -> Part:
         return Part((Section("scores", _SCORES, (words,)),), missing={_SCORES: gathered.unfit})
     held = {_file(name): table for name, table in tables(fit).items() if not table.is_empty()}
     sections = (replace(one, file=_file(one.file)) for one in fit_page(fit).sections)
-    return Part(tuple(sections), held, fit.notes)
+    unfit = {f"{_SCORES}: {stated(name)}": reason for name, reason in fit.unfit.items()}
+    return Part(tuple(sections), held, fit.notes, unfit)
 
 
 def _file(name: str) -> str:
