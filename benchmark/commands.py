@@ -19,6 +19,8 @@ _POOL = (
     "Add up games with different settings, prompts among them, instead of keeping conditions apart; notes name them."
 )
 
+_INDEPENDENT = "The sources hold different games, even if their counts agree too well for that."
+
 
 class DrawnVotes(StrEnum):
     """What to do with games that contain a vote drawn by the rules."""
@@ -78,6 +80,7 @@ def fit(
         ),
     ] = None,
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
+    independent: Annotated[bool, typer.Option("--independent", help=_INDEPENDENT)] = False,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", min=1)] = 1000,
     tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
     chains: Annotated[int, typer.Option(help="Chains.", min=2)] = 4,
@@ -115,6 +118,7 @@ def fit(
         drawn_votes=drawn_votes.value,
         condition=condition or (),
         pool_conditions=pool_conditions,
+        independent=independent,
         draws=draws,
         tune=tune,
         chains=chains,
@@ -191,6 +195,7 @@ def report(
         DrawnVotes, typer.Option(help="Games with a vote drawn at random because the reply was unreadable.")
     ] = DrawnVotes.KEEP,
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
+    independent: Annotated[bool, typer.Option("--independent", help=_INDEPENDENT)] = False,
     draws: Annotated[int, typer.Option(help="Draws of the fit to keep of each chain.", min=1)] = 1000,
     tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.", min=0, max=2**32 - 1)] = 1,
@@ -216,6 +221,7 @@ def report(
         without=without or (),
         drawn_votes=drawn_votes.value,
         pool_conditions=pool_conditions,
+        independent=independent,
         draws=draws,
         tune=tune,
         seed=seed,

@@ -52,6 +52,7 @@ def report(
     without: Sequence[str] = (),
     drawn_votes: DrawnVotes = "keep",
     pool_conditions: bool = False,
+    independent: bool = False,
     draws: int = 1000,
     tune: int = 1000,
     seed: int = 1,
@@ -63,7 +64,8 @@ def report(
     are only counts, so nothing is said about behaviour. out: a folder for report.html, report.json, counts.csv and a
     CSV file for every table. title: of the page. model, compare, draws, tune, seed: of the fit (`liescope.fit`);
     without, drawn_votes: games left out of the fit and of the other methods on counts; the analyses have all games.
-    pool_conditions: pool games with different settings. progress: show bars on standard error.
+    pool_conditions: add up games with different settings. independent: add up counts of sources that agree too well to
+    hold different games. progress: show bars on standard error.
 
     A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or models,
     another game than Mini-Mafia) is left out, and its place says why. Raises UsageError if no game is finished, if one
@@ -91,10 +93,12 @@ def report(
             found = analysed(games, ANALYSES, lambda name: bar.update(task, advance=1, note=name))
     chosen = {"without": list(without), "drawn_votes": drawn_votes}
     sampling = {"model": model, "compare": compare, "draws": draws, "tune": tune, "seed": seed}
-    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, must=games is None)
+    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, independent, must=games is None)
     fitted = None
     if conditions:
-        fitted, unfit = _fitted(named, pool_conditions, {**chosen, **sampling, "progress": progress})
+        fitted, unfit = _fitted(
+            named, pool_conditions, {**chosen, **sampling, "independent": independent, "progress": progress}
+        )
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
@@ -116,13 +120,18 @@ def report(
 
 
 def _counted(
-    sources: Sequence[str | os.PathLike[str]], pool: bool, without: Sequence[str], drawn_votes: DrawnVotes, must: bool
+    sources: Sequence[str | os.PathLike[str]],
+    pool: bool,
+    without: Sequence[str],
+    drawn_votes: DrawnVotes,
+    independent: bool,
+    must: bool,
 ) -> tuple[Mapping[str, Counts], str]:
     """The counts of each condition, of the games that the fit takes; where no game can be counted, none and the reason.
     must: raise the reason.
     """
     try:
-        found = load_conditions(sources, without, pool)
+        found = load_conditions(sources, without, pool, independent=independent)
     except UsageError as error:
         if must:
             raise
