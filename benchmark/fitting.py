@@ -136,6 +136,7 @@ def fit(
     seed: int = 1,
     target_accept: float = 0.9,
     sampler: str = "",
+    overwrite: bool = False,
     progress: bool = False,
 ) -> FitResult:
     """Fit a capability model to the games of runs or corpora, or to tables of counts.
@@ -153,7 +154,7 @@ def fit(
     fitted separately, and one that cannot be fitted is left out, with the reason in the result. independent: the
     sources hold different games, even if their counts agree too well for that. draws, tune: of each chain; chains: how
     many. target_accept: acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie if it is
-    installed. progress: show bars on standard error.
+    installed. overwrite: replace a report that `out` holds. progress: show bars on standard error.
 
     Raises UsageError if the counts cannot determine the parameters, if sources that would be added up agree too well to
     hold different games, or if `out` cannot be written; UnknownName for a model that is not in the family, BadData for
@@ -167,7 +168,7 @@ def fit(
     settings = Settings(draws, tune, chains, seed, target_accept, sampler)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder)
+        check_report_folder(folder, overwrite)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     conditions = load_conditions(named, without, pool_conditions, condition, independent)
     if old:

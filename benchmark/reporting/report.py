@@ -56,6 +56,7 @@ def report(
     draws: int = 1000,
     tune: int = 1000,
     seed: int = 1,
+    overwrite: bool = False,
     progress: bool = False,
 ) -> ReportResult:
     """Everything that games say about their players: capabilities, other methods, behaviour, settings, what is missing.
@@ -65,7 +66,7 @@ def report(
     CSV file for every table. title: of the page. model, compare, draws, tune, seed: of the fit (`liescope.fit`);
     without, drawn_votes: games left out of the fit and of the other methods on counts; the analyses have all games.
     pool_conditions: add up games with different settings. independent: add up counts of sources that agree too well to
-    hold different games. progress: show bars on standard error.
+    hold different games. overwrite: replace a report that `out` holds. progress: show bars on standard error.
 
     A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or models,
     another game than Mini-Mafia) is left out, and its place says why. Raises UsageError if no game is finished, if one
@@ -83,7 +84,7 @@ def report(
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder)
+        check_report_folder(folder, overwrite)
     games, found = None, None
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:
