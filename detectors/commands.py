@@ -15,6 +15,7 @@ import typer
 from liescope.common.console import emit
 from liescope.common.declared_options import with_declared
 from liescope.common.errors import UsageError
+from liescope.common.signals import standard_input
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.calibrate import METHODS, TEMPERATURE
 from liescope.detectors.conformal import COVERAGE
@@ -26,6 +27,7 @@ _TEXT = "The text that a detector sees"
 _JUDGE = "Chat models beside the detectors"
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
+_STATEMENTS = "statements, one a line,"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Seed = Annotated[int, typer.Option(help="Random seed.", metavar="N")]
 KeepLost = Annotated[
@@ -169,7 +171,7 @@ def score(
     if players or deceivers is not None or rules:
         raise UsageError("--players, --deceivers and --rules describe a live game; add --live")
     if out is not None:
-        given = file or texts or lines(sys.stdin)
+        given = file or texts or lines(standard_input(_STATEMENTS))
         done = score_file(model, given, out=out, coverage=coverage, reasons=reasons, overwrite=overwrite, progress=True)
         if as_json:
             emit(done.to_json())
@@ -179,7 +181,8 @@ def score(
         _say_notes(done.notes)
         return
     loaded = load(model)
-    with statements_of(file) if file else nullcontext((texts or lines(sys.stdin), None)) as (statements, _):
+    given = None if file else texts or lines(standard_input(_STATEMENTS))
+    with statements_of(file) if file else nullcontext((given, None)) as (statements, _):
         tables = loaded.score_stream(statements, coverage=coverage, reasons=reasons)
         if as_json:
             emit({"model": model, "rows": [row for table in tables for row in table.iter_rows(named=True)]})
@@ -205,7 +208,7 @@ def _follow(model: str, players: str | None, deceivers: int | None, rules: str, 
         raise UsageError("--deceivers and --rules go with --players; or give all three in a first line")
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    game, turns = live_turns(lines(sys.stdin), named, complain)
+    game, turns = live_turns(lines(standard_input("a game, one turn a line,")), named, complain)
     for after in loaded.follow(game, turns, reasons=reasons):
         print(json.dumps(after.to_json(), ensure_ascii=False) if as_json else "\n".join(live_lines(after)), flush=True)
     _say_notes(loaded.detector.notes)

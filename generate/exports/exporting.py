@@ -13,12 +13,14 @@ from typing import Any
 from liescope.common.console import progress as bar
 from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import replacing
+from liescope.generate.corpus.leaks import check_text, key_variables, secrets_of, texts_of
 from liescope.generate.exports.card import CARD_FILE, export_card
 from liescope.generate.exports.protocol import Exporter, Tally
 from liescope.generate.exports.registry import find_exporter
 from liescope.generate.exports.source import GamesSource, SourceGame, open_source
 
 FACTS_FILE = "export.json"
+_ADVICE = "and export runs or corpora without the games that hold it"
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,8 +77,9 @@ def export(
     The folder appears when it is complete and replaces an earlier export at `out`. Memory use does not grow with the
     games. The words keep the terms of their publishers, which stand in README and export.json.
 
-    Raises UnknownName for a format; UsageError for an option, a source that holds nothing to export, or an `out` that
-    cannot be written; BadData for a source that cannot be read, or a corpus where the format needs a run.
+    Raises UnknownName for a format; UsageError for an option, a source that holds nothing to export or something like a
+    secret (see `corpus.leaks`), or an `out` that cannot be written; BadData for a source that cannot be read, or a
+    corpus where the format needs a run.
     """
     kind = find_exporter(to)
     chosen = kind.Options.of(to, options)
@@ -107,6 +110,8 @@ def export(
                 facts = {"liescope": version("liescope"), **result.to_json(), "export": folder.resolve().name}
                 (partial / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False, indent=2) + "\n", "utf-8")
                 (partial / CARD_FILE).write_text(export_card(kind, facts), "utf-8")
+                keys = set() if games.journal is None else key_variables(games.journal.plan)
+                _check(partial, secrets_of(os.environ, keys))
         except OSError as error:
             why = error.strerror or error
             raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
@@ -119,6 +124,13 @@ def _counted(source: GamesSource, tally: Tally, watch: Callable[[int], None]) ->
         tally.games += 1
         tally.models.update(seat.model for seat in game.row.seats)
         watch(tally.games)
+
+
+def _check(folder: Path, secrets: Mapping[str, str]) -> None:
+    """Raises UsageError if a file of an export holds something like a secret."""
+    for path in sorted(folder.iterdir()):
+        for text in texts_of(path):
+            check_text(path.name, text, secrets, _ADVICE, "exported")
 
 
 def _nothing(kind: type[Exporter], tally: Tally) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +131,10 @@ def test_an_interrupted_judge_goes_on_where_it_was(serve: Any, model: Path, corp
     assert facts["found"] + facts["requests"] == facts["statements"]
 
 
-def test_ctrl_c_keeps_what_came(
+@pytest.mark.parametrize(("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
+def test_a_signal_keeps_what_came(
+    number: int,
+    raised: type[BaseException],
     serve: Any,
     model: Path,
     corpus: Path,
@@ -137,17 +142,14 @@ def test_ctrl_c_keeps_what_came(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    import os
-    import signal
-
-    def script(request: Request, number: int) -> Answer:
-        if number == 30:
-            os.kill(os.getpid(), signal.SIGINT)
-        return with_logprobs(request, number)
+    def script(request: Request, made: int) -> Answer:
+        if made == 30:
+            os.kill(os.getpid(), number)
+        return with_logprobs(request, made)
 
     stub = serve(script)
     options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         evaluate(model, corpus, progress=True, **options)
     assert "replies are kept in" in capsys.readouterr().err
     made = len(stub.requests)

@@ -99,7 +99,7 @@ class OpenAIPlayer:
         else:
             completion = await self._formatted(ask, body)
         self._support.served(completion.served_model)
-        return reply_of(ask, completion)
+        return self._endpoint.safe(reply_of(ask, completion))
 
     async def close(self) -> None:
         await self._endpoint.close()
