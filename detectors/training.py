@@ -232,6 +232,7 @@ def train_on(
             models=sorted({*material.learned["speaker_model"], *(e.speaker_model for e in material.besides.examples)}),
             names=material.common_names(),
             seconds=round(time.perf_counter() - began, 1),
+            chosen=detector.chosen,
         ),
         thresholds=_thresholds(scores, statements),
         confidence=confidence,
