@@ -185,11 +185,12 @@ def score(
     with statements_of(file) if file else nullcontext((given, None)) as (statements, _):
         tables = loaded.score_stream(statements, coverage=coverage, reasons=reasons)
         if as_json:
-            emit({"model": model, "rows": [row for table in tables for row in table.iter_rows(named=True)]})
+            rows = [row for table in tables for row in table.iter_rows(named=True)]
+            emit({"model": model, "rows": rows, "notes": list(loaded.notes)})
         else:
             for table in tables:
                 print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
-    _say_notes(loaded.detector.notes)
+    _say_notes(loaded.notes)
 
 
 def _follow(model: str, players: str | None, deceivers: int | None, rules: str, reasons: int, as_json: bool) -> None:

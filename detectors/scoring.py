@@ -132,4 +132,4 @@ def _score_into(
             scored += table["score"].count()
         if not rows:
             write(model.score_batch([], reasons=reasons))
-    return ScoredFile(name, out, rows, scored, time.perf_counter() - began, model.detector.notes)
+    return ScoredFile(name, out, rows, scored, time.perf_counter() - began, model.notes)
