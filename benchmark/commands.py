@@ -15,7 +15,9 @@ from liescope.common.text import plain
 
 app = typer.Typer()
 
-_POOL = "Pool games with different settings instead of keeping conditions apart."
+_POOL = (
+    "Add up games with different settings, prompts among them, instead of keeping conditions apart; notes name them."
+)
 
 
 class DrawnVotes(StrEnum):
@@ -68,6 +70,13 @@ def fit(
         DrawnVotes,
         typer.Option(help="Games with a vote drawn at random because the reply was unreadable; the report shows both."),
     ] = DrawnVotes.KEEP,
+    condition: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A condition to fit, by its name or some of its settings, as in 'rounds 8'; may be repeated. All if "
+            "none is named.",
+        ),
+    ] = None,
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", min=1)] = 1000,
     tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
@@ -82,11 +91,12 @@ def fit(
 ) -> None:
     """Fit the capability model to the games of runs or to a table of counts: at its core logit p = v (m - d).
 
-    Games with different settings (rounds, prompts, seating …) are fitted separately and compared. Writes report.html
-    (one page: who leads and how surely, the scores with their intervals, how well the model fits, and how other methods
-    rate the same games), report.md, two figures, the draws, and a CSV file for every table to the folder. Stops with an
-    error, and writes nothing, if the sampler is far from converged. --suggest adds suggest.csv, which play --cells
-    takes; --extend adds extended.csv, the old scores beside the new.
+    Games with different settings (rounds, prompts, seating …) are fitted separately and compared; those that cannot be
+    fitted are left out, with the reason. Writes report.html (one page: who leads where that is settled, the scores with
+    their intervals, how well the model fits, and how other methods rate the same games), report.md, two figures, the
+    draws, and a CSV file for every table to the folder. Stops with an error, and writes nothing, if the sampler is far
+    from converged. --suggest adds suggest.csv, which play --cells takes; --extend adds extended.csv, the old scores
+    beside the new.
 
     Example: liescope fit runs/first --out reports/capability
     """
@@ -103,6 +113,7 @@ def fit(
         extend=extend,
         without=without or (),
         drawn_votes=drawn_votes.value,
+        condition=condition or (),
         pool_conditions=pool_conditions,
         draws=draws,
         tune=tune,

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
 from liescope.benchmark.capability.extend import OldReport, anchored, read_report
@@ -24,7 +25,7 @@ from liescope.benchmark.capability.suggest import Suggestion, check_suggestible
 from liescope.benchmark.capability.suggest import suggest as suggest_games
 from liescope.benchmark.capability.suggest_part import part as games_to_play
 from liescope.benchmark.capability.variants import FAMILY, PAPER, Variant, variant
-from liescope.benchmark.counting.counts import Counts
+from liescope.benchmark.counting.counts import Counts, stated
 from liescope.benchmark.counting.rows import rows_for
 from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.folders import check_report_folder
@@ -60,14 +61,15 @@ class ConditionFit:
 class FitResult:
     """What `fit` found.
 
-    fits: one for each condition. drawn_votes: whether games with a drawn vote were kept. scores: one row for each
-    condition and model, best deceiver first: condition (where there are several), model, m, m_sd, m_lo, m_hi, m_games
-    and the same of d and v (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions
-    (`predictions`). drawn: m, d and v with and without those games, empty if there are none. differences: of m, d
-    and v between conditions, win_rates: of win rates; both empty for one condition. findings: three sentences that say
-    who leads, and how surely; notes: others that must accompany these figures. parts: of the report, what was asked for
-    beside the fit; suggestion: the games to play next, None if they were not asked for. report: the page, None if none
-    was requested.
+    fits: one for each condition that could be fitted; unfit: why others could not, by their names. drawn_votes: whether
+    games with a drawn vote were kept. scores: one row for each condition and model, highest m first: condition (where
+    there are several), model, m, m_sd, m_lo, m_hi, m_games and the same of d and v
+    (`liescope.benchmark.capability.results.scores`). cells: the counts with their predictions (`predictions`). drawn:
+    m, d and v with and without those games, empty if there are none. differences: of m, d and v between conditions,
+    win_rates: of win rates; both empty for one condition. findings: three sentences that say who leads where that is
+    settled; notes: others that must accompany these figures. parts: of the report, what stands beside the scores:
+    effects and slips (`liescope.benchmark.capability.effects`), and what was asked for; suggestion: the games to play
+    next, None if they were not asked for. report: the page, None if none was requested.
     """
 
     fits: tuple[ConditionFit, ...]
@@ -82,6 +84,7 @@ class FitResult:
     findings: tuple[str, str, str]
     notes: tuple[str, ...]
     parts: tuple[Part, ...] = ()
+    unfit: Mapping[str, str] = field(default_factory=dict)
     suggestion: Suggestion | None = None
     report: Path | None = None
 
@@ -92,16 +95,24 @@ class FitResult:
 
     def to_json(self) -> dict[str, Any]:
         """What `liescope fit --json` prints: the model, its scores, diagnostics and goodness of fit; with several
-        conditions a list of these for each, under "conditions".
+        conditions a list of these for each, under "conditions", and why others have no fit under "unfit".
         """
         parts = [
-            (part.condition, {**to_json(scores(part.posterior), part.posterior), "goodness": part.goodness.to_json()})
+            (
+                part.condition,
+                {
+                    **to_json(scores(part.posterior), part.posterior),
+                    "goodness": part.goodness.to_json(),
+                    **effects.to_json(part.posterior),
+                },
+            )
             for part in self.fits
         ]
-        if len(parts) == 1:
+        if len(parts) + len(self.unfit) == 1:
             plan = {"suggest": self.suggestion.to_json()} if self.suggestion else {}
             return {**parts[0][1], **plan}
-        return {"conditions": [{"condition": name, **data} for name, data in parts]}
+        unfit = {"unfit": dict(self.unfit)} if self.unfit else {}
+        return {"conditions": [{"condition": name, **data} for name, data in parts], **unfit}
 
 
 def fit(
@@ -115,6 +126,7 @@ def fit(
     extend: str | os.PathLike[str] | None = None,
     without: Sequence[str] = (),
     drawn_votes: DrawnVotes = "keep",
+    condition: Sequence[str] = (),
     pool_conditions: bool = False,
     draws: int = 1000,
     tune: int = 1000,
@@ -134,7 +146,9 @@ def fit(
     include. extend: the folder of an older report, whose counts are added and whose scale is kept, and its model if
     none is named (games of the sources must not be among its own). without: models whose games are left out.
     drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any, the result has both fits.
-    pool_conditions: pool games with different settings; otherwise each condition is fitted separately. draws, tune: of
+    condition: conditions to fit, by their names or some of their settings ("rounds 8"), all if none is named.
+    pool_conditions: add up games with different settings, which the notes then name; otherwise each condition is fitted
+    separately, and one that cannot be fitted is left out, with the reason in the result. draws, tune: of
     each chain; chains: how many. target_accept: acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", ""
     for nutpie if it is installed. progress: show bars on standard error.
 
@@ -151,27 +165,42 @@ def fit(
     if folder is not None:
         check_report_folder(folder)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions(named, without, pool_conditions)
+    conditions = load_conditions(named, without, pool_conditions, condition)
     if old:
         conditions = old.joined(conditions, without)
     check_suggestible(conditions, suggest, suggest_for)
-    variants = {
-        condition: _variant(condition, _rows(counts, chosen or PAPER, drawn_votes), chosen, len(conditions))
-        for condition, counts in conditions.items()
-    }
+    variants: dict[str, Variant] = {}
+    unfit: dict[str, str] = {}
+    for name, counts in conditions.items():
+        try:
+            variants[name] = _variant(_rows(counts, chosen or PAPER, drawn_votes), chosen)
+        except UsageError as error:
+            if len(conditions) == 1:
+                raise
+            unfit[name] = str(error)
     with progress_bars(progress) as bar:
-        samples = sum((2 if counts.drawn_games else 1) + compare * (len(FAMILY) + 1) for counts in conditions.values())
+        fitted = {name: conditions[name] for name in variants}
+        samples = sum((2 if counts.drawn_games else 1) + compare * (len(FAMILY) + 1) for counts in fitted.values())
         task = bar.add_task("sampling", total=samples, note="")
         fits = []
-        for condition, counts in conditions.items():
+        for name, counts in fitted.items():
             games = int(counts.cells["games"].sum())
-            bar.update(task, note=f"{games} games, {counts.cells.height} combinations {condition}".strip())
-            part = _fit(condition, counts, variants[condition], drawn_votes, settings, old)
+            bar.update(task, note=f"{games} games, {counts.cells.height} combinations {name}".strip())
+            try:
+                part = _fit(name, counts, variants[name], drawn_votes, settings, old)
+            except NotConverged as error:
+                if len(conditions) == 1:
+                    raise
+                unfit[name] = str(error)
+                continue
             bar.update(task, advance=2 if counts.drawn_games else 1)
             if compare:
                 part = _compared(part, drawn_votes, lambda name: bar.update(task, advance=1, note=f"held out: {name}"))
             fits.append(part)
-    result = _result(tuple(fits), drawn_votes)
+    if not fits:
+        reasons = "; ".join(f"{stated(name)}: {reason}" for name, reason in unfit.items())
+        raise UsageError(f"none of {len(conditions)} conditions can be fitted on its own: {reasons}")
+    result = _result(tuple(fits), drawn_votes, unfit)
     if old:
         result = _with(result, old_beside_new(old, result.scores))
     if suggest:
@@ -188,19 +217,11 @@ def _rows(counts: Counts, variant: Variant, drawn_votes: str) -> pl.DataFrame:
     return rows_for(counts, variant, drawn_votes == "keep")
 
 
-def _variant(condition: str, cells: pl.DataFrame, chosen: Variant | None, conditions: int) -> Variant:
-    """The model to fit to a condition. Raises UsageError, naming the condition, if its games identify none."""
-    try:
-        if chosen is None:
-            return identified_variant(cells)
-        check_identified(cells, chosen)
-    except UsageError as error:
-        if conditions == 1:
-            raise
-        raise UsageError(
-            f"the games with {condition or 'unstated settings'} are fitted separately, and {error}; or "
-            "pool all conditions: --pool-conditions"
-        ) from None
+def _variant(cells: pl.DataFrame, chosen: Variant | None) -> Variant:
+    """The model to fit to a condition. Raises UsageError if its games identify none."""
+    if chosen is None:
+        return identified_variant(cells)
+    check_identified(cells, chosen)
     return chosen
 
 
@@ -247,11 +268,14 @@ def _compared(part: ConditionFit, drawn_votes: DrawnVotes, watch: Callable[[str]
     return replace(part, compared=held_out(rows, watch=watch), left_aside=aside)
 
 
-def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResult:
+def _result(
+    fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes, unfit: Mapping[str, str] | None = None
+) -> FitResult:
     from liescope.benchmark.capability.findings import findings
     from liescope.benchmark.capability.text import notes
 
     several = len(fits) > 1
+    beside_scores = effects.part({part.condition: part.posterior for part in fits})
     return FitResult(
         fits,
         drawn_votes,
@@ -263,7 +287,9 @@ def _result(fits: tuple[ConditionFit, ...], drawn_votes: DrawnVotes) -> FitResul
         compared=stacked({part.condition: part.compared.table for part in fits if part.compared}, several),
         held_out=stacked({part.condition: part.compared.cells for part in fits if part.compared}, several),
         findings=findings(fits),
-        notes=tuple(notes(fits, drawn_votes)),
+        notes=tuple(notes(fits, drawn_votes, unfit or {})),
+        parts=(beside_scores,) if beside_scores.sections else (),
+        unfit=unfit or {},
     )
 
 

@@ -10,17 +10,19 @@ from typing import Any
 
 import polars as pl
 
+from liescope.benchmark.capability.effects import effects, slip_rates
 from liescope.benchmark.capability.identification import PARAMETERS
+from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.suggest import Suggestion
 from liescope.benchmark.capability.suggest_part import FILE, summary
-from liescope.benchmark.capability.text import covered, goodness_sentences, stated
-from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.capability.text import covered, goodness_sentences
+from liescope.benchmark.counting.counts import PLAYERS, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.common.text import plain
 from liescope.generate.players.registry import PLAYERS as KINDS
 
 WIDTH = 79
-_NAME, _FIGURE, _PLAYER = 18, 19, 23
+_NAME, _FIGURE, _PLAYER = 17, 20, 23
 _SHOWN = 10  # combinations of a suggestion
 
 
@@ -42,9 +44,10 @@ def fit_lines(result: FitResult) -> Iterator[str]:
         yield " ".join([f"{'model':{_NAME}}", *(f"{head:>{_FIGURE}}" for head in heads)])
         for row in table.iter_rows(named=True):
             yield " ".join([_short(row["model"]), *(f"{_figure(row, name):>{_FIGURE}}" for name in PARAMETERS)])
+        yield from _effects(part.posterior)
     if not result.compared.is_empty():
         yield ""
-        yield wrapped("Log score a game on combinations not seen, and the difference from the best:")
+        yield wrapped("Log score a game on combinations not seen, and the difference from the highest:")
         for row in result.compared.iter_rows(named=True):
             yield (
                 f"{_short(row['method'], 34)} {row['log_score']:.4f} {row['difference']:+.4f} "
@@ -85,6 +88,19 @@ def _suggested(suggestion: Suggestion, report: Path | None) -> Iterator[str]:
         yield wrapped(f'and a --player "NAME=PLAYER" for each of the names {", ".join(names)}')
 
 
+def _effects(posterior: Posterior) -> Iterator[str]:
+    """What names, last speakers, seats and slips do, where the model has such terms."""
+    if (shifts := effects(posterior)).height:
+        yield f"{'':{_NAME}} {'adds to the logit':>{_FIGURE}}"
+        for row in shifts.to_dicts():
+            yield f"{_short(row['term'] + ' ' + row['level'])} {_figure(row, 'effect'):>{_FIGURE}}"
+    if (slips := slip_rates(posterior)).height:
+        yield f"{'share of votes':{_NAME}} {'role':9} {'slips':>{_FIGURE}} {'drawn':>{_FIGURE}}"
+        for row in slips.to_dicts():
+            figures = (f"{_figure(row, name):>{_FIGURE}}" for name in ("slip", "drawn"))
+            yield " ".join([_short(row["model"]), f"{row['role']:9}", *figures])
+
+
 def _short(name: str, width: int = _NAME) -> str:
     shown = " ".join(plain(name).split())
     return f"{shown if len(shown) <= width else shown[: width - 1] + '…':{width}}"
@@ -93,4 +109,4 @@ def _short(name: str, width: int = _NAME) -> str:
 def _figure(row: dict[str, Any], name: str) -> str:
     if row[name] is None:
         return "–"
-    return f"{row[name]:.2f} ({row[f'{name}_lo']:.2f}, {row[f'{name}_hi']:.2f})"
+    return f"{row[name]:z.2f} ({row[f'{name}_lo']:z.2f}, {row[f'{name}_hi']:z.2f})"

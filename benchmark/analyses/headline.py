@@ -87,6 +87,8 @@ def _who_was_noticed(frames: Frames) -> str:
         if _both(part):
             told, other, gap, lo, hi = _gap(part)
             sign = "more" if gap >= 0 else "less"
+            if lo is None or hi is None or lo <= 0 <= hi:
+                sign += ", which these games do not settle"
             said.append(
                 f"in {name}, listeners flagged what a role that deceives said in {told:.0%} of their ratings and what "
                 f"the others said in {other:.0%}: {_points(gap, lo, hi)} {sign}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from liescope.benchmark.background.agreement import PARAMETER
-from liescope.benchmark.capability.text import stated
+from liescope.benchmark.counting.counts import stated
 from liescope.common.colours import model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 

@@ -15,7 +15,7 @@ from liescope.benchmark.background.figures import agreement_figure, exponential_
 from liescope.benchmark.background.scores import score, win_rates
 from liescope.benchmark.capability.results import scores as capability_scores
 from liescope.benchmark.capability.results import stacked
-from liescope.benchmark.capability.text import stated
+from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.parts import Part, interval_text
 from liescope.common.figures import style, svg
 from liescope.common.report_page import Section, with_interval
@@ -147,7 +147,7 @@ def _scores(scores: pl.DataFrame, notes: list[str]) -> Section:
         "background",
         "Scores against backgrounds",
         (_MEANING, _UNCERTAINTY, *notes),
-        "z and exp(z) with 95% intervals, best first.",
+        "z and exp(z) with 95% intervals, highest z first.",
         _svg("background", scores, scores_figure),
         "z-scores with 95% intervals by model: to deceive, to detect, to disclose.",
         shown,

@@ -98,7 +98,7 @@ def score(cells: pl.DataFrame) -> Scored:
             continue
         notes += [*([incomplete] if incomplete else ()), *flat, *_by_chance(found)]
         if len(found.models) == 2:
-            notes.append(f"To {capability}, of two models z says only which is ahead.")
+            notes.append(f"To {capability}, z of two models says only which won more of these games, not how surely.")
         frames.append(_scores(found))
     return Scored(pl.concat(frames), tuple(notes), missing)
 

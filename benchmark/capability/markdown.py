@@ -20,12 +20,15 @@ from liescope.benchmark.capability.text import (
     goodness_sentences,
     reading,
     shown_parameters,
-    stated,
 )
+from liescope.benchmark.counting.counts import stated
+from liescope.common.report_page import Section
 from liescope.common.text import markdown as escaped
 
 if TYPE_CHECKING:
     from liescope.benchmark.fitting import ConditionFit, FitResult
+
+_SHORT = 60  # rows of a table that Markdown shows
 
 
 def report(result: FitResult) -> str:
@@ -39,7 +42,7 @@ def report(result: FitResult) -> str:
         counted(result.cells, result.scores),
         "",
         *_scores(result),
-        "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
+        "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
         "",
         "![scores](forest.png)",
         "",
@@ -159,7 +162,7 @@ def _compared(result: FitResult) -> list[str]:
         "",
         LOG_SCORE,
         "",
-        f"|{' condition |' if several else ''} method | log score | from the best | RMSE | slope | inside |",
+        f"|{' condition |' if several else ''} method | log score | from the highest | RMSE | slope | inside |",
         f"|{'---|' if several else ''}---|---|---|---|---|---|",
         *(
             f"|{_condition(row) if several else ''} {escaped(row['method'])} | {row['log_score']:.4f} "
@@ -172,12 +175,22 @@ def _compared(result: FitResult) -> list[str]:
 
 
 def _parts(result: FitResult) -> list[str]:
-    """What was asked for beside the fit: in words, with its file."""
+    """What stands beside the scores: in words, with its table where that is short, and its file."""
     lines = []
     for section in (section for part in result.parts for section in part.sections):
         words = (line for paragraph in section.paragraphs for line in (escaped(paragraph), ""))
-        lines += [f"## {section.title}", "", *words, f"[{section.file}]({section.file})", ""]
+        lines += [f"## {section.title}", "", *words, *_short_table(section)]
+        lines += [f"[{section.file}]({section.file})", ""] if section.file else []
     return lines
+
+
+def _short_table(section: Section) -> list[str]:
+    table = section.table
+    if not isinstance(table, pl.DataFrame) or not 0 < table.height <= _SHORT:
+        return []
+    rows = (" | ".join("–" if cell is None else escaped(str(cell)) for cell in row) for row in table.rows())
+    head = [f"| {' | '.join(table.columns)} |", f"|{'---|' * table.width}", *(f"| {row} |" for row in rows), ""]
+    return [*head, *([section.caption, ""] if section.caption else [])]
 
 
 def _furthest(cells: pl.DataFrame) -> list[str]:

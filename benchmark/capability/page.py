@@ -23,6 +23,7 @@ from liescope.benchmark.capability.text import (
     reading,
     shown_parameters,
 )
+from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.parts import interval_text
 from liescope.common.figures import svg
 from liescope.common.report_page import Page, Section
@@ -61,7 +62,7 @@ def _scores(result: FitResult) -> Section:
         "scores",
         "Scores of the models",
         reading(result.scores),
-        "Posterior means with central 95% intervals; a dash where a model never held the role. Best deceiver first.",
+        "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
         table=result.scores.select(*keys, *columns),
         file="capability.csv",
     )
@@ -86,7 +87,7 @@ def _compared(result: FitResult) -> list[Section]:
         return []
     keys = [name for name in ("condition", "method") if name in result.compared.columns]
     columns = ["log_score", "log_probability", "loo", "unsure", "rmse", "slope", "inside"]
-    from_best = interval_text("difference", digits=4).alias("from the best")
+    from_best = interval_text("difference", digits=4).alias("from the highest")
     return [
         Section(
             "held-out",
@@ -130,7 +131,9 @@ def _conditions(result: FitResult) -> list[Section]:
 
 
 def _missing(result: FitResult) -> list[Section]:
-    words = tuple(f"{title}: {reason}." for part in result.parts for title, reason in part.missing.items())
+    missing = [(stated(name), reason) for name, reason in result.unfit.items()]
+    missing += [pair for part in result.parts for pair in part.missing.items()]
+    words = tuple(f"{title}: {reason}." for title, reason in missing)
     return [Section("missing", "What these games cannot show", words)] if words else []
 
 

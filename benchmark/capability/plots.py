@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.capability.text import shown_parameters, stated
+from liescope.benchmark.capability.text import shown_parameters
+from liescope.benchmark.counting.counts import stated
 from liescope.common.colours import COLOURS, MUTED, model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import legend, name_axis, stacked, style

@@ -21,7 +21,7 @@ TAILS = ((1 - MASS) / 2, (1 + MASS) / 2)
 
 
 def scores(posterior: Posterior) -> pl.DataFrame:
-    """One row a model, best deceiver first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d, v, and of the
+    """One row a model, highest m first: model, then m, m_sd, m_lo, m_hi, m_games and the same of d, v, and of the
     villager's offset b where the model has one.
 
     They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,7 +11,7 @@ from liescope.benchmark.capability.goodness import MISFIT
 from liescope.benchmark.capability.held_out import summarise
 from liescope.benchmark.capability.posterior import sample_longer
 from liescope.benchmark.capability.variants import PAPER
-from liescope.benchmark.counting.counts import add
+from liescope.benchmark.counting.counts import add, stated
 from liescope.games.record import Source
 
 if TYPE_CHECKING:
@@ -27,13 +27,18 @@ NO_SOURCE = "The counts come from a file that does not say who played."
 WORST = 5
 HEADS = {"m": "m: deceives", "d": "d: discloses", "v": "v: responds", "b": "b: leans to the mafia"}
 TITLE = "Who deceives, who discloses, who responds"
-_READING = (
-    "At the core of the model stands v (m - d), on the logistic scale of the mafia's chance to win: m of the mafioso, "
-    "d of the detective, v of the villager who votes. A higher m deceives better, a higher d makes the truth believed "
-    "more often, a higher v follows the better speaker more reliably; a villager with v near 0 votes at random, one "
-    "with a negative v follows the worse speaker.",
-    "The mean of m is 0 and the mean of v is 1 by convention, so scores compare only within one fit: another set of "
-    "models or games has a different zero and unit. Overlapping intervals do not settle an order.",
+_CORE = (
+    "At the core of the model stands {core}, on the logistic scale of the mafia's chance to win: m of the mafioso, d "
+    "of the detective{of}. A higher m deceives better, a higher d makes the truth believed more often"
+)
+_RESPONDS = (
+    "; a higher v follows the better speaker more reliably. A villager with v near 0 does not heed who speaks better: "
+    "{deaf}. One with a negative v follows the worse speaker."
+)
+_DEAF = {False: "it votes at random", True: "it leans by its b alone, and votes at random only where b is near 0, too"}
+_SCALE = (
+    "The mean of m is 0{unit} by convention, so scores compare only within one fit: another set of models or games has "
+    "a different zero{and_unit}. Overlapping intervals do not settle an order."
 )
 _OFFSET = (
     "b is a villager's offset: above 0 it leans to the mafioso whatever the two say, below 0 to the detective. The "
@@ -41,7 +46,7 @@ _OFFSET = (
 )
 LOG_SCORE = (
     "Every combination is predicted from the others. Log score: of a single game, higher is better, with the "
-    "difference from the best. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of "
+    "difference from the highest. Log probability: of a combination's count; loo: the same by PSIS-LOO, unsure: of "
     "how many "
     "combinations it cannot be trusted. Slope: 1 for calibrated chances, below 1 for overconfident ones. Inside: the "
     "share of combinations inside their 95% interval. Intervals are 95%, combinations resampled."
@@ -51,12 +56,19 @@ INCOMPARABLE = "No two conditions have the same mafiosos and villagers, so their
 NOTHING_SHARED = "No combination of players was played in two conditions."
 
 
-def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
-    """Sentences that must accompany any figure of these fits: whose words, and what was left out."""
+def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, str]) -> list[str]:
+    """Sentences that must accompany any figure of these fits: whose words, what was left out, which conditions have no
+    fit (unfit: the reasons).
+    """
     counts = add([part.counts for part in fits])
     words = [text for source, text in _SOURCES.items() if source in counts.sources]
     if not counts.sources:
         words.append(NO_SOURCE)
+    words += [part.counts.pooled for part in fits if part.counts.pooled]
+    words += [
+        f"NOT FITTED: the games with {stated(name)}, because {reason}. The scores are of the other games only."
+        for name, reason in unfit.items()
+    ]
     words += [f"Left out: {count} games, because {reason}." for reason, count in sorted(counts.excluded.items())]
     if counts.drawn_games:
         games = int(counts.cells["games"].sum())
@@ -105,12 +117,10 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str) -> list[str]:
 
 def reading(scores: pl.DataFrame) -> tuple[str, ...]:
     """How to read a table of scores, in paragraphs."""
-    return (*_READING, *([_OFFSET] if "b" in shown_parameters(scores) else []))
-
-
-def stated(condition: str) -> str:
-    """The name of a condition, which files of counts do not have."""
-    return condition or "settings not stated"
+    v, b = (name in shown_parameters(scores) for name in "vb")
+    core = _CORE.format(core="v (m - d)" if v else "m - d", of=", v of the villager who votes" if v else "")
+    scale = _SCALE.format(unit=" and the mean of v is 1" if v else "", and_unit=" and unit" if v else "")
+    return core + (_RESPONDS.format(deaf=_DEAF[b]) if v else "."), scale, *([_OFFSET] if b else [])
 
 
 def _of(condition: str) -> str:
@@ -133,10 +143,12 @@ def verdict(held_out: pl.DataFrame) -> str:
     best, other = table.rows(named=True)
     gain, lo, hi = (-other[name] for name in ("difference", "difference_hi", "difference_lo"))
     words = {"paper+dispersion": "logit p = v (m - d)", "additive+dispersion": "main effects alone (m - d + b)"}
-    sure = "" if lo > 0 else "; the interval reaches 0, so these games do not settle it"
+    one, two, by = words[best["method"]], words[other["method"]], f"{gain:.4f} ({lo:.4f} to {hi:.4f})"
+    if lo > 0:
+        return f"On combinations that it had not seen, {one} predicts better than {two}, by {by} of log score a game."
     return (
-        f"On combinations that it had not seen, {words[best['method']]} predicts better than {words[other['method']]}, "
-        f"by {gain:.4f} ({lo:.4f} to {hi:.4f}) of log score a game{sure}."
+        f"On combinations not seen, these games do not settle whether {one} or {two} predicts better: the difference "
+        f"in log score a game is {by}."
     )
 
 

@@ -33,6 +33,7 @@ FILES = frozenset(
         "counts.csv",
         "differences.csv",
         "draws.parquet",
+        "effects.csv",
         "drawn_votes.csv",
         "extended.csv",
         "forest.png",
@@ -40,6 +41,7 @@ FILES = frozenset(
         "predictive.png",
         "report.html",
         "report.md",
+        "slips.csv",
         "suggest.csv",
         "win_rates.csv",
         *(f"{name}.csv" for name in RATINGS),
@@ -53,7 +55,8 @@ def write_fit(out: Path, result: FitResult) -> FitResult:
     report.html is the page, report.md the same in short. capability.csv and .json hold the scores, counts.csv each cell
     with its prediction, draws.parquet the sample, drawn_votes.csv the scores with and without games that contain a
     drawn vote, differences.csv and win_rates.csv the comparison of conditions, compared.csv and held_out.csv that of
-    the family, the files of background what does not assume the model (`liescope.benchmark.background.part`), where the
+    the family, effects.csv and slips.csv what names, last speakers, seats and slips do where the model has such terms,
+    the files of background what does not assume the model (`liescope.benchmark.background.part`), where the
     games allow it; suggest.csv the games to play next, extended.csv the scores of an older report beside the new ones,
     where they were asked for. The tables of `liescope.benchmark.ratings.part` hold ratings of the same games, and where
     they disagree with the scores.

@@ -14,6 +14,7 @@ from liescope.games.mafia import DETECTIVE, MAFIA, MAFIOSO, VILLAGER
 from liescope.games.record import GameRecord, Source, Status, player_of
 from liescope.generate.corpus.open import tables_of
 
+UNSTATED = "settings not stated"
 TABLES = ("games", "votes")  # what games are counted from
 PLAYERS = ("mafioso", "detective", "villager")
 SCHEMA = pl.Schema(
@@ -46,6 +47,7 @@ class Counts:
     same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
     the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
     reason. played: the same games one by one, a frame of PLAYED, without those of files, which hold counts only.
+    pooled: what must be said of games of several conditions that were added up, "" if they are of one.
     """
 
     cells: pl.DataFrame
@@ -53,6 +55,7 @@ class Counts:
     sources: frozenset[Source] = frozenset()
     excluded: Mapping[str, int] = field(default_factory=dict)
     played: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PLAYED))
+    pooled: str = ""
 
     @property
     def drawn_games(self) -> int:
@@ -114,6 +117,11 @@ def counted_games(tables: Mapping[str, pl.DataFrame]) -> Iterator[CountedGame]:
 def _seat(seat: Mapping[str, str]) -> tuple[str, str, str, Source]:
     source = Source(seat["source"])
     return seat["name"], seat["role"], player_of(seat["model"], source), source
+
+
+def stated(condition: str) -> str:
+    """The name of a condition, which files of counts do not have."""
+    return condition or UNSTATED
 
 
 def tally(cells: pl.DataFrame) -> pl.DataFrame:

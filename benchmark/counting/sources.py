@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from liescope.benchmark.capability.identification import leave_out
-from liescope.benchmark.counting.counts import PLAYERS, TABLES, Counts, add, count_by_settings, counted_games
+from liescope.benchmark.counting.counts import PLAYERS, TABLES, Counts, add, count_by_settings, counted_games, stated
 from liescope.benchmark.counting.tables import read_counts
 from liescope.common.errors import UnknownName, UsageError
 from liescope.generate.corpus.open import OpenedGames, open_games
 from liescope.generate.runs.conditions import labels
+from liescope.labeling.conditions import PROMPTS
 
 
 def load_counts(paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = ()) -> Counts:
@@ -22,16 +23,21 @@ def load_counts(paths: Sequence[str | os.PathLike[str]], without: Sequence[str] 
 
 
 def load_conditions(
-    paths: Sequence[str | os.PathLike[str]], without: Sequence[str] = (), pool: bool = False
+    paths: Sequence[str | os.PathLike[str]],
+    without: Sequence[str] = (),
+    pool: bool = False,
+    only: Sequence[str] = (),
 ) -> dict[str, Counts]:
-    """The games of all paths, counted by condition: a folder is a run or a
-    corpus, a file holds counts as CSV, and USER/NAME is a corpus on the Hub. Files do not say how
-    their games were played; they are one condition. without: models whose games are left out, and counted as excluded.
-    pool: add up all conditions, under "".
+    """The games of all paths, counted by condition: a folder is a run or a corpus, a file holds counts as CSV, and
+    USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
+
+    without: models whose games are left out, and counted as excluded. only: conditions to keep, by their name or some
+    of its settings, `UNSTATED` for that of files; all if none is named. pool: add up the conditions that are kept,
+    under "".
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
     if a path is named twice or no game is left to count, BadData if one cannot be read, and UnknownName for a
-    model that is not there.
+    model or a condition that is not there.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
@@ -41,7 +47,11 @@ def load_conditions(
     found = count_by_settings(game for games in opened for game in counted_games(games.tables))
     if files:
         found["", "{}"] = add([read_counts(path) for path in files])
-    parts = _by_condition(found, pool)
+    named = _named(list(found))
+    parts = _chosen(dict(zip(named, found.values(), strict=True)), only)
+    if pool:
+        prompts = {_prompts(settings) for name, (_, settings) in zip(named, found, strict=True) if name in parts}
+        parts = {"": replace(add(list(parts.values())), pooled=_pooled(parts, len(prompts) > 1))}
     for model in without:
         parts = _without(parts, model)
     kept = {name: counts for name, counts in parts.items() if not counts.cells.is_empty()}
@@ -50,6 +60,18 @@ def load_conditions(
         reasons = "; ".join(f"{count} because {reason}" for reason, count in sorted(excluded.items()))
         raise UsageError(f"no game can be counted{f': {reasons}' if reasons else ', there are none'}")
     return kept
+
+
+def _chosen(parts: Mapping[str, Counts], only: Sequence[str]) -> dict[str, Counts]:
+    """The conditions that were asked for, all if none was."""
+    kept: dict[str, Counts] = {}
+    for wanted in only:
+        settings = set(wanted.split(", "))
+        found = {name: part for name, part in parts.items() if settings <= set(stated(name).split(", "))}
+        if not found:
+            raise UnknownName("condition", wanted, map(stated, parts))
+        kept |= found
+    return kept or dict(parts)
 
 
 def is_file(path: Path) -> bool:
@@ -69,13 +91,29 @@ def check_apart(opened: Sequence[OpenedGames]) -> None:
                 )
 
 
-def _by_condition(found: Mapping[tuple[str, str], Counts], pool: bool) -> dict[str, Counts]:
-    if pool:
-        return {"": add(list(found.values()))}
-    named = labels([("", json.loads(settings)) for _, settings in found])
+def _named(kinds: Sequence[tuple[str, str]]) -> list[str]:
+    """A name for each condition, given as (game, settings as JSON)."""
+    named = labels([("", json.loads(settings)) for _, settings in kinds])
     if len(set(named)) < len(named):  # the same settings, other rules
-        named = [f"{game} {name}".strip() for (game, _), name in zip(found, named, strict=True)]
-    return dict(zip(named, found.values(), strict=True))
+        named = [f"{game} {name}".strip() for (game, _), name in zip(kinds, named, strict=True)]
+    return named
+
+
+def _prompts(settings: str) -> tuple[str | None, ...]:
+    found = json.loads(settings)
+    return tuple(found.get(name) for name in ("prompts", PROMPTS))
+
+
+def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> str:
+    """What must be said of conditions that were added up, "" of one alone."""
+    if len(parts) < 2:
+        return ""
+    games = (f"{stated(name)} ({part.cells['games'].sum()} games)" for name, part in parts.items())
+    return (
+        f"{len(parts)} conditions were added up as if they were one: {'; '.join(games)}. "
+        f"{'Their prompts differ, and t' if prompts_differ else 'T'}he figures describe this mixture, not any one of "
+        "them."
+    )
 
 
 def _without(parts: Mapping[str, Counts], model: str) -> dict[str, Counts]:

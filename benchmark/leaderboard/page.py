@@ -5,27 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 
+import numpy as np
 import polars as pl
 
 from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.capability.plots import forest
-from liescope.benchmark.capability.text import stated
+from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.leaderboard.boards import EVALUATED, scores
 from liescope.benchmark.leaderboard.inputs import Entry, Inputs
+from liescope.benchmark.leads import chances_of_first, in_the_running, settled
 from liescope.benchmark.reporting.data import ReportData
 from liescope.common.colours import page_of
 from liescope.common.figures import svg
 from liescope.common.report_page import Link, Page, Section, Table, with_interval
 from liescope.games.record import Source
 
+_WIDTH = 2 * 1.96  # of a 95% interval, in standard deviations
+_DRAWS = 4000
 TITLE = "Who deceives, who detects, who discloses"
 MODELS, DETECTORS, DATA = "Players", "Detectors", "The data"
 _HEADS = {"m": "deceive (m)", "v": "detect (v)", "d": "disclose (d)"}
 _READING = (
     "Deceive: how well the model wins as the mafioso. Detect: how reliably it follows the better speaker as the "
     "villager. Disclose: how well it is believed as the detective. Posterior means with central 95% intervals; a dash "
-    "where a model never held the role. Overlapping intervals do not settle an order."
+    "where a model never held the role. Highest m first; overlapping intervals do not settle an order."
 )
 _APART = "These scores have their own zero and unit: they do not compare with those of another table."
 _JOINT = (
@@ -142,7 +146,7 @@ def _detectors(kind: str, found: pl.DataFrame) -> Section:
         f"detectors-{kind.split()[0]}",
         f"By their worst cell: {kind}",
         (words, _KINDS.get(kind, "")),
-        "In brackets: 95% intervals from resamples of whole games. Best worst cell first.",
+        "In brackets: 95% intervals from resamples of whole games. Highest AUROC of the worst cell first.",
         table=Table(heads, rows),
         file="data/detectors.csv",
         chapter=DETECTORS,
@@ -196,13 +200,34 @@ def _findings(inputs: Inputs, joint: FitResult | None, board: pl.DataFrame, dete
             f"{len(fitted)} reports score {board['model'].n_unique()} models, each report on a scale of its own: "
             "compare models only within a table."
         )
-    best = detectors.drop_nulls("worst").group_by("kind", maintain_order=True).first()
-    said += [
-        f"The best worst cell of a detector, {row['kind']}, is {row['detector']}'s: AUROC "
-        f"{with_interval(row['worst'], row['worst_lo'], row['worst_hi'])} on {row['worst_cell']}."
-        for row in best.sort("kind").to_dicts()
-    ]
+    told = detectors.drop_nulls("worst")
+    said += [_best_detector(kind, told.filter(pl.col("kind") == kind)) for kind in told["kind"].unique().sort()]
     return tuple(said[:3]) or ("No report has scores.",)
+
+
+def _best_detector(kind: str, found: pl.DataFrame) -> str:
+    """Which detector has the highest AUROC on its worst cell, where that is settled. The AUROCs are drawn from normal
+    distributions as wide as their intervals, each on its own; one without an interval settles nothing.
+    """
+    rows = found.to_dicts()
+    names = [
+        row["detector"] if len({one["report"] for one in rows}) < 2 else f"{row['detector']} ({row['report']})"
+        for row in rows
+    ]
+    shown = [
+        f"AUROC {with_interval(row['worst'], row['worst_lo'], row['worst_hi'])} on {row['worst_cell']}" for row in rows
+    ]
+    if len(rows) == 1:
+        return f"The worst cell of the one detector here, {names[0]} ({kind}): {shown[0]}."
+    sd = (found["worst_hi"] - found["worst_lo"]).fill_null(4.0).to_numpy() / _WIDTH
+    noise = np.random.default_rng(1).standard_normal((_DRAWS, len(rows)))
+    chances = chances_of_first(found["worst"].to_numpy() + sd * noise)
+    if (best := settled(chances)) is None:
+        return (
+            f"These reports do not settle which detector ({kind}) is best on its worst cell: in the running, by the "
+            f"chance to be the best, are {in_the_running(names, chances)}."
+        )
+    return f"The best detector ({kind}) on its worst cell is {names[best]}: {shown[best]}."
 
 
 def _warnings(entries: Sequence[Entry]) -> list[str]:

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
+from liescope.benchmark.leads import SURE
 from liescope.benchmark.ratings.scores import Scores
 
-SURE = 0.95
 LEAST = 5  # models below which a rank correlation has no interval
 TAU = pl.Schema(
     {

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.leads import chances_of_first
 
 DRAWS = 2000
 TAILS = (0.025, 0.975)  # of every interval
@@ -79,8 +80,8 @@ def ranks(scores: Scores) -> pl.DataFrame:
 
     drawn = rankdata(-scores.draws, axis=1)
     lo, hi = np.quantile(drawn, TAILS, axis=0, method="inverted_cdf")
-    top = scores.draws == scores.draws.max(axis=1, keepdims=True)
-    best = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
     ends = {"lo": np.floor(lo).astype(np.int64), "hi": np.ceil(hi).astype(np.int64)}
-    table = pl.DataFrame({"model": list(scores.names), "rank": drawn.mean(axis=0), **ends, "best": best})
+    table = pl.DataFrame(
+        {"model": list(scores.names), "rank": drawn.mean(axis=0), **ends, "best": chances_of_first(scores.draws)}
+    )
     return table[scores.order()]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from liescope.benchmark.ratings.agreement import SURE
+from liescope.benchmark.leads import SURE
 from liescope.benchmark.ratings.bradley_terry import OVERALL, Ratings
 from liescope.benchmark.ratings.nash import Nash
 from liescope.benchmark.ratings.scores import TAILS, Scores

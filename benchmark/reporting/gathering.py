@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import polars as pl
 
@@ -11,13 +12,15 @@ from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.report import Findings, overview, page_section, run_analyses
 from liescope.benchmark.analyses.report import notes as notes_on_games
 from liescope.benchmark.analyses.sources import GameSet, settings
+from liescope.benchmark.capability.drawn import ROLES
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.page import fit_page
-from liescope.benchmark.capability.results import stacked
+from liescope.benchmark.capability.results import scores, stacked
 from liescope.benchmark.capability.write import tables
-from liescope.benchmark.counting.counts import Counts
+from liescope.benchmark.counting.counts import Counts, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.parts import Part
+from liescope.benchmark.ratings.scores import Scores, ranks
 from liescope.benchmark.reporting import chapters
 from liescope.benchmark.reporting.methods import Method
 from liescope.common.errors import LiescopeError
@@ -74,7 +77,8 @@ def _capabilities(gathered: Gathered) -> Part:
         return Part((Section("scores", _SCORES, (words,)),), missing={_SCORES: gathered.unfit})
     held = {_file(name): table for name, table in tables(fit).items() if not table.is_empty()}
     sections = (replace(one, file=_file(one.file)) for one in fit_page(fit).sections)
-    return Part(tuple(sections), held, fit.notes)
+    unfit = {f"{_SCORES}: {stated(name)}": reason for name, reason in fit.unfit.items()}
+    return Part(tuple(sections), held, fit.notes, unfit)
 
 
 def _file(name: str) -> str:
@@ -117,19 +121,23 @@ def _people(gathered: Gathered) -> Part:
     if gathered.fit is None or PEOPLE not in gathered.fit.scores["model"]:
         why = "no person held a seat in the games that were counted" if gathered.fit else gathered.unfit
         return Part(missing={"Capability scores of people": why})
-    scores = gathered.fit.scores
     sentences = []
-    for row in scores.filter(pl.col("model") == PEOPLE).to_dicts():
-        for name in PARAMETERS:
+    for one in gathered.fit.fits:
+        among = f" ({stated(one.condition)})" if len(gathered.fit.fits) > 1 else ""
+        table = scores(one.posterior).filter(pl.col("model") == PEOPLE)
+        for row, name in product(table.to_dicts(), PARAMETERS):
             if row[name] is None:
-                sentences.append(f"No person held the role of {name}, so it has no score for them.")
+                sentences.append(f"No {ROLES[name]} was a person{among}, or the model has no {name} of its own.")
                 continue
-            of = scores.drop_nulls(name)
-            if "condition" in row:
-                of = of.filter(pl.col("condition") == row["condition"])
-            place = of.filter(pl.col(name) > row[name]).height + 1
             shown = with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"])
-            sentences.append(f"{name} of people: {shown}, place {place} of {of.height} by its mean.")
+            names = one.posterior.names[name]
+            place = ranks(Scores(names, one.posterior.flat()[name])).row(
+                by_predicate=pl.col("model") == PEOPLE, named=True
+            )
+            sentences.append(
+                f"{name} of people{among}: {shown}; among {len(names)} players its place is between {place['lo']} and "
+                f"{place['hi']} with 95% probability."
+            )
     return Part((Section("people", "People among the models", tuple(sentences)),))
 
 

@@ -108,11 +108,60 @@ def test_two_conditions_are_fitted_apart_and_compared(play: Play, tmp_path: Path
     assert len(repr(result)) < 80
 
 
-def test_a_condition_that_cannot_be_fitted_on_its_own_is_named(play: Play, tmp_path: Path) -> None:
-    one = keep(tmp_path / "one", games(play, 16), rounds=2)
-    two = keep(tmp_path / "two", games(play, 16, 100, names="aa"), rounds=8)
-    with pytest.raises(UsageError, match=r"games with rounds 8 .* --pool-conditions"):
-        fit([one, two])
+def test_a_condition_that_cannot_be_fitted_is_left_out_with_its_reason_and_the_others_are_fitted(
+    play: Play, tmp_path: Path
+) -> None:
+    one = keep(tmp_path / "one", games(play, 160), rounds=2)
+    two = keep(tmp_path / "two", games(play, 16, 1000, names="aa"), rounds=8)
+    result = fit([one, two], draws=400, tune=400, out=tmp_path / "report")
+    assert [part.condition for part in result.fits] == ["rounds 2"]
+    assert set(result.unfit) == {"rounds 8"}
+    assert result.cells["games"].sum() == 160
+    data = json.loads((tmp_path / "report" / "capability.json").read_text(encoding="utf-8"))
+    assert data["unfit"] == dict(result.unfit)
+    said = " ".join(" ".join(fit_lines(result)).split())
+    shown = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    for words in (said, shown):
+        assert "NOT FITTED: the games with rounds 8, because a fit compares models" in words
+        assert "pool" not in words
+    with pytest.raises(UsageError, match="compares models"):
+        fit([one, two], condition=["rounds 8"])
+    with pytest.raises(UsageError, match=r"none of 2 conditions .* rounds 8: .* rounds 9: ") as refused:
+        fit([two, keep(tmp_path / "three", games(play, 8, 2000, names="aa"), rounds=9)])
+    assert "pool" not in str(refused.value)
+
+
+def test_conditions_are_chosen_by_their_settings(play: Play, tmp_path: Path) -> None:
+    runs = [
+        keep(tmp_path / "a", games(play, 8), rounds=2),
+        keep(tmp_path / "b", games(play, 8, 100), rounds=20),
+        keep(tmp_path / "c", games(play, 8, 200), rounds=2, names="long"),
+    ]
+    every = set(load_conditions(runs))
+    assert len(every) == 3
+    assert set(load_conditions(runs, only=["rounds 2"])) == {name for name in every if "rounds 2," in f"{name},"}
+    table = tmp_path / "counts.csv"
+    table.write_text("mafioso,detective,villager,mafia_wins,games\na,a,b,1,2\n")
+    assert set(load_conditions([runs[0], table], only=["settings not stated"])) == {""}
+    with pytest.raises(UnknownName, match="rounds 2"):
+        load_conditions(runs, only=["rounds 3"])
+
+
+def test_conditions_that_are_added_up_are_named_and_so_are_prompts_that_differ(play: Play, tmp_path: Path) -> None:
+    one = keep(tmp_path / "one", games(play, 8), rounds=2)
+    two = keep(tmp_path / "two", games(play, 8, 100), rounds=8)
+    old = tmp_path / "old"
+    with Journal.create(old, {"game": "mini-mafia", "options": {"rounds": 2}, "prompts": "older"}) as journal:
+        for record in games(play, 8, 200):
+            journal.add_record(record)
+    (pooled,) = load_conditions([one, two], pool=True).values()
+    assert "2 conditions were added up" in pooled.pooled
+    assert "rounds 2 (8 games)" in pooled.pooled
+    assert "prompts" not in pooled.pooled
+    (mixed,) = load_conditions([one, old], pool=True).values()
+    assert "Their prompts differ" in mixed.pooled
+    (alone,) = load_conditions([one], pool=True).values()
+    assert alone.pooled == ""
 
 
 def test_comparisons_of_nothing_have_no_rows() -> None:

@@ -95,7 +95,8 @@ def test_z_scores_by_hand() -> None:
     found = background_scores(pl.DataFrame(rows, SCHEMA, orient="row")).filter(capability="deceive")
     assert dict(found.select("model", "z").iter_rows()) == pytest.approx({"a": -(0.5**0.5), "b": 0.5**0.5})
     assert (
-        "To deceive, of two models z says only which is ahead." in score(pl.DataFrame(rows, SCHEMA, orient="row")).notes
+        "To deceive, z of two models says only which won more of these games, not how surely."
+        in score(pl.DataFrame(rows, SCHEMA, orient="row")).notes
     )
     one = np.sqrt(1 / 12 * 11 / 12 / 13) / (np.sqrt(2) / 4)
     assert found.filter(model="a")["z_sd"].item() == pytest.approx(one / np.sqrt(2))

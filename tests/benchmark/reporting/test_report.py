@@ -110,6 +110,7 @@ def test_people_have_their_scores_and_their_place(made: tuple[Path, ReportResult
     page = (made[0] / "report.html").read_text(encoding="utf-8")
     assert '<tr class="people"><td class="name">people</td>' in page
     assert "m of people: " in page
+    assert "among 2 players its place is between" in page
 
 
 def test_text_from_outside_stays_text_in_the_page(made: tuple[Path, ReportResult]) -> None:

@@ -1,0 +1,176 @@
+"""What a fit says beside its scores: the effects of names, last speakers and seats, and how often each role slips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy.special import expit
+
+from liescope.benchmark.capability.results import TAILS, stacked
+from liescope.benchmark.capability.variants import SHIFTS
+from liescope.benchmark.counting.counts import PLAYERS
+from liescope.benchmark.leads import chances_of_first, in_the_running, settled
+from liescope.benchmark.parts import Part, interval_text
+from liescope.common.dots import Dot, dots_with_intervals
+from liescope.common.figures import svg
+from liescope.common.report_page import Section, with_interval
+
+if TYPE_CHECKING:
+    from liescope.benchmark.capability.posterior import Posterior
+
+EFFECTS = pl.Schema(
+    {
+        **dict.fromkeys(("term", "level"), pl.String),
+        **dict.fromkeys(("effect", "effect_lo", "effect_hi", "points", "points_lo", "points_hi"), pl.Float64),
+        "games": pl.Int64,
+    }
+)
+SLIPS = pl.Schema(
+    {
+        **dict.fromkeys(("role", "model"), pl.String),
+        **dict.fromkeys(("slip", "slip_lo", "slip_hi", "drawn", "drawn_lo", "drawn_hi"), pl.Float64),
+        "votes": pl.Int64,
+    }
+)
+NOBODY = "nobody"
+_WITH = {
+    "name": "with a mafioso called {}",
+    "last": "where the last to speak is the {}",
+    "seat": "with the mafioso in seat {}",
+}
+
+
+def effects(posterior: Posterior) -> pl.DataFrame:
+    """What each name of the mafioso, last speaker or seat adds to the logit of the fitted formula, a frame of EFFECTS;
+    the effects of a term add up to 0 in every draw. No rows for a term of which all games have one level.
+
+    effect: logits, the mean and the central 95% interval; points: the same as percentage points of the chance, where
+    that is even without it.
+    """
+    flat, rows = posterior.flat(), []
+    for term in posterior.variant.shifts:
+        levels = posterior.names[term]
+        if len(levels) < 2:
+            continue
+        games = dict(posterior.rows.group_by(term).agg(pl.col("games").sum()).iter_rows())
+        for place, level in enumerate(levels):
+            drawn = flat[term][:, place]
+            numbers = [float(one) for part in (drawn, 100 * (expit(drawn) - 0.5)) for one in _summary(part)]
+            rows.append((term, level or NOBODY, *numbers, games[level]))
+    return pl.DataFrame(rows, EFFECTS, orient="row")
+
+
+def slip_rates(posterior: Posterior) -> pl.DataFrame:
+    """How often each model votes for the villager as mafioso or detective (slip, of its readable votes), and how often
+    the rules drew its vote (drawn), with central 95% intervals: a frame of SLIPS, empty for a model without votes.
+    """
+    if posterior.slips is None:
+        return pl.DataFrame(schema=SLIPS)
+    rows = []
+    for (role, model), drawn in posterior.slips.drawn.items():
+        slip = posterior.slips.slip.get((role, model))
+        mine = posterior.rows.filter(pl.col(role) == model)
+        votes = int(mine[f"{role}_votes"].sum()) + int(mine[f"{role}_drawn"].sum())
+        rows.append((role, model, *((None,) * 3 if slip is None else _summary(slip)), *_summary(drawn), votes))
+    return pl.DataFrame(rows, SLIPS, orient="row")
+
+
+def _summary(draws: Any) -> tuple[float, float, float]:
+    lo, hi = np.quantile(draws, TAILS)
+    return float(draws.mean()), float(lo), float(hi)
+
+
+def to_json(posterior: Posterior) -> dict[str, list[dict[str, Any]]]:
+    """Both as rows under "effects" and "slips", where the fitted model has such terms."""
+    found = {"effects": effects(posterior), "slips": slip_rates(posterior)}
+    return {name: table.to_dicts() for name, table in found.items() if table.height}
+
+
+def part(posteriors: Mapping[str, Posterior]) -> Part:
+    """Both as sections and the tables effects and slips. posteriors: by condition, "" for the only one."""
+    several = len(posteriors) > 1
+    shifts = stacked({name: effects(one) for name, one in posteriors.items()}, several)
+    votes = stacked({name: slip_rates(one) for name, one in posteriors.items()}, several)
+    sentences = [f"{name}: {text}" if several else text for name, one in posteriors.items() for text in _sentences(one)]
+    sections = [*([_effects(shifts, sentences)] if sentences else []), *([_slips(votes)] if votes.height else [])]
+    tables = {"effects": shifts, "slips": votes}
+    return Part(tuple(sections), {name: table for name, table in tables.items() if table.height})
+
+
+def _sentences(posterior: Posterior) -> list[str]:
+    """Of each term: under which level the mafia wins most, where that is settled."""
+    said = []
+    for term in posterior.variant.shifts:
+        levels = [level or NOBODY for level in posterior.names[term]]
+        if len(levels) < 2:
+            said.append(f"All games have one level of {SHIFTS[term]}, {levels[0]}, so its effect cannot be told.")
+            continue
+        draws = posterior.flat()[term]
+        chances = chances_of_first(draws)
+        if (best := settled(chances)) is None:
+            said.append(
+                f"Of {SHIFTS[term]}, these games do not settle where the mafia wins most: in the running, by the "
+                f"chance to be highest, are {in_the_running(levels, chances)}."
+            )
+        else:
+            effect = with_interval(*_summary(draws[:, best]))
+            said.append(f"The mafia wins most {_WITH[term].format(levels[best])}: {effect} in logits.")
+    return said
+
+
+def _effects(table: pl.DataFrame, sentences: Sequence[str]) -> Section:
+    title = "Names, last speakers and seats"
+    if table.is_empty():
+        return Section("effects", title, tuple(sentences))
+    shown = table.select(
+        pl.col("^condition$"), "term", "level", interval_text("effect"), interval_text("points", 1), "games"
+    )
+    dots = [Dot(row["level"], row["effect"], row["effect_lo"], row["effect_hi"], _series(row), row["term"])
+            for row in table.to_dicts()]  # fmt: skip
+    return Section(
+        "effects",
+        title,
+        tuple(sentences),
+        "effect: what it adds to the logit of the mafia's win, with 95% intervals; those of one term add up to 0. "
+        "points: the same in percentage points, where the chance is even without it.",
+        svg(dots_with_intervals(dots, "effect on the logit, with its 95% interval", reference=0), "effects"),
+        "Effects on the logit of the mafia's win with 95% intervals, a panel for each term.",
+        shown,
+        source="Eq. 8 of the Mini-Mafia paper" if "name" in set(table["term"]) else "",
+        file="effects.csv",
+    )
+
+
+def _slips(table: pl.DataFrame) -> Section:
+    shown = table.select(
+        pl.col("^condition$"), "role", "model", interval_text("slip", 3), interval_text("drawn", 3), "votes"
+    )
+    facets = {"slip": "votes for the villager, of those that could be read", "drawn": "votes that the rules drew"}
+    dots = [
+        Dot(row["model"], row[name], row[f"{name}_lo"], row[f"{name}_hi"], _series(row), f"{role}: {words}")
+        for role in PLAYERS
+        for name, words in facets.items()
+        for row in table.filter(role=role).drop_nulls(name).to_dicts()
+    ]
+    return Section(
+        "slips",
+        "Slips and drawn votes",
+        (
+            "slip: how often the mafioso or the detective votes for the villager, of its votes that could be read; the "
+            "published model takes that for never. drawn: how often the rules drew the vote, because the reply could "
+            "not be read.",
+        ),
+        "Means under a uniform prior (Laplace's rule) with central 95% intervals.",
+        svg(dots_with_intervals(dots, "share of votes, with its 95% interval", limits=(0, 1)), "slips"),
+        "Rates of slips and of drawn votes with 95% intervals by model, a panel for each role.",
+        shown,
+        source="Eq. 10 and section 6.2 of the Mini-Mafia paper",
+        file="slips.csv",
+    )
+
+
+def _series(row: Mapping[str, Any]) -> str:
+    return str(row.get("condition") or "")

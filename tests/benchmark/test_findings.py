@@ -1,0 +1,131 @@
+"""Who is named as the best: a model with 95% of the probability, and otherwise nobody."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from liescope.benchmark.capability.backend import Settings
+from liescope.benchmark.capability.diagnostics import Diagnostics
+from liescope.benchmark.capability.findings import findings
+from liescope.benchmark.capability.goodness import goodness
+from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.text import verdict
+from liescope.benchmark.capability.variants import variant
+from liescope.benchmark.counting.counts import PLAYERS, Counts
+from liescope.benchmark.fitting import ConditionFit
+from liescope.benchmark.leaderboard.boards import DETECTORS, SCORES
+from liescope.benchmark.leaderboard.inputs import Inputs
+from liescope.benchmark.leaderboard.page import index
+
+Draws = dict[str, np.ndarray]
+
+
+def fitted(names: tuple[str, ...], means: tuple[float, ...], sd: float, games: int = 80, rho: float = 0.01) -> list:
+    """A fit whose scores lie around these means, the same in each role; every combination was played."""
+    random = np.random.default_rng(0)
+    count = len(names)
+    draws: Draws = {name: np.array(means) + sd * random.normal(size=(4, 500, count)) for name in "mdvb"}
+    draws["rho"] = np.full((4, 500, 1), rho)
+    cells = pl.DataFrame([(i, j, k) for i in names for j in names for k in names], [*PLAYERS], orient="row")
+    each = max(1, games // cells.height)
+    cells = cells.with_columns(mafia_wins=pl.lit(each // 2, pl.Int64), games=pl.lit(each, pl.Int64))
+    every = {**dict.fromkeys("mdvb", names), "rho": ("every combination",)}
+    posterior = Posterior(
+        cells,
+        every,
+        draws,
+        Diagnostics(1.0, 1000, 1000, 1.0, 0, 500, 4, 1.0),
+        Settings(500, 500, 4, 1, 0.9, ""),
+        "nutpie",
+        variant("offset+dispersion"),
+    )
+    return [ConditionFit("", Counts(cells, cells), posterior, goodness(posterior))]
+
+
+def test_two_equal_players_have_no_winner_and_the_page_says_how_likely_each_is() -> None:
+    for sentence in findings(fitted(("alpha", "beta"), (0.02, 0.0), 0.5)):
+        assert sentence.startswith("These games do not settle who")
+        assert "alpha 5" in sentence
+        assert "beta 4" in sentence
+        assert "seems" not in sentence
+
+
+def test_of_ten_the_first_is_not_named_while_others_are_in_the_running() -> None:
+    names = tuple(f"model {n}" for n in range(10))
+    (deceives, *_) = findings(fitted(names, (0.9, 0.6, 0.5, 0.4, -3.0, -3, -3, -3, -3, -3), 0.5))
+    assert deceives.startswith("These games do not settle who deceives best")
+    assert all(f"model {n} " in deceives for n in range(4))
+    assert "model 4" not in deceives
+
+
+@pytest.mark.parametrize(("z", "settled"), [(1.0, False), (1.5, False), (1.8, True), (3.0, True)])
+def test_a_best_is_named_from_95_percent_of_the_draws_on(z: float, settled: bool) -> None:
+    """One of two is ahead in 84, 93, 96 and 99.9% of the draws."""
+    (deceives, *_) = findings(fitted(("alpha", "beta"), (z * np.sqrt(2), 0.0), 1.0))
+    assert deceives.startswith("alpha deceives best") is settled
+    assert deceives.startswith("These games do not settle") is not settled
+
+
+def test_how_many_games_would_settle_it_follows_the_gap() -> None:
+    """A gap of one standard deviation needs 1.645 squared times the games: 1.7 times as many more."""
+    (deceives, *_) = findings(fitted(("alpha", "beta"), (np.sqrt(2), 0.0), 1.0, games=8000, rho=0.0))
+    told = re.search(r"about ([\d,]+) more games like these should", deceives)
+    assert told is not None
+    assert int(told[1].replace(",", "")) == pytest.approx(13_700, rel=0.3)
+    (tied, *_) = findings(fitted(("alpha", "beta"), (0.01, 0.0), 1.0, games=8000, rho=0.0))
+    assert "even 20 times as many games like these would not" in tied
+    (scattered, *_) = findings(fitted(("alpha", "beta"), (np.sqrt(2), 0.0), 1.0, games=8000, rho=0.05))
+    assert "even 20 times as many games like these would not" in scattered
+
+
+def test_one_player_is_the_best_of_nobody() -> None:
+    for sentence in findings(fitted(("alpha",), (0.0,), 0.1)):
+        assert "best" not in sentence
+        assert "most" not in sentence
+        assert "alpha alone" in sentence
+
+
+def board(*detectors: tuple[str, float, float]) -> pl.DataFrame:
+    """Detectors of one kind: name, AUROC of the worst cell, half its interval."""
+    rows = [
+        ("one", name, "online", "role", "model", "left out", "a", at, at - half, at + half, *(None,) * 3)
+        for name, at, half in detectors
+    ]
+    return pl.DataFrame(rows, DETECTORS, orient="row")
+
+
+@pytest.mark.parametrize(
+    ("detectors", "said"),
+    [
+        ((("linear", 0.70, 0.1),), "The worst cell of the one detector here"),
+        ((("linear", 0.70, 0.1), ("tfidf", 0.70, 0.1)), "do not settle which detector"),
+        ((("linear", 0.74, 0.1), ("tfidf", 0.70, 0.1)), "do not settle which detector"),
+        ((("linear", 0.90, 0.05), ("tfidf", 0.60, 0.05)), "The best detector (online) on its worst cell is linear"),
+    ],
+)  # fmt: skip
+def test_a_leaderboard_names_a_best_detector_by_the_same_rule(
+    detectors: tuple[tuple[str, float, float], ...], said: str
+) -> None:
+    scores = pl.DataFrame(schema=SCORES)
+    page = index("", Inputs((), {}), scores, None, "", board(*detectors))
+    assert said in page.findings[0]
+
+
+@pytest.mark.parametrize(("gap", "named"), [(0.0, False), (2.0, True)])
+def test_a_comparison_of_formulas_that_is_not_settled_names_no_better_one(gap: float, named: bool) -> None:
+    random = np.random.default_rng(0)
+    rows = [
+        (method, f"a{n}", "b", "c", 5, 10, 0.5, True, -7.0 - gap * (method == "additive") + random.normal(), -2.0, 0)
+        for method in ("paper", "additive")
+        for n in range(20)
+    ]
+    columns = ["method", *PLAYERS, "mafia_wins", "games", "predicted", "inside", "log_score", "log_probability", "fold"]
+    cells = pl.DataFrame(rows, columns, orient="row").with_columns(
+        pl.col("method") + "+dispersion", loo=pl.lit(0.0), pareto_k=pl.lit(0.0), fault=pl.lit(False)
+    )
+    assert ("do not settle whether" in verdict(cells)) is not named
+    assert ("logit p = v (m - d) predicts better than" in verdict(cells)) is named
