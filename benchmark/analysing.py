@@ -60,6 +60,7 @@ def analyse(
     *,
     out: str | os.PathLike[str] | None = None,
     pool_conditions: bool = False,
+    overwrite: bool = False,
     progress: bool = False,
 ) -> AnalysisResult:
     """Analyse games: who won, who was voted out and why, who deceived, who noticed, what was learned.
@@ -67,7 +68,7 @@ def analyse(
     sources: runs or corpora (folders, or USER/NAME on the Hub), one or several; a run and judged copies of it may
     be given together, and their raters are compared. out: a folder for report.html, report.md and a CSV file for
     every table. pool_conditions: pool games with different settings, which otherwise form separate cells.
-    progress: show bars on standard error.
+    overwrite: replace a report that `out` holds. progress: show bars on standard error.
 
     Raises UsageError if no game is finished, if a game would count twice or if `out` cannot be written, and
     BadData for a source that cannot be read.
@@ -80,7 +81,7 @@ def analyse(
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder)
+        check_report_folder(folder, overwrite)
     with progress_bars(progress) as bar:
         task = bar.add_task("reading", total=None, note="games")
         games_set = load_games(named, lambda games: bar.update(task, completed=games), pool_conditions)

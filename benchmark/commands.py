@@ -19,6 +19,10 @@ _POOL = (
     "Add up games with different settings, prompts among them, instead of keeping conditions apart; notes name them."
 )
 
+_INDEPENDENT = "The sources hold different games, even if their counts agree too well for that."
+
+_OVERWRITE = "Replace an existing report at --out."
+
 
 class DrawnVotes(StrEnum):
     """What to do with games that contain a vote drawn by the rules."""
@@ -50,7 +54,12 @@ def fit(
     ] = False,
     suggest: Annotated[
         int | None,
-        typer.Option(help="How many games to play next: suggests which, for the most information.", min=1, metavar="N"),
+        typer.Option(
+            help="How many games to play next: suggests which, for the smallest sum of the scores' variances "
+            "(A-optimal).",
+            min=1,
+            metavar="N",
+        ),
     ] = None,
     suggest_for: Annotated[
         list[str] | None,
@@ -78,6 +87,7 @@ def fit(
         ),
     ] = None,
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
+    independent: Annotated[bool, typer.Option("--independent", help=_INDEPENDENT)] = False,
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.", min=1)] = 1000,
     tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
     chains: Annotated[int, typer.Option(help="Chains.", min=2)] = 4,
@@ -87,6 +97,7 @@ def fit(
         typer.Option(help="Acceptance rate to tune the steps for; higher if transitions diverge.", min=0.5, max=0.999),
     ] = 0.9,
     sampler: Annotated[str, typer.Option(help="nutpie or pymc; nutpie if it is installed.")] = "",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Fit the capability model to the games of runs or to a table of counts: at its core logit p = v (m - d).
@@ -115,12 +126,14 @@ def fit(
         drawn_votes=drawn_votes.value,
         condition=condition or (),
         pool_conditions=pool_conditions,
+        independent=independent,
         draws=draws,
         tune=tune,
         chains=chains,
         seed=seed,
         target_accept=target_accept,
         sampler=sampler,
+        overwrite=overwrite,
         progress=True,
     )
     if as_json:
@@ -140,6 +153,7 @@ def analyse(
     ],
     out: Annotated[Path, typer.Option(help="The folder for the report; made where it is missing.")],
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Analyse the games of runs: who won, who was voted out and why, who deceived, who noticed, what was learned.
@@ -155,7 +169,7 @@ def analyse(
     from liescope.benchmark.analysing import analyse as analyse_games
     from liescope.benchmark.terminal import wrapped
 
-    result = analyse_games(list(sources), out=out, pool_conditions=pool_conditions, progress=True)
+    result = analyse_games(list(sources), out=out, pool_conditions=pool_conditions, overwrite=overwrite, progress=True)
     if as_json:
         emit(result.to_json())
         return
@@ -191,9 +205,11 @@ def report(
         DrawnVotes, typer.Option(help="Games with a vote drawn at random because the reply was unreadable.")
     ] = DrawnVotes.KEEP,
     pool_conditions: Annotated[bool, typer.Option("--pool-conditions", help=_POOL)] = False,
+    independent: Annotated[bool, typer.Option("--independent", help=_INDEPENDENT)] = False,
     draws: Annotated[int, typer.Option(help="Draws of the fit to keep of each chain.", min=1)] = 1000,
     tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.", min=0, max=2**32 - 1)] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Put everything that games say about their players on one page, made to be published.
@@ -216,9 +232,11 @@ def report(
         without=without or (),
         drawn_votes=drawn_votes.value,
         pool_conditions=pool_conditions,
+        independent=independent,
         draws=draws,
         tune=tune,
         seed=seed,
+        overwrite=overwrite,
         progress=True,
     )
     if as_json:
@@ -243,6 +261,7 @@ def leaderboard(
     draws: Annotated[int, typer.Option(help="Draws of that fit to keep of each chain.", min=1)] = 1000,
     tune: Annotated[int, typer.Option(help="Tuning draws of each chain, discarded.", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the sampler.", min=0, max=2**32 - 1)] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Make static pages of many reports: who deceives, detects and discloses, and which detectors hold up.
@@ -256,7 +275,17 @@ def leaderboard(
     from liescope.benchmark.leaderboard.board import leaderboard as make
     from liescope.benchmark.terminal import wrapped
 
-    result = make(list(reports), out=out, title=title, joint=joint, draws=draws, tune=tune, seed=seed, progress=True)
+    result = make(
+        list(reports),
+        out=out,
+        title=title,
+        joint=joint,
+        draws=draws,
+        tune=tune,
+        seed=seed,
+        overwrite=overwrite,
+        progress=True,
+    )
     if as_json:
         emit(result.to_json())
         return

@@ -26,6 +26,7 @@ from liescope.benchmark.capability.suggest import suggest as suggest_games
 from liescope.benchmark.capability.suggest_part import part as games_to_play
 from liescope.benchmark.capability.variants import FAMILY, PAPER, Variant, variant
 from liescope.benchmark.counting.counts import Counts, stated
+from liescope.benchmark.counting.independence import check_different
 from liescope.benchmark.counting.rows import rows_for
 from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.folders import check_report_folder
@@ -128,12 +129,14 @@ def fit(
     drawn_votes: DrawnVotes = "keep",
     condition: Sequence[str] = (),
     pool_conditions: bool = False,
+    independent: bool = False,
     draws: int = 1000,
     tune: int = 1000,
     chains: int = 4,
     seed: int = 1,
     target_accept: float = 0.9,
     sampler: str = "",
+    overwrite: bool = False,
     progress: bool = False,
 ) -> FitResult:
     """Fit a capability model to the games of runs or corpora, or to tables of counts.
@@ -142,19 +145,21 @@ def fit(
     for the report. model: a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
     logit p = v (m - d); "" for "offset+dispersion", or for "paper+dispersion" where the combinations are too few for
     it. compare: also score every model of the family on combinations that it has not seen, which takes minutes.
-    suggest: also find so many games to play next, those that tell most; suggest_for: new models that they should
-    include. extend: the folder of an older report, whose counts are added and whose scale is kept, and its model if
-    none is named (games of the sources must not be among its own). without: models whose games are left out.
-    drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any, the result has both fits.
-    condition: conditions to fit, by their names or some of their settings ("rounds 8"), all if none is named.
-    pool_conditions: add up games with different settings, which the notes then name; otherwise each condition is fitted
-    separately, and one that cannot be fitted is left out, with the reason in the result. draws, tune: of
-    each chain; chains: how many. target_accept: acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", ""
-    for nutpie if it is installed. progress: show bars on standard error.
+    suggest: also find so many games to play next, those that lower the variances of the scores most; suggest_for: new
+    models that they should include. extend: the folder of an older report, whose counts are added and whose scale is
+    kept, and its model if none is named (games of the sources must not be among its own). without: models whose games
+    are left out. drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any, the result
+    has both fits. condition: conditions to fit, by their names or some of their settings ("rounds 8"), all if none is
+    named. pool_conditions: add up games with different settings, which the notes then name; otherwise each condition is
+    fitted separately, and one that cannot be fitted is left out, with the reason in the result. independent: the
+    sources hold different games, even if their counts agree too well for that. draws, tune: of each chain; chains: how
+    many. target_accept: acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie if it is
+    installed. overwrite: replace a report that `out` holds. progress: show bars on standard error.
 
-    Raises UsageError if the counts cannot determine the parameters or `out` cannot be written, UnknownName for a model
-    that is not in the family, BadData for a source that cannot be read, MissingExtra without PyMC, and NotConverged if
-    a sampler's diagnostics fail by far (a result that fails by little says so).
+    Raises UsageError if the counts cannot determine the parameters, if sources that would be added up agree too well to
+    hold different games, or if `out` cannot be written; UnknownName for a model that is not in the family, BadData for
+    a source that cannot be read, MissingExtra without PyMC, and NotConverged if a sampler's diagnostics fail by far (a
+    result that fails by little says so).
     """
     old = None if extend is None else read_report(Path(extend))
     chosen = variant(name) if (name := model or (old.variant if old else "")) else None
@@ -163,10 +168,17 @@ def fit(
     settings = Settings(draws, tune, chains, seed, target_accept, sampler)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder)
+        check_report_folder(folder, overwrite)
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions(named, without, pool_conditions, condition)
+    conditions = load_conditions(named, without, pool_conditions, condition, independent)
     if old:
+        known = {str(old.folder): old.counts.cells}
+        conditions = {
+            name: replace(
+                counts, notes=(*counts.notes, *check_different({**known, "the new games": counts.cells}, independent))
+            )
+            for name, counts in conditions.items()
+        }
         conditions = old.joined(conditions, without)
     check_suggestible(conditions, suggest, suggest_for)
     variants: dict[str, Variant] = {}

@@ -13,10 +13,14 @@ from liescope.common.folders import replacing
 from liescope.generate.corpus.leaks import secrets_of
 
 
-def check_report_folder(out: Path) -> None:
-    """Raises UsageError if the folder is a file; a check before long work."""
+def check_report_folder(out: Path, overwrite: bool = False) -> None:
+    """Raises UsageError if the folder is a file, or if it holds anything that is not to be replaced; a check before
+    long work.
+    """
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give a folder for the report")
+    if not overwrite and out.is_dir() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; add --overwrite to replace a report there, or choose another --out")
 
 
 def refuse_secrets(texts: Mapping[str, str]) -> None:
@@ -40,7 +44,7 @@ def report_folder(out: Path, files: Set[str]) -> Iterator[Path]:
     def replaceable(folder: Path) -> bool:
         return all(item.name in files for item in folder.iterdir())
 
-    check_report_folder(out)
+    check_report_folder(out, overwrite=True)
     try:
         with replacing(out, "report", replaceable) as folder:
             yield folder

@@ -10,14 +10,14 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -42,18 +42,28 @@ class Settings:
     sampler: str = ""
 
 
+class Target(Protocol):
+    """A log density to sample, in coordinates in which it is nearly that of independent standard normal variables."""
+
+    dimensions: int
+
+    def whitened(self, y: Array) -> tuple[float, Array]:
+        """(the log density up to a constant, its gradient); y: shape (dimensions,)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Draws of a posterior. values: by variable, shape (chains, draws, size). divergences: after tuning. energy: shape
-    (chains, draws), of the Hamiltonian. sampler: the one that ran. compiling, sampling: seconds.
+    """Points drawn from a density. points: shape (chains, draws, dimensions); heights: the log density of each, shape
+    (chains, draws); energy: of the Hamiltonian, same shape; diverging: after tuning, same shape. sampler: the one that
+    ran. seconds: it took.
     """
 
-    values: Mapping[str, Array]
-    divergences: int
+    points: Array
+    heights: Array
     energy: Array
+    diverging: npt.NDArray[np.bool_]
     sampler: str
-    compiling: float
-    sampling: float
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,44 +95,18 @@ def load_pymc() -> ModuleType:
             raise MissingExtra(error.name or "pymc", "bayes") from None
 
 
-class Sampler:
-    """A model, compiled once and sampled as often as needed, each time with other data.
-
-    build: returns the PyMC model. variables: the names of vectors in it to keep; other
-    variables are dropped. name: of SAMPLERS.
+def sample(target: Target, settings: Settings, seed: int | None = None) -> Sample:
+    """Sample with NUTS, each chain from a point of the normal distribution that the density nearly is; equal settings,
+    densities, seeds and versions give equal draws. seed: instead of the settings'.
     """
-
-    def __init__(self, build: Callable[[], Any], variables: Sequence[str], name: str) -> None:
-        self._name, self._variables = name, tuple(variables)
-        with _quiet():
-            begin = time.perf_counter()
-            self._model = build()
-            self._compiled = _compiled(self._model) if name == "nutpie" else None
-        self._compiling = time.perf_counter() - begin
-
-    def sample(self, settings: Settings, data: Mapping[str, npt.NDArray[Any]], seed: int | None = None) -> Sample:
-        """Sample with NUTS; equal settings, data, seeds and versions give equal draws.
-
-        data: the values of the model's `pm.Data`, of any length; what its formula makes no use of may be among them.
-        seed: instead of the settings'.
-        """
-        settings = settings if seed is None else replace(settings, seed=seed)
-        with _quiet():
-            if self._compiled is not None:
-                used = {name: values for name, values in data.items() if name in self._compiled.shared_data}
-                trace, compiling, sampling = _sample_nutpie(self._compiled.with_data(**used), settings)
-            else:
-                trace, compiling, sampling = _sample_pymc(self._model, data, settings)
-        posterior, stats = trace["posterior"], trace["sample_stats"]
-        values = {name: np.asarray(posterior[name].values, dtype=np.float64) for name in self._variables}
-        return Sample(
-            values,
-            int(stats["diverging"].values.sum()),
-            np.asarray(stats["energy"].values, dtype=np.float64),
-            self._name,
-            self._compiling + compiling,
-            sampling,
-        )
+    settings = settings if seed is None else replace(settings, seed=seed)
+    name = choose_sampler(settings.sampler)
+    begin = time.perf_counter()
+    with _quiet():
+        trace, points = (_sample_nutpie if name == "nutpie" else _sample_pymc)(target, settings)
+    stats = {name: np.asarray(trace["sample_stats"][name].values) for name in ("logp", "energy", "diverging")}
+    seconds = time.perf_counter() - begin
+    return Sample(points, stats["logp"], stats["energy"], stats["diverging"].astype(np.bool_), name, seconds)
 
 
 def smoothed_weights(log_ratios: Array) -> tuple[Array, Array]:
@@ -151,23 +135,26 @@ def mixing(values: Mapping[str, Array]) -> Mixing:
 
 def versions() -> dict[str, str]:
     """Versions of the libraries that a fit depends on, those that are installed."""
-    return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie") if find_spec(name)}
+    return {name: version(name) for name in ("pymc", "pytensor", "arviz", "nutpie", "numba") if find_spec(name)}
 
 
-def _compiled(model: Any) -> Any:
+def _sample_nutpie(target: Target, settings: Settings) -> tuple[Any, Array]:
     import nutpie
 
-    return nutpie.compile_pymc_model(model)
-
-
-def _sample_nutpie(compiled: Any, settings: Settings) -> tuple[Any, float, float]:
-    import nutpie
-
-    begin = time.perf_counter()
-    # The mass matrix follows correlations: all of d stretches against all of v. Not blocking, since a blocking call
-    # that Ctrl-C interrupts returns the draws so far as if they were all.
+    size = target.dimensions
+    model = nutpie.compiled_pyfunc.from_pyfunc(
+        size,
+        lambda: target.whitened,
+        lambda *_: lambda y: {"y": y},
+        [np.dtype(np.float64)],
+        [(size,)],
+        ["y"],
+        make_initial_point_fn=lambda seed: np.random.default_rng(seed).normal(size=size),
+    )
+    # The mass matrix follows what correlations are left. Not blocking, since a blocking call that Ctrl-C interrupts
+    # returns the draws so far as if they were all.
     running = nutpie.sample(
-        compiled,
+        model,
         draws=settings.draws,
         tune=settings.tune,
         chains=settings.chains,
@@ -184,15 +171,18 @@ def _sample_nutpie(compiled: Any, settings: Settings) -> tuple[Any, float, float
     except KeyboardInterrupt:
         running.cancel()
         raise
-    return trace, 0.0, time.perf_counter() - begin
+    return trace, np.asarray(trace["posterior"]["y"].values, dtype=np.float64)
 
 
-def _sample_pymc(model: Any, data: Mapping[str, npt.NDArray[Any]], settings: Settings) -> tuple[Any, float, float]:
+def _sample_pymc(target: Target, settings: Settings) -> tuple[Any, Array]:
     import pymc
 
-    begin = time.perf_counter()
-    with model:
-        pymc.set_data(dict(data))
+    from liescope.benchmark.capability.operation import LogDensity
+
+    random = np.random.default_rng(settings.seed)
+    with pymc.Model():
+        y = pymc.Flat("y", shape=target.dimensions)
+        pymc.Potential("density", LogDensity(target)(y)[0])
         trace = pymc.sample(
             draws=settings.draws,
             tune=settings.tune,
@@ -201,12 +191,14 @@ def _sample_pymc(model: Any, data: Mapping[str, npt.NDArray[Any]], settings: Set
             random_seed=settings.seed,
             target_accept=settings.target_accept,
             nuts_sampler="pymc",
+            init="adapt_diag",
+            initvals=[{"y": random.normal(size=target.dimensions)} for _ in range(settings.chains)],
             progressbar=False,
             compute_convergence_checks=False,
         )
-    whole = time.perf_counter() - begin
-    sampling = float(trace["posterior"].attrs["sampling_time"])
-    return trace, whole - sampling, sampling
+    stats = trace["sample_stats"].rename({"lp": "logp"}) if "lp" in trace["sample_stats"] else trace["sample_stats"]
+    points = np.asarray(trace["posterior"]["y"].values, dtype=np.float64)
+    return {"sample_stats": stats}, points
 
 
 def _cores(settings: Settings) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liescope.benchmark.capability.backend import Array
+from liescope.benchmark.capability.backend import Array, Sample
 
 R_HAT_MOST = 1.01
 ESS_LEAST = 400
@@ -15,11 +15,14 @@ BFMI_LEAST = 0.3
 R_HAT_NEAR = 1.05  # from here on there is no result
 ESS_NEAR = 100
 DIVERGENT_NEAR = 0.01  # of all transitions
+HOPELESS = 20.0  # natural logarithm of how many times likelier the region of the best chain is
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Worst over all parameters and chains. seconds: compiling and sampling."""
+    """Worst over all parameters and chains, of those that are used. seconds: of sampling. left_out: chains that
+    stayed in a region of the parameters that is hopelessly less likely (`together`).
+    """
 
     r_hat_max: float
     ess_bulk_min: float
@@ -29,6 +32,7 @@ class Diagnostics:
     draws: int
     chains: int
     seconds: float
+    left_out: int = 0
 
     def faults(self) -> tuple[str, ...]:
         """The failed diagnostics with their numbers; empty for a usable sample. NaN fails."""
@@ -50,6 +54,23 @@ class Diagnostics:
             and self.bfmi_min >= BFMI_LEAST / 2
             and self.divergences <= DIVERGENT_NEAR * self.draws * self.chains
         )
+
+
+def together(sample: Sample) -> tuple[Sample, int]:
+    """(the chains of a sample that explored the region with the most probability; how many are left out).
+
+    A chain that is caught in a local mode never leaves it, and would count for as much as each of the others. How much
+    probability lies around a chain is told as if it were Gaussian: the mean log density there, and the logarithms of
+    how far its points spread. A chain is left out where that is e^20 times less than around another; at least two stay,
+    or all do.
+    """
+    spread = np.maximum(sample.points.std(axis=1), np.finfo(np.float64).tiny)
+    mass = sample.heights.mean(axis=1) + np.log(spread).sum(axis=1)
+    kept = mass >= mass.max() - HOPELESS
+    if kept.sum() < 2:
+        return sample, 0
+    parts = {name: getattr(sample, name)[kept] for name in ("points", "heights", "energy", "diverging")}
+    return replace(sample, **parts), int((~kept).sum())
 
 
 def bfmi(energy: Array) -> float:

@@ -31,24 +31,23 @@ to the better speaker. Scores compare within one fit; across fits the scale diff
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.backend import Array, load_pymc
+from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.families import family_of
 from liescope.benchmark.capability.identification import PARAMETERS, Index, code
 from liescope.benchmark.capability.variants import Variant
 
 PRIOR_SD = 2.0
+MEAN_SD = 2.0  # of the mean of d
+SD_PRIOR = 1.0  # of half-normal priors
 OFFSET_SD = 1.0
 SHIFT_SD = 0.5
 RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combination, 0.05 in the mean
-_TINY = 1e-9
 
 
 def code_rows(rows: pl.DataFrame, variant: Variant) -> tuple[dict[str, tuple[str, ...]], dict[str, Index]]:
@@ -71,82 +70,20 @@ def parameters(variant: Variant) -> tuple[str, ...]:
     return (*scaled, *(("b",) if variant.offset else ()), *variant.shifts, *(("rho",) if variant.dispersed else ()))
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """All that a compiled model depends on: rows of one shape share it, whatever their models are called.
+def families_of(models: Sequence[str]) -> list[int]:
+    """The number of each model's family, in the order in which families come."""
+    families = [family_of(model) for model in models]
+    return [list(dict.fromkeys(families)).index(family) for family in families]
 
-    sizes: how long each parameter vector is, by name. families: of m and d, the number of each model's family; empty
-    for a variant that does not pool them.
+
+def prior_sds(variant: Variant, blocks: int) -> Array:
+    """Of the sds' half-normal priors, or the sds themselves where they are given: for m, d, v, b and shifts, those that
+    the model has, then for families; as many as there are blocks.
     """
-
-    variant: Variant
-    sizes: tuple[tuple[str, int], ...]
-    families: tuple[tuple[int, ...], ...] = ()
-
-
-def shape_of(names: Mapping[str, tuple[str, ...]], variant: Variant) -> Shape:
-    """The shape of a model of these names, as `code_rows` gives them."""
-    sizes = tuple((name, len(of)) for name, of in names.items())
-    if "families" not in variant.terms:
-        return Shape(variant, sizes)
-    families = [[family_of(model) for model in names[name]] for name in ("m", "d")]
-    return Shape(variant, sizes, tuple(tuple(map(list(dict.fromkeys(of)).index, of)) for of in families))
-
-
-def data(rows: pl.DataFrame, index: Mapping[str, Index]) -> dict[str, Array | Index]:
-    """The data of a model for these rows: wins, games, and for each parameter which of its names a row is about."""
-    counts = {name: rows[column].to_numpy() for name, column in COUNTS.items()}
-    return {**counts, **{f"{name}_of": of for name, of in index.items()}}
-
-
-def build(shape: Shape) -> Any:
-    """The PyMC model with the variables of `parameters`, and the data of `data`, which it is given before it is
-    sampled. Raises MissingExtra without PyMC.
-    """
-    pm = load_pymc()
-
-    import pytensor.tensor as pt
-
-    variant, sizes = shape.variant, dict(shape.sizes)
-
-    def zero_sum(name: str, sd: float = PRIOR_SD) -> Any:
-        size = sizes[name]
-        return pm.ZeroSumNormal(f"{name}_centred", sigma=sd, shape=size) if size > 1 else pt.zeros(size)
-
-    def pooled(name: str, families: tuple[int, ...]) -> Any:
-        within, between = (pm.HalfNormal(f"{name}_{kind}", 1.0) for kind in ("within", "between"))
-        family = pm.Normal(f"{name}_family", 0.0, 1.0, shape=max(families) + 1)
-        alone = pm.Normal(f"{name}_alone", 0.0, 1.0, shape=len(families))
-        return between * family[list(families)] + within * alone
-
-    with pm.Model() as model:
-        wins, games = (pm.Data(name, np.zeros(1, np.int64)) for name in COUNTS)
-        index = {name: pm.Data(f"{name}_of", np.zeros(1, np.int64)) for name in sizes if name != "rho"}
-        if shape.families:
-            raw = pooled("m", shape.families[0])
-            m = pm.Deterministic("m", raw - raw.mean())
-            d = pm.Deterministic("d", pm.Normal("d_mean", 0.0, PRIOR_SD) + pooled("d", shape.families[1]))
-        else:
-            m = pm.Deterministic("m", zero_sum("m"))
-            d = pm.Normal("d", 0.0, PRIOR_SD, shape=sizes["d"])
-        logit = m[index["m"]] - d[index["d"]]
-        if variant.scaled:
-            v = pm.Deterministic("v", 1.0 + zero_sum("v"))
-            logit = v[index["v"]] * logit
-        if variant.offset:
-            b = pm.Deterministic("b", zero_sum("b", OFFSET_SD))
-            logit = logit + b[index["b"]]
-        for shift in variant.shifts:
-            effect = pm.Deterministic(shift, zero_sum(shift, SHIFT_SD))
-            logit = logit + effect[index[shift]]
-        if variant.dispersed:
-            rho = pm.Beta("rho", *RHO_PRIOR, shape=1)
-            chance = pm.math.clip(pm.math.sigmoid(logit), _TINY, 1 - _TINY)
-            strength = (1 - rho[0]) / rho[0]
-            pm.BetaBinomial("counts", n=games, alpha=chance * strength, beta=(1 - chance) * strength, observed=wins)
-        else:
-            pm.Binomial("counts", n=games, logit_p=logit, observed=wins)
-    return model
+    given = {"b": OFFSET_SD} if variant.learned else {**dict.fromkeys(PARAMETERS, PRIOR_SD), "b": OFFSET_SD}
+    names = [name for name in parameters(variant) if name != "rho"]
+    sds = [SHIFT_SD if name in variant.shifts else given.get(name, SD_PRIOR) for name in names]
+    return np.array(sds + [SD_PRIOR] * (blocks - len(sds)))
 
 
 COUNTS = {"wins": "mafia_wins", "games": "games"}

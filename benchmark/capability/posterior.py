@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 import polars as pl
 from scipy.special import expit
 
-from liescope.benchmark.capability.backend import Array, Sample, Sampler, Settings, choose_sampler, load_pymc, mixing
-from liescope.benchmark.capability.diagnostics import Diagnostics, bfmi
-from liescope.benchmark.capability.identification import Index, check_identified
-from liescope.benchmark.capability.model import Shape, build, code_rows, data, logits, parameters, shape_of
+from liescope.benchmark.capability.backend import Array, Sample, Settings, choose_sampler, load_pymc, mixing, sample
+from liescope.benchmark.capability.density import Density
+from liescope.benchmark.capability.diagnostics import Diagnostics, bfmi, together
+from liescope.benchmark.capability.identification import check_identified
+from liescope.benchmark.capability.model import logits
 from liescope.benchmark.capability.slips import Slips, slips_of, win_chances
 from liescope.benchmark.capability.variants import PAPER, Variant
 from liescope.benchmark.counting.counts import PLAYERS, tally
@@ -26,7 +26,8 @@ class Posterior:
 
     rows: what was fitted, counts with the columns of the shifts; names: by parameter, what it is a vector of, in order
     (the models that held the role: m mafioso, d detective, v and b villager; the levels of a shift); draws: by
-    parameter, shape (chains, draws, names). slips: of a model with the term votes.
+    parameter, shape (chains, draws, names). slips: of a model with the term votes. sds: draws of how far the values of
+    a parameter lie apart (the sd of their prior), by parameter, shape (chains, draws); empty where that is given.
     """
 
     rows: pl.DataFrame
@@ -37,6 +38,7 @@ class Posterior:
     sampler: str
     variant: Variant = PAPER
     slips: Slips | None = None
+    sds: dict[str, Array] = field(default_factory=dict)
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -82,31 +84,20 @@ class Posterior:
         return draws["rho"] if "rho" in draws else np.zeros((len(draws["m"]), 1))
 
 
-@lru_cache(maxsize=16)
-def _compiled(shape: Shape, sampler: str) -> Sampler:
-    """The sampler of a shape, compiled once in a process: that takes longer than most samples."""
-    return Sampler(lambda: build(shape), parameters(shape.variant), sampler)
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Fitter:
-    """A model compiled for rows, to be sampled once or many times with other counts in the same rows."""
+    """A model for rows, to be sampled once or many times with other counts in the same rows.
+
+    Raises MissingExtra without PyMC, or without the sampler that the settings name.
+    """
 
     rows: pl.DataFrame
     variant: Variant
     settings: Settings
-    _names: dict[str, tuple[str, ...]] = field(init=False)
-    _index: dict[str, Index] = field(init=False)
-    _sampler: Sampler = field(init=False)
-    _compiling: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises MissingExtra without PyMC, or without the sampler that the settings name."""
         load_pymc()
-        begin = time.perf_counter()
-        self._names, self._index = code_rows(self.rows, self.variant)
-        self._sampler = _compiled(shape_of(self._names, self.variant), choose_sampler(self.settings.sampler))
-        self._compiling = time.perf_counter() - begin
+        choose_sampler(self.settings.sampler)
 
     def sample(self, rows: pl.DataFrame | None = None, seed: int | None = None) -> Posterior:
         """Sample, with `rows` in place of the rows that it was made for: the same combinations in the same order, other
@@ -114,36 +105,40 @@ class Fitter:
         """
         used = self.rows if rows is None else rows
         begin = time.perf_counter()
-        drawn = self._sampler.sample(self.settings, data(_fitted(used, self.variant), self._index), seed)
-        seconds = time.perf_counter() - begin + self._compiling
+        density = Density(_fitted(used, self.variant), self.variant)
+        drawn = sample(density, self.settings, seed)
+        kept, left_out = together(drawn)
+        draws = density.parameters(kept.points)
+        diagnostics = self._diagnose(kept, draws, left_out, time.perf_counter() - begin)
+        slips = None
+        if "votes" in self.variant.terms:
+            slips = slips_of(used, kept.heights.size, self.settings.seed)
         return Posterior(
             used,
-            self._names,
-            dict(drawn.values),
-            self._diagnose(drawn, seconds),
+            density.names,
+            draws,
+            diagnostics,
             self.settings,
             drawn.sampler,
             self.variant,
-            slips_of(used, self._draws(drawn), self.settings.seed) if "votes" in self.variant.terms else None,
+            slips,
+            density.sds(kept.points),
         )
 
-    def _diagnose(self, drawn: Sample, seconds: float) -> Diagnostics:
-        fixed = {name for name, names in self._names.items() if len(names) < 2 and name not in ("d", "rho")}
-        mixed = mixing({name: draws for name, draws in drawn.values.items() if name not in fixed})
+    def _diagnose(self, kept: Sample, draws: dict[str, Array], left_out: int, seconds: float) -> Diagnostics:
+        mixed = mixing({name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")})
+        chains, length = kept.heights.shape
         return Diagnostics(
             mixed.r_hat_max,
             mixed.ess_bulk_min,
             mixed.ess_tail_min,
-            bfmi(drawn.energy),
-            drawn.divergences,
-            self.settings.draws,
-            self.settings.chains,
+            bfmi(kept.energy),
+            int(kept.diverging.sum()),
+            length,
+            chains,
             seconds,
+            left_out,
         )
-
-    def _draws(self, drawn: Sample) -> int:
-        chains, draws, _ = drawn.values["m"].shape
-        return int(chains * draws)
 
 
 def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant = PAPER) -> Posterior:

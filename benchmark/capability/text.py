@@ -64,7 +64,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
     words = [text for source, text in _SOURCES.items() if source in counts.sources]
     if not counts.sources:
         words.append(NO_SOURCE)
-    words += [part.counts.pooled for part in fits if part.counts.pooled]
+    words += counts.notes
     words += [
         f"NOT FITTED: the games with {stated(name)}, because {reason}. The scores are of the other games only."
         for name, reason in unfit.items()

@@ -61,6 +61,11 @@ class Variant:
         return "dispersion" in self.terms
 
     @property
+    def learned(self) -> bool:
+        """Whether the sds of m, d, v and b are learned from the data; the published formula has those of its paper."""
+        return self.offset or self.dispersed or "families" in self.terms
+
+    @property
     def shifts(self) -> tuple[str, ...]:
         """The terms of SHIFTS that it has."""
         return tuple(name for name in self.terms if name in SHIFTS)

@@ -47,7 +47,7 @@ class Counts:
     same without games that contain a vote drawn by the rules because a reply was unusable. sources: where the words of
     the players come from, empty if the counts do not say (a file). excluded: how many games were left out, by
     reason. played: the same games one by one, a frame of PLAYED, without those of files, which hold counts only.
-    pooled: what must be said of games of several conditions that were added up, "" if they are of one.
+    notes: sentences that must accompany what is made of these games.
     """
 
     cells: pl.DataFrame
@@ -55,7 +55,7 @@ class Counts:
     sources: frozenset[Source] = frozenset()
     excluded: Mapping[str, int] = field(default_factory=dict)
     played: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PLAYED))
-    pooled: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def drawn_games(self) -> int:
@@ -188,7 +188,9 @@ def add(parts: Sequence[Counts]) -> Counts:
         for frames in ([part.cells for part in parts], [part.undrawn for part in parts])
     )
     played = pl.concat([pl.DataFrame(schema=PLAYED), *(part.played for part in parts)])
-    return Counts(cells, undrawn, frozenset().union(*(part.sources for part in parts)), dict(excluded), played)
+    sources = frozenset[Source]().union(*(part.sources for part in parts))
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    return Counts(cells, undrawn, sources, dict(excluded), played, notes)
 
 
 def _cell(game: CountedGame) -> tuple[str, str, str] | str:

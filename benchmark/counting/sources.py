@@ -8,8 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
+
 from liescope.benchmark.capability.identification import leave_out
 from liescope.benchmark.counting.counts import PLAYERS, TABLES, Counts, add, count_by_settings, counted_games, stated
+from liescope.benchmark.counting.independence import check_different, too_alike
 from liescope.benchmark.counting.tables import read_counts
 from liescope.common.errors import UnknownName, UsageError
 from liescope.generate.corpus.open import OpenedGames, open_games
@@ -27,31 +30,40 @@ def load_conditions(
     without: Sequence[str] = (),
     pool: bool = False,
     only: Sequence[str] = (),
+    independent: bool = False,
 ) -> dict[str, Counts]:
     """The games of all paths, counted by condition: a folder is a run or a corpus, a file holds counts as CSV, and
     USER/NAME is a corpus on the Hub. Files do not say how their games were played; they are one condition.
 
     without: models whose games are left out, and counted as excluded. only: conditions to keep, by their name or some
     of its settings, `UNSTATED` for that of files; all if none is named. pool: add up the conditions that are kept,
-    under "".
+    under "". independent: take the sources to hold different games, however well their counts agree.
 
     A condition is named by the settings that tell it from the others, "" if there is only one. Raises UsageError
-    if a path is named twice or no game is left to count, BadData if one cannot be read, and UnknownName for a
-    model or a condition that is not there.
+    if a path is named twice, if sources would be added up whose counts agree too well to be of different games
+    (`liescope.benchmark.counting.independence`), or if no game is left to count; BadData if one cannot be read, and
+    UnknownName for a model or a condition that is not there.
     """
     if len({Path(path).resolve() for path in paths}) < len(paths):
         raise UsageError("the same run, corpus or file is named twice; its games would count double")
     files = [Path(path) for path in paths if is_file(Path(path))]
     opened = [open_games(path, TABLES) for path in paths if not is_file(Path(path))]
     check_apart(opened)
-    found = count_by_settings(game for games in opened for game in counted_games(games.tables))
+    found: dict[tuple[str, str], dict[str, Counts]] = {}
+    for games in opened:
+        for kind, counts in count_by_settings(counted_games(games.tables)).items():
+            found.setdefault(kind, {})[games.source] = counts
     if files:
-        found["", "{}"] = add([read_counts(path) for path in files])
+        found["", "{}"] = {str(path): read_counts(path) for path in files}
     named = _named(list(found))
     parts = _chosen(dict(zip(named, found.values(), strict=True)), only)
+    prompts = {_prompts(settings) for name, (_, settings) in zip(named, found, strict=True) if name in parts}
+    notes = _alike(parts, pool, independent)
+    counted = {name: add(list(by_source.values())) for name, by_source in parts.items()}
     if pool:
-        prompts = {_prompts(settings) for name, (_, settings) in zip(named, found, strict=True) if name in parts}
-        parts = {"": replace(add(list(parts.values())), pooled=_pooled(parts, len(prompts) > 1))}
+        notes += _pooled(counted, len(prompts) > 1)
+        counted = {"": add(list(counted.values()))}
+    parts = {name: replace(counts, notes=notes) for name, counts in counted.items()}
     for model in without:
         parts = _without(parts, model)
     kept = {name: counts for name, counts in parts.items() if not counts.cells.is_empty()}
@@ -62,9 +74,9 @@ def load_conditions(
     return kept
 
 
-def _chosen(parts: Mapping[str, Counts], only: Sequence[str]) -> dict[str, Counts]:
+def _chosen(parts: Mapping[str, dict[str, Counts]], only: Sequence[str]) -> dict[str, dict[str, Counts]]:
     """The conditions that were asked for, all if none was."""
-    kept: dict[str, Counts] = {}
+    kept: dict[str, dict[str, Counts]] = {}
     for wanted in only:
         settings = set(wanted.split(", "))
         found = {name: part for name, part in parts.items() if settings <= set(stated(name).split(", "))}
@@ -72,6 +84,24 @@ def _chosen(parts: Mapping[str, Counts], only: Sequence[str]) -> dict[str, Count
             raise UnknownName("condition", wanted, map(stated, parts))
         kept |= found
     return kept or dict(parts)
+
+
+def _alike(parts: Mapping[str, Mapping[str, Counts]], pool: bool, independent: bool) -> tuple[str, ...]:
+    """What must be said of sources whose counts agree too well to be of different games. parts: by condition and
+    source. Raises UsageError if such sources would be added up, unless they are said to be independent.
+    """
+    together = [_by_source(list(parts.values()))] if pool else [_by_source([part]) for part in parts.values()]
+    notes = [note for sources in together for note in check_different(sources, independent)]
+    if not pool and len(parts) > 1:
+        apart = too_alike({stated(name): pl.concat(_by_source([part]).values()) for name, part in parts.items()})
+        notes += [f"{one.sentence}; what one of them shows, the other does not confirm." for one in apart]
+    return tuple(notes)
+
+
+def _by_source(parts: Sequence[Mapping[str, Counts]]) -> dict[str, pl.DataFrame]:
+    """The cells of each source."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: pl.concat(part[name].cells for part in parts if name in part) for name in names}
 
 
 def is_file(path: Path) -> bool:
@@ -104,15 +134,15 @@ def _prompts(settings: str) -> tuple[str | None, ...]:
     return tuple(found.get(name) for name in ("prompts", PROMPTS))
 
 
-def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> str:
-    """What must be said of conditions that were added up, "" of one alone."""
+def _pooled(parts: Mapping[str, Counts], prompts_differ: bool) -> tuple[str, ...]:
+    """What must be said of conditions that were added up, nothing of one alone."""
     if len(parts) < 2:
-        return ""
+        return ()
     games = (f"{stated(name)} ({part.cells['games'].sum()} games)" for name, part in parts.items())
     return (
         f"{len(parts)} conditions were added up as if they were one: {'; '.join(games)}. "
         f"{'Their prompts differ, and t' if prompts_differ else 'T'}he figures describe this mixture, not any one of "
-        "them."
+        "them.",
     )
 
 

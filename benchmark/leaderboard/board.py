@@ -57,6 +57,7 @@ def leaderboard(
     draws: int = 1000,
     tune: int = 1000,
     seed: int = 1,
+    overwrite: bool = False,
     progress: bool = False,
 ) -> LeaderboardResult:
     """Static pages over many reports: who deceives, detects and discloses, and which detectors hold up.
@@ -64,7 +65,7 @@ def leaderboard(
     reports: folders of `liescope.report`, `transfer` and `evaluate`. out: a folder for index.html, a page for each
     report, and the data to compute all of it again. joint: fit the counts of all reports together, the only scale on
     which their models compare; where that cannot be done, the boards stay apart and the page says why. draws, tune,
-    seed: of that fit. progress: show bars on standard error.
+    seed: of that fit. overwrite: replace pages that `out` holds. progress: show bars on standard error.
 
     The reports may be a stranger's: report.json is checked, all text is escaped, nothing else of them is opened. Raises
     UsageError for a folder that is no report, if there is nothing to show, or if `out` holds something else or cannot
@@ -77,7 +78,7 @@ def leaderboard(
 
     named = [reports] if isinstance(reports, str | os.PathLike) else list(reports)
     folder = Path(out)
-    check_report_folder(folder)
+    check_report_folder(folder, overwrite)
     inputs = open_reports(named)
     fitted, apart = None, "it was not asked for"
     if joint:

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
+from liescope.benchmark.counting.independence import too_alike
 from liescope.benchmark.fitting import FitResult, fit
 from liescope.benchmark.leaderboard.inputs import Entry
 from liescope.benchmark.reporting.data import ReportData
@@ -55,4 +56,5 @@ def _overlap(entries: Sequence[Entry]) -> str:
         keys = [*PLAYERS, "mafia_wins", "games"]
         if one.data.counts and union([one.data.cells]).select(keys).equals(union([other.data.cells]).select(keys)):
             return f"{one.name} and {other.name} hold the same counts, which would count twice"
-    return ""
+    alike = too_alike(counted(entries))
+    return f"{alike[0].sentence}, and the same games would count twice" if alike else ""

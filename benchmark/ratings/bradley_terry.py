@@ -35,13 +35,11 @@ from liescope.benchmark.counting.counts import PLAYERS
 from liescope.benchmark.ratings.scores import DRAWS, Scores
 
 PRIOR_SD = 2.0
-MOST_RESAMPLES, LEAST_RESAMPLES = 200, 20
 OVERALL = "overall"
 _SIGNS = dict(zip(PLAYERS, (1.0, -0.5, -0.5), strict=True))
 _MOST_RHO = 0.5
 _VAGUE = 0.05  # standard deviation of rho from which on cells cannot tell it
 _STEPS, _CLOSE = 100, 1e-9
-_WORK = 4_000_000  # combinations, over all resamples
 
 
 @dataclass(frozen=True)
@@ -49,15 +47,13 @@ class Ratings:
     """Ratings in logits; the mean of each group is 0.
 
     names: by group (a role, or OVERALL), the models in order. mean, covariance: of all ratings, group by group, and
-    before them of the mafia's advantage. resampled: the same from games drawn again with replacement, shape (resamples,
-    1 + ratings). rho: the correlation between games of a cell beyond the ratings, None where the cells
-    cannot tell. undetermined: how many differences of ratings no game tells, so that only the prior speaks.
+    before them of the mafia's advantage. rho: the correlation between games of a cell beyond the ratings, None where
+    the cells cannot tell. undetermined: how many differences of ratings no game tells, so that only the prior speaks.
     """
 
     names: Mapping[str, tuple[str, ...]]
     mean: Array
     covariance: Array
-    resampled: Array
     rho: float | None
     undetermined: int
 
@@ -97,7 +93,6 @@ def rate(cells: pl.DataFrame, overall: bool = False) -> Ratings:
         names,
         centred @ found[0],
         centred @ covariance @ centred.T,
-        _resampled(design, wins, games, weight, found) @ centred.T,
         rho,
         free - rank,
     )
@@ -152,12 +147,12 @@ def _centring(names: Mapping[str, tuple[str, ...]], overall: bool) -> Array:
     return matrix
 
 
-def _maxima(design: _Design, wins: Array, games: Array, start: Array | None = None) -> Array:
+def _maxima(design: _Design, wins: Array, games: Array) -> Array:
     """The maximum of the posterior for each of several sets of counts, by Newton's method: shape (sets, ratings).
 
     wins, games: shape (sets, cells); they may be fractions.
     """
-    theta = np.zeros((len(wins), design.linear.shape[1])) if start is None else np.tile(start, (len(wins), 1))
+    theta = np.zeros((len(wins), design.linear.shape[1]))
 
     def height(at: Array) -> Array:
         logits = at @ design.linear.T
@@ -182,15 +177,6 @@ def _information(design: _Design, games: Array, theta: Array) -> Array:
     size = theta.shape[1]
     likely = ((games * chance * (1 - chance)) @ design.squares).reshape(-1, size, size)
     return np.asarray(likely + np.eye(size) / PRIOR_SD**2)
-
-
-def _resampled(design: _Design, wins: Array, games: Array, weight: Array, start: Array) -> Array:
-    """The maximum for games drawn again with replacement, shape (resamples, ratings)."""
-    count = int(np.clip(_WORK // len(wins), LEAST_RESAMPLES, MOST_RESAMPLES))
-    outcomes = np.r_[wins, games - wins]
-    drawn = np.random.default_rng(1).multinomial(int(games.sum()), outcomes / outcomes.sum(), size=count)
-    won, lost = (weight * part for part in np.split(drawn, 2, axis=1))
-    return _maxima(design, won, won + lost, start)
 
 
 def _weighed(design: _Design, wins: Array, games: Array, spare: int) -> tuple[float | None, Array]:

@@ -53,8 +53,7 @@ def ratings(elo: pl.DataFrame, by_role: Ratings, overall: Ratings) -> Section:
             "it, and on the size of its steps: it is made for players who change.",
             _departure(by_role, overall),
         ),
-        "lo to hi: central 95% intervals around the most probable ratings (Laplace), which allow for this departure. "
-        "games_lo to games_hi: a bootstrap over games alone, which does not.",
+        "lo to hi: central 95% intervals around the most probable ratings (Laplace), which allow for this departure.",
         svg(dots_with_intervals(dots, "rating with its 95% interval", _colours(elo), reference=MIDDLE), "ratings"),
         "Ratings with 95% intervals by model, a panel for each role and one for all roles together.",
         elo.drop("logit").with_columns(pl.col("rating", "^.*(lo|hi)$").round(0).cast(pl.Int64)),

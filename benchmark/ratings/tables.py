@@ -22,7 +22,7 @@ ELO_SCHEMA = pl.Schema(
         "model": pl.String,
         "games": pl.Int64,
         "wins": pl.Int64,
-        **dict.fromkeys(("rating", "lo", "hi", "games_lo", "games_hi", "logit"), pl.Float64),
+        **dict.fromkeys(("rating", "lo", "hi", "logit"), pl.Float64),
     }
 )
 NASH_SCHEMA = pl.Schema(
@@ -38,9 +38,8 @@ def elo_table(cells: pl.DataFrame, ratings: Ratings) -> pl.DataFrame:
     """Ratings on Elo's scale, best first within each role, columns of ELO_SCHEMA. Roles that one model alone held are
     left out.
 
-    role: also "overall". games, wins: of the model in the role, wins of its side. lo, hi: the central 95% interval;
-    games_lo, games_hi: that of a bootstrap over games, which takes how combinations depart from the ratings
-    as it is. logit: the rating in logits, 0 in the mean of the role.
+    role: also "overall". games, wins: of the model in the role, wins of its side. lo, hi: the central 95% interval.
+    logit: the rating in logits, 0 in the mean of the role.
     """
     rows = []
     for role, names in ratings.names.items():
@@ -48,10 +47,9 @@ def elo_table(cells: pl.DataFrame, ratings: Ratings) -> pl.DataFrame:
             continue
         place = ratings.place(role)
         half = ndtri(TAILS[1]) * np.sqrt(np.diag(ratings.covariance)[place])
-        boot = np.quantile(ratings.resampled[:, place], TAILS, axis=0)
         mean = ratings.mean[place]
         for at in np.argsort(-mean, kind="stable"):
-            numbers = (mean[at], mean[at] - half[at], mean[at] + half[at], *boot[:, at])
+            numbers = (mean[at], mean[at] - half[at], mean[at] + half[at])
             elo = (MIDDLE + ELO * float(number) for number in numbers)
             rows.append((role, names[at], *_record(cells, role, names[at]), *elo, float(mean[at])))
     return pl.DataFrame(rows, ELO_SCHEMA, orient="row")

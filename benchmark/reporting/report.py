@@ -52,9 +52,11 @@ def report(
     without: Sequence[str] = (),
     drawn_votes: DrawnVotes = "keep",
     pool_conditions: bool = False,
+    independent: bool = False,
     draws: int = 1000,
     tune: int = 1000,
     seed: int = 1,
+    overwrite: bool = False,
     progress: bool = False,
 ) -> ReportResult:
     """Everything that games say about their players: capabilities, other methods, behaviour, settings, what is missing.
@@ -63,7 +65,8 @@ def report(
     are only counts, so nothing is said about behaviour. out: a folder for report.html, report.json, counts.csv and a
     CSV file for every table. title: of the page. model, compare, draws, tune, seed: of the fit (`liescope.fit`);
     without, drawn_votes: games left out of the fit and of the other methods on counts; the analyses have all games.
-    pool_conditions: pool games with different settings. progress: show bars on standard error.
+    pool_conditions: add up games with different settings. independent: add up counts of sources that agree too well to
+    hold different games. overwrite: replace a report that `out` holds. progress: show bars on standard error.
 
     A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or models,
     another game than Mini-Mafia) is left out, and its place says why. Raises UsageError if no game is finished, if one
@@ -81,7 +84,7 @@ def report(
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder)
+        check_report_folder(folder, overwrite)
     games, found = None, None
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:
@@ -91,10 +94,12 @@ def report(
             found = analysed(games, ANALYSES, lambda name: bar.update(task, advance=1, note=name))
     chosen = {"without": list(without), "drawn_votes": drawn_votes}
     sampling = {"model": model, "compare": compare, "draws": draws, "tune": tune, "seed": seed}
-    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, must=games is None)
+    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, independent, must=games is None)
     fitted = None
     if conditions:
-        fitted, unfit = _fitted(named, pool_conditions, {**chosen, **sampling, "progress": progress})
+        fitted, unfit = _fitted(
+            named, pool_conditions, {**chosen, **sampling, "independent": independent, "progress": progress}
+        )
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
@@ -116,13 +121,18 @@ def report(
 
 
 def _counted(
-    sources: Sequence[str | os.PathLike[str]], pool: bool, without: Sequence[str], drawn_votes: DrawnVotes, must: bool
+    sources: Sequence[str | os.PathLike[str]],
+    pool: bool,
+    without: Sequence[str],
+    drawn_votes: DrawnVotes,
+    independent: bool,
+    must: bool,
 ) -> tuple[Mapping[str, Counts], str]:
     """The counts of each condition, of the games that the fit takes; where no game can be counted, none and the reason.
     must: raise the reason.
     """
     try:
-        found = load_conditions(sources, without, pool)
+        found = load_conditions(sources, without, pool, independent=independent)
     except UsageError as error:
         if must:
             raise

@@ -130,7 +130,7 @@ def test_a_report_that_cannot_be_written_whole_leaves_the_earlier_one(
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(UsageError, match="No space left on device"):
-        run(mafia, "--out", out)
+        run(mafia, "--out", out, "--overwrite")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
@@ -138,18 +138,24 @@ def test_a_report_that_cannot_be_written_whole_leaves_the_earlier_one(
 def test_a_folder_that_holds_anything_else_is_not_replaced(mafia: Path, tmp_path: Path) -> None:
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "thesis.tex").write_text("mine")
-    with pytest.raises(UsageError, match="is not a report"):
-        run(mafia, "--out", tmp_path / "report")
+    for more, why in (((), "is not empty"), (("--overwrite",), "is not a report")):
+        with pytest.raises(UsageError, match=why):
+            run(mafia, "--out", tmp_path / "report", *more)
     assert [path.name for path in (tmp_path / "report").iterdir()] == ["thesis.tex"]
 
 
-def test_a_report_takes_the_place_of_an_earlier_one_tables_included(mafia: Path, tmp_path: Path) -> None:
+def test_a_report_takes_the_place_of_an_earlier_one_where_that_was_asked_for_tables_included(
+    mafia: Path, tmp_path: Path
+) -> None:
     tables = tmp_path / "report" / "tables"
     tables.mkdir(parents=True)
     (tmp_path / "report" / "report.md").write_text("old")
     for name in ("lesson_orders", "win_rates"):
         (tables / f"{name}.csv").write_text("old")
-    run(mafia, "--out", tmp_path / "report")
+    with pytest.raises(UsageError, match="add --overwrite to replace a report"):
+        run(mafia, "--out", tmp_path / "report")
+    assert (tables / "win_rates.csv").read_text(encoding="utf-8") == "old"
+    run(mafia, "--out", tmp_path / "report", "--overwrite")
     assert not (tables / "lesson_orders.csv").exists()
     assert (tables / "win_rates.csv").read_text(encoding="utf-8") != "old"
 

@@ -155,13 +155,14 @@ def test_conditions_that_are_added_up_are_named_and_so_are_prompts_that_differ(p
         for record in games(play, 8, 200):
             journal.add_record(record)
     (pooled,) = load_conditions([one, two], pool=True).values()
-    assert "2 conditions were added up" in pooled.pooled
-    assert "rounds 2 (8 games)" in pooled.pooled
-    assert "prompts" not in pooled.pooled
+    (said,) = pooled.notes
+    assert "2 conditions were added up" in said
+    assert "rounds 2 (8 games)" in said
+    assert "prompts" not in said
     (mixed,) = load_conditions([one, old], pool=True).values()
-    assert "Their prompts differ" in mixed.pooled
+    assert "Their prompts differ" in mixed.notes[0]
     (alone,) = load_conditions([one], pool=True).values()
-    assert alone.pooled == ""
+    assert alone.notes == ()
 
 
 def test_comparisons_of_nothing_have_no_rows() -> None:

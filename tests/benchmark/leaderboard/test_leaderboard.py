@@ -260,8 +260,21 @@ def test_a_folder_that_is_no_report_and_a_folder_that_is_no_site_are_refused(tmp
     report = of_games(tmp_path / "one", ONE, 1)
     with pytest.raises(UsageError, match="named twice"):
         liescope.leaderboard([report, tmp_path / "." / "one"], out=tmp_path / "site")
-    with pytest.raises(UsageError, match="not a report"):
+    with pytest.raises(UsageError, match="not empty"):
         liescope.leaderboard(report, out=tmp_path / "empty" / "..")
+    with pytest.raises(UsageError, match="not a report"):
+        liescope.leaderboard(report, out=tmp_path / "empty" / "..", overwrite=True)
+
+
+def test_a_board_is_replaced_only_where_that_was_asked_for(tmp_path: Path) -> None:
+    games, detectors = of_games(tmp_path / "one", ONE, 1), of_transfer(tmp_path / "transfer")
+    liescope.leaderboard(games, out=tmp_path / "site")
+    before = text(tmp_path / "site")
+    with pytest.raises(UsageError, match="add --overwrite to replace a report"):
+        liescope.leaderboard(detectors, out=tmp_path / "site")
+    assert text(tmp_path / "site") == before
+    assert liescope.leaderboard(detectors, out=tmp_path / "site", overwrite=True).scores.is_empty()
+    assert text(tmp_path / "site") != before
 
 
 def test_the_command_names_the_boards_and_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -271,6 +284,6 @@ def test_the_command_names_the_boards_and_the_page(tmp_path: Path, capsys: pytes
     assert "1 board of players" in printed
     assert f"wrote {tmp_path / 'site' / 'index.html'}" in printed
     get_command(app).main(
-        ["leaderboard", str(report), "--out", str(tmp_path / "site"), "--json"], standalone_mode=False
+        ["leaderboard", str(report), "--out", str(tmp_path / "site"), "--json", "--overwrite"], standalone_mode=False
     )
     assert [row["model"] for row in json.loads(capsys.readouterr().out)["scores"]] == list(ONE)

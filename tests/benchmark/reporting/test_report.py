@@ -212,7 +212,7 @@ def test_the_command_prints_what_was_found_and_the_json_as_it_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     cells(tmp_path / "one.csv", names=("a",))
-    for more in ((), ("--json",)):
+    for more in ((), ("--json", "--overwrite")):
         get_command(app).main(["report", "one.csv", "--out", "made", *more], standalone_mode=False)
     printed, _, data = capsys.readouterr().out.partition("wrote made/report.html\n")
     assert max(map(len, printed.splitlines())) <= 80

@@ -1,0 +1,130 @@
+"""Counts that agree too well are of the same games; those of different games are not taken for it."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import liescope
+from liescope.benchmark import published_counts
+from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
+from liescope.benchmark.counting.independence import check_different, too_alike
+from liescope.benchmark.counting.sources import load_conditions
+from liescope.common.errors import UsageError
+
+NAMES = "abcde"
+
+
+def counts(random: np.random.Generator, games: int, chances: np.ndarray) -> pl.DataFrame:
+    wins = random.binomial(games, chances)
+    rows = [(*names, int(won), games) for names, won in zip(product(NAMES, repeat=3), wins, strict=True)]
+    return tally(pl.DataFrame(rows, SCHEMA, orient="row"))
+
+
+def some_of(random: np.random.Generator, cells: pl.DataFrame, share: float) -> pl.DataFrame:
+    """Games drawn from these without replacement."""
+    games = (cells["games"].to_numpy() * share).astype(np.int64)
+    wins = cells["mafia_wins"].to_numpy()
+    drawn = random.hypergeometric(wins, cells["games"].to_numpy() - wins, games)
+    return cells.with_columns(mafia_wins=drawn, games=games)
+
+
+@pytest.mark.parametrize("games", [1, 3, 20, 100])
+@pytest.mark.parametrize("scatter", [0.0, 0.5])
+def test_different_games_are_not_taken_for_the_same(games: int, scatter: float) -> None:
+    """Of 60 pairs, of few and of many games, with and without differences between the sources, none."""
+    random = np.random.default_rng(games)
+    fired = 0
+    for _ in range(60):
+        logits = random.normal(size=125)
+        one, other = (
+            counts(random, games, 1 / (1 + np.exp(-logits - scatter * random.normal(size=125)))) for _ in range(2)
+        )
+        fired += len(too_alike({"one": one, "other": other}))
+    assert fired == 0
+
+
+@pytest.mark.parametrize(("games", "share"), [(5, 1.0), (100, 1.0), (100, 0.9), (100, 0.5)])
+def test_copies_and_large_parts_of_the_same_games_are_found(games: int, share: float) -> None:
+    random = np.random.default_rng(3)
+    for _ in range(5):
+        one = counts(random, games, random.uniform(0.1, 0.9, size=125))
+        (found,) = too_alike({"one": one, "other": some_of(random, one, share)})
+        assert found.p < 1e-4
+        assert found.chi2 < found.combinations
+
+
+def test_two_cells_that_happen_to_be_equal_say_nothing() -> None:
+    cells = tally(pl.DataFrame([("a", "a", "b", 1, 2), ("a", "b", "a", 2, 4)], SCHEMA, orient="row"))
+    assert too_alike({"one": cells, "other": cells}) == []
+    certain = cells.with_columns(mafia_wins=pl.col("games"))
+    assert too_alike({"one": certain, "other": certain}) == []
+
+
+def test_more_sources_ask_for_more_agreement_and_huge_counts_do_not_break_it() -> None:
+    random = np.random.default_rng(4)
+    sources = {str(n): counts(random, 10, np.full(125, 0.5)) for n in range(12)}
+    assert too_alike(sources) == []
+    huge = sources["0"].with_columns(pl.col("mafia_wins", "games") * 10**11)
+    assert too_alike({"one": huge, "other": huge}) == []
+
+
+def test_a_fit_of_the_same_counts_twice_is_refused_unless_they_are_said_to_be_different(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
+    for name, frame in {"one": cells, "part": some_of(random, cells, 0.9)}.items():
+        frame.write_csv(tmp_path / f"{name}.csv")
+    both = [tmp_path / "one.csv", tmp_path / "part.csv"]
+    with pytest.raises(UsageError, match=r"agree too well .* would count twice, so name one"):
+        load_conditions(both)
+    with pytest.raises(UsageError, match="agree too well"):
+        load_conditions(both, pool=True)
+    (counted,) = load_conditions(both, independent=True).values()
+    assert counted.cells["games"].sum() == 125 * (40 + 36)
+    assert "agree too well" in counted.notes[0]
+    with pytest.raises(UsageError, match=r"old and the new games agree too well"):
+        check_different({"old": cells, "the new games": cells})
+
+
+def test_a_leaderboard_does_not_add_up_reports_that_agree_too_well(tmp_path: Path) -> None:
+    random = np.random.default_rng(6)
+    cells = counts(random, 40, random.uniform(0.1, 0.9, size=125))
+    folders = []
+    for name, frame in {"one": cells, "part": some_of(random, cells, 0.9)}.items():
+        data = {
+            "liescope_report": 1, "title": name, "findings": [], "notes": [], "sources": [], "words": [],
+            "versions": {}, "games": {"finished": 0, "failed": 0, "ids": []}, "counts": frame.to_dicts(),
+            "fits": [], "tables": {}, "missing": {"Scores of the models": "not fitted here"},
+        }  # fmt: skip
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(json.dumps(data), encoding="utf-8")
+        folders.append(tmp_path / name)
+    result = liescope.leaderboard(folders, out=tmp_path / "site")
+    assert result.joint is None
+    assert "one and part agree too well to hold different games" in result.apart
+    assert result.apart in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_published_games_are_among_those_behind_the_printed_counts(shared_data: Path, tmp_path: Path) -> None:
+    run = tmp_path / "published"
+    folder = shared_data / "mini_mafia"
+    liescope.import_games(
+        "mini-mafia", folder / "games.jsonl.gz", out=run, batches=folder / "batches.jsonl.gz", paper_names=True
+    )
+    printed = tmp_path / "printed.csv"
+    published_counts().write_csv(printed)
+    parts = load_conditions([run, printed])
+    imported = tally(pl.concat(part.cells for name, part in parts.items() if name))
+    (found,) = too_alike({"imported": imported, "printed": published_counts()})
+    assert found.combinations > 60
+    assert found.chi2 < 10
+    assert any("does not confirm" in note for part in parts.values() for note in part.notes)
+    with pytest.raises(UsageError, match="agree too well"):
+        load_conditions([run, printed], pool=True)
+    assert set(PLAYERS) < set(imported.columns)

@@ -1,0 +1,176 @@
+"""Whether known scores come back from what `fit` reports: the default model, sampled with the settings of the command.
+
+Truths are not drawn from the model's priors: evenly spread, heavy-tailed, skewed or in two clusters, with spreads about
+those of the ten published models, drawn anew for each data set. Estimates are posterior means, regressed on the truth
+after the same normalisation (mean m of 0, mean v of 1, mean b of 0). Beside them the mode of Laplace's approximation
+and, as an older way, that under wide priors of fixed width.
+
+Run: python tests/performance/bench_recovery.py RESULTS.jsonl [SHARD/OF]
+It appends a line for each data set that the file does not hold yet, and prints the table of all that it holds. Several
+may run at once, each with a shard of its own, into files of their own; name them all to print one table.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from liescope.benchmark.capability.backend import Array, Settings
+from liescope.benchmark.capability.density import Density
+from liescope.benchmark.capability.laplace import laplace
+from liescope.benchmark.capability.posterior import Fitter
+from liescope.benchmark.capability.suggest import suggest
+from liescope.benchmark.capability.variants import DEFAULT
+from liescope.benchmark.counting.counts import PLAYERS, tally
+from liescope.generate.runs.tournament import cells as designed
+from tests.performance.bench_calibration import cube, play
+
+SHAPES = ("uniform", "heavy", "skewed", "clusters")
+DESIGNS = ("full 10 x 100", "background 10 x 5 x 100", "background 30 x 5 x 50", "random 10 x 150 x 50", "suggested 10")
+RHOS = (0.0, 0.02)
+SETS = 20
+PARAMETERS = ("m", "d", "v", "b")
+
+
+def shaped(random: np.random.Generator, shape: str, size: int) -> Array:
+    """Numbers of mean 0 and variance 1, in expectation."""
+    if shape == "uniform":
+        return np.asarray(random.uniform(-1, 1, size) * np.sqrt(3))
+    if shape == "heavy":
+        return np.asarray(random.standard_t(4, size) / np.sqrt(2))
+    if shape == "skewed":
+        return np.asarray(random.exponential(1, size) - 1)
+    return np.asarray((random.choice([-1, 1], size) + random.normal(0, 0.3, size)) / np.sqrt(1.09))
+
+
+def planted(random: np.random.Generator, shape: str, models: int, rho: float) -> dict[str, Array]:
+    """Scores of spreads about those that the paper printed, on the scale of a fit."""
+    spreads = random.uniform((0.3, 0.35, 0.4, 0.15), (0.6, 0.7, 0.8, 0.4))
+    means = (0.0, random.normal(0.4, 0.3), 1.0, random.normal(0, 0.3))
+    m, d, v, b = (mean + spread * shaped(random, shape, models) for mean, spread in zip(means, spreads, strict=True))
+    m, d, v = m * v.mean(), d * v.mean(), v / v.mean()
+    truth = {"m": m - m.mean(), "d": d - m.mean() - b.mean(), "v": v, "b": b - b.mean() * v}
+    return truth if not rho else {**truth, "rho": np.array([rho])}
+
+
+def rows_of(design: str, random: np.random.Generator) -> pl.DataFrame:
+    """The combinations of a design, nothing won yet; of a suggested one, those that come first."""
+    kind, *sizes = design.replace(" x ", " ").split()
+    models = int(sizes[0])
+    rows = cube(models, 20 if kind == "suggested" else int(sizes[-1]))
+    if kind == "random":
+        return rows.sample(int(sizes[1]), seed=int(random.integers(2**31))).sort(PLAYERS)
+    if kind == "full":
+        return rows
+    names = sorted(set(rows["mafioso"]))
+    backgrounds = names[: int(sizes[1]) if kind == "background" else 2]
+    cells = pl.DataFrame(designed("background", PLAYERS, names, backgrounds), list(PLAYERS), orient="row")
+    return rows.join(cells, on=PLAYERS, how="semi", maintain_order="left")
+
+
+def recover(design: str, rho: float, number: int, settings: Settings | None = None) -> dict[str, Any]:
+    """One data set: by parameter the truth, the posterior means, their intervals and deviations, and both modes."""
+    settings = settings or Settings()
+    random = np.random.default_rng([number, DESIGNS.index(design), round(1000 * rho)])
+    rows = rows_of(design, random)
+    truth = planted(random, SHAPES[number % len(SHAPES)], rows["mafioso"].n_unique(), rho)
+    played = play(random, rows, truth)
+    begin = time.process_time()
+    posterior = Fitter(played, DEFAULT, settings).sample(seed=number + 1)
+    if design.startswith("suggested"):
+        plan = suggest(posterior, 3000).plan.with_columns(mafia_wins=pl.lit(0, pl.Int64))
+        played = tally(pl.concat([played, play(random, plan.sort(PLAYERS), truth).select(played.columns)]))
+        begin = time.process_time()
+        posterior = Fitter(played, DEFAULT, settings).sample(seed=number + 1)
+    seconds = time.process_time() - begin
+    density = Density(played, DEFAULT)
+    modes = density.parameters(np.zeros(density.dimensions))
+    wide = laplace(played, offset=True).mode
+    found = {}
+    for name in PARAMETERS:
+        draws = posterior.flat()[name]
+        lo, hi = np.quantile(draws, (0.025, 0.975), axis=0)
+        values = (truth[name], draws.mean(axis=0), draws.std(axis=0), lo, hi, modes[name], wide[name])
+        found[name] = [np.round(value, 4).tolist() for value in values]
+    sds = {name: round(float(draws.mean()), 4) for name, draws in posterior.sds.items()}
+    diagnostics = posterior.diagnostics
+    return {
+        "design": design, "rho": rho, "number": number, "cells": played.height, "faults": list(posterior.faults),
+        "near": diagnostics.near, "ess": diagnostics.ess_bulk_min, "seconds": seconds, "sds": sds, "found": found,
+    }  # fmt: skip
+
+
+def results(paths: list[Path]) -> Iterator[dict[str, Any]]:
+    """The data sets that the files hold."""
+    for path in paths:
+        if path.exists():
+            yield from map(json.loads, path.read_text().splitlines())
+
+
+def slope(x: Array, y: Array) -> float:
+    """Of y regressed on x."""
+    return float(np.cov(x, y)[0, 1] / x.var(ddof=1))
+
+
+def summary(sets: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """By parameter: the mean slope of estimates on the truth, the share of intervals that hold it, and the root mean
+    square errors of the posterior mean, of the mode, and of the mode under wide priors.
+    """
+    table = {}
+    for name in PARAMETERS:
+        parts: dict[str, list[Any]] = defaultdict(list)
+        for one in sets:
+            truth, mean, _, lo, hi, mode, wide = map(np.array, one["found"][name])
+            parts["slope"].append(slope(truth, mean))
+            parts["inside"].append(np.mean((lo <= truth) & (truth <= hi)))
+            for kind, estimate in (("rmse", mean), ("mode", mode), ("wide", wide)):
+                parts[kind].append(np.square(estimate - truth).mean())
+        table[name] = {
+            kind: float(np.mean(values) if kind in ("slope", "inside") else np.sqrt(np.mean(values)))
+            for kind, values in parts.items()
+        }
+    return table
+
+
+def report(paths: list[Path]) -> None:
+    """Print the table of all data sets in the files."""
+    groups: dict[tuple[str, float], list[dict[str, Any]]] = defaultdict(list)
+    for one in results(paths):
+        groups[one["design"], one["rho"]].append(one)
+    print("For each of m, d, v, b: slope, 95% intervals that hold the truth, RMSE, of the mode, of the wide mode")
+    print(f"{'design':25}{'rho':>5}{'sets':>5}{'faulty':>7}{'CPU s':>6}" + "".join(f"{name:^31}" for name in PARAMETERS))
+    for (design, rho), sets in sorted(groups.items()):
+        faulty, seconds = sum(not one["near"] for one in sets), np.mean([one["seconds"] for one in sets])
+        cells = (
+            f"  {row['slope']:5.2f} {row['inside']:6.1%} {row['rmse']:.2f} {row['mode']:.2f} {row['wide']:.2f}  "
+            for row in summary(sets).values()
+        )
+        print(f"{design:25}{rho:5}{len(sets):5}{faulty:7}{seconds:6.0f}" + "".join(cells))
+
+
+def bench_recovery(path: Path, shard: int, of: int) -> None:
+    """Fit what the file lacks of one shard."""
+    done = {(one["design"], one["rho"], one["number"]) for one in results([path])}
+    for place, (number, rho, design) in enumerate(product(range(SETS), RHOS, DESIGNS)):
+        if place % of == shard and (design, rho, number) not in done:
+            line = json.dumps(recover(design, rho, number))
+            with path.open("a") as file:
+                file.write(line + "\n")
+
+
+if __name__ == "__main__":
+    *files, last = sys.argv[1:]
+    if "/" in last and not last.endswith(".jsonl"):
+        bench_recovery(Path(files[0]), *map(int, last.split("/")))
+    else:
+        files.append(last)
+    report([Path(file) for file in files])
