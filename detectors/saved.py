@@ -26,6 +26,7 @@ from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
+from liescope.detectors.learned import Learned
 from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, read_model_file
@@ -48,7 +49,7 @@ class LoadedDetector:
     """A detector read from its folder, ready to score.
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
-    validation); games: the ids of the games it was trained on or had its thresholds chosen on.
+    validation); games: the ids of the games it was trained on or had its thresholds chosen on; folder: where it is.
     """
 
     name: str
@@ -56,6 +57,11 @@ class LoadedDetector:
     detector: Detector
     scores: pl.DataFrame
     games: frozenset[str]
+    folder: Path
+
+    def learned(self) -> Learned | None:
+        """What it learned from, as hashes; None if it was trained by an earlier version. Raises BadData."""
+        return Learned.read(self.folder)
 
     def __repr__(self) -> str:
         facts = self.file.training
@@ -209,7 +215,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     if probe is not None and (probe.shape != (1, 2) or not np.isfinite(probe).all()):
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
-    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder))
+    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), folder)
 
 
 def write_model(
@@ -220,9 +226,11 @@ def write_model(
     scores: pl.DataFrame,
     games: frozenset[str],
     rows: Sequence[MetricRow],
+    learned: Learned,
 ) -> ModelFile:
     """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
     detector.save(folder)
+    learned.write(folder)
     write_scores(scores, folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
     figures = [row.to_json() for row in rows if row.value is not None and row.lo is not None]
