@@ -7,10 +7,12 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData
+from liescope.common.reading import Reading
 from liescope.generate.corpus.hub import hub_repo, plain_errors
 from liescope.generate.importers.fingerprint import fingerprint
 from liescope.generate.importers.json_lines import read_objects
@@ -21,6 +23,7 @@ LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole
 _LONGEST_CELL = 4 << 20  # characters
 _PARQUET = b"PAR1"
 _BATCH = 1024
+_CARD = "if that is about its card, README.md, mend the card or take it away; else name the files with the rows"
 _FILES = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz", ".txt"})  # endings that no dataset's name has
 
 
@@ -102,7 +105,8 @@ def _read_dataset(name: str, config: str | None) -> Rows:
     try:
         with plain_errors(name):
             version = None if local else _revision(name)
-            splits = datasets.load_dataset(name, config, streaming=True, revision=version)
+            with Reading(name, _CARD) if local else nullcontext():
+                splits = datasets.load_dataset(name, config, streaming=True, revision=version)
             for split, rows in splits.items():
                 named = {"split": str(split)} if len(splits) > 1 else {}
                 classes = {
