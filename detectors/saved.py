@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
+from liescope.common.reading import Reading, check_folder
 from liescope.detectors.conformal import COVERAGE, verdicts
 from liescope.detectors.evaluation.decisions import flagged
 from liescope.detectors.evaluation.metrics import LEVELS
@@ -208,6 +208,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     """
     folder = model_folder(path)
     file = read_model_file(folder)
+    check_folder(folder)
     with Reading(folder, _ADVICE):
         detector = load_parts(file.kind, folder, file.text, file.options)
         asks = detector.requests((), [_PROBE]) > 0

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from liescope.common.errors import BadData, LiescopeError
 
 _LONGEST = 200
+_TEXTS = frozenset((".json", ".txt", ".md", ".toml", ".csv", ".jinja", ".yaml", ".yml"))
 LARGEST_TEXT = 2**28
 """Bytes: more than any text that is read as a whole has to have."""
 
@@ -53,31 +54,33 @@ def open_regular(path: Path, most: int | None = None) -> BinaryIO:
     return os.fdopen(handle, "rb")
 
 
-def read_bytes(path: Path, most: int = LARGEST_TEXT) -> bytes:
-    """All of a regular file of no more than `most` bytes; raises as `regular`."""
-    with open_regular(path, most) as file:
+def read_bytes(path: Path, most: int = LARGEST_TEXT, given: bool = False) -> bytes:
+    """All of a regular file of no more than `most` bytes; raises as `regular`. given: the user named this very file, so
+    that it may also be a pipe, as in `--config <(command)`.
+    """
+    with path.open("rb") if given else open_regular(path, most) as file:
         held = file.read(most + 1)
     if len(held) > most:  # it grew
         raise _too_large(path, len(held), most)
     return held
 
 
-def read_text(path: Path, most: int = LARGEST_TEXT, encoding: str = "utf-8") -> str:
-    """All of a regular file of no more than `most` bytes as text; raises as `regular`, and BadData for other bytes."""
+def read_text(path: Path, most: int = LARGEST_TEXT, encoding: str = "utf-8", given: bool = False) -> str:
+    """The text of a file; as `read_bytes`, and BadData where it is not UTF-8."""
     try:
-        return read_bytes(path, most).decode(encoding)
+        return read_bytes(path, most, given).decode(encoding)
     except UnicodeDecodeError as error:
-        raise BadData(f"{path} is not UTF-8 text (byte {error.start}); write it anew as UTF-8") from error
+        raise BadData(f"{path} is not text in UTF-8 (byte {error.start}); write it anew as UTF-8") from error
 
 
-def check_folder(folder: Path) -> None:
-    """Raises BadData for a folder in which anything is neither a regular file nor a folder, or leads to neither.
+def check_folder(folder: Path, most: int | None = LARGEST_TEXT) -> None:
+    """Check a folder whose files are opened one by one, also by libraries. most: bytes of a text in it, None for any.
 
-    For folders that a library opens itself, file by file.
+    Raises BadData if anything in it leads to neither a regular file nor a folder, or is a text that is too large.
     """
     for path in sorted(folder.rglob("*")):
         if not path.is_dir() and path.exists():
-            regular(path)
+            regular(path, most if path.suffix.lower() in _TEXTS else None)
 
 
 def _check(path: Path, facts: os.stat_result, most: int | None) -> None:
