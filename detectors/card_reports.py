@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_bytes
 from liescope.detectors.model_file import Figure, ModelFile
 
 _LARGEST = 2**26
@@ -147,8 +148,8 @@ def read_reports(folders: Iterable[Path], model: ModelFile) -> tuple[list[Evalua
 def _report(folder: Path) -> Mapping[str, Any]:
     path = folder / "report.json"
     try:
-        data = json.loads(path.read_bytes()) if path.stat().st_size < _LARGEST else None
-    except (OSError, ValueError, RecursionError):
+        data = json.loads(read_bytes(path, _LARGEST))
+    except (BadData, OSError, ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
         raise BadData(f"{folder} is not a report: it has no readable report.json; make one with liescope evaluate")

@@ -66,6 +66,8 @@ def show_training(result: TrainResult) -> None:
 def show_evaluation(result: EvaluationResult) -> None:
     """Detectors and controls, with how the detectors differ from the players."""
     console = _console()
+    for warning in result.warnings:
+        console.print(Text(plain(f"warning: {warning}"), style="bold red"), soft_wrap=not console.is_terminal)
     _show_rows(console, result.rows)
     _show_pairs(console, result.rows)
     _show_offsets(console, result.rows)

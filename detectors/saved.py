@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
+from liescope.common.reading import Reading, check_folder
 from liescope.detectors.conformal import ABSTAIN, COVERAGE, verdicts
 from liescope.detectors.evaluation.decisions import flagged
 from liescope.detectors.evaluation.metrics import LEVELS
@@ -27,6 +27,7 @@ from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
+from liescope.detectors.learned import Learned
 from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
@@ -54,8 +55,9 @@ class LoadedDetector:
     """A detector read from its folder, ready to score.
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
-    validation); games: the ids of the games it was trained on or had its thresholds chosen on; likeness: the games that
-    its verdicts were chosen on, by which others are compared with them; None for a model of an earlier version.
+    validation); games: the ids of the games it was trained on or had its thresholds chosen on; folder: where it is;
+    likeness: the games that its verdicts were chosen on, by which others are compared with them; None for a model of an
+    earlier version.
     """
 
     name: str
@@ -63,8 +65,13 @@ class LoadedDetector:
     detector: Detector
     scores: pl.DataFrame
     games: frozenset[str]
+    folder: Path
     likeness: Likeness | None = None
     _warned: list[tuple[Unlike, int]] = field(default_factory=list, compare=False)
+
+    def learned(self) -> Learned | None:
+        """What it learned from, as hashes; None if it was trained by an earlier version. Raises BadData."""
+        return Learned.read(self.folder)
 
     def __repr__(self) -> str:
         facts = self.file.training
@@ -257,6 +264,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     """
     folder = model_folder(path)
     file = read_model_file(folder)
+    check_folder(folder)
     with Reading(folder, _ADVICE):
         detector = load_parts(file.kind, folder, file.text, file.options)
         asks = detector.requests((), [_PROBE]) > 0
@@ -265,7 +273,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
     likeness = Likeness.load(folder / LIKENESS_FILE) if LIKENESS_FILE in file.files else None
-    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), likeness)
+    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), folder, likeness)
 
 
 def write_model(
@@ -276,10 +284,12 @@ def write_model(
     scores: pl.DataFrame,
     games: frozenset[str],
     rows: Sequence[MetricRow],
+    learned: Learned,
     likeness: Likeness | None,
 ) -> ModelFile:
     """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
     detector.save(folder)
+    learned.write(folder)
     if likeness:
         likeness.save(folder / LIKENESS_FILE)
     write_scores(scores, folder / SCORES_FILE)

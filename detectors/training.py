@@ -28,6 +28,7 @@ from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
 from liescope.detectors.evaluation.scores import per_detector, score_table
 from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.learned import Learned
 from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import NOTHING, Material, joined, read_material
 from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
@@ -243,7 +244,8 @@ def train_on(
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, likeness)
+    learned = Learned.of(every.examples, every.groups)
+    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, learned, likeness)
     return TrainResult(out, file, figures.rows, scores, (*detector.notes, *figures.notes))
 
 

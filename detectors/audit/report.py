@@ -10,9 +10,10 @@ import polars as pl
 
 from liescope.common.colours import INK, MODELS
 from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
+from liescope.common.reading import read_text
 from liescope.common.report_page import Page, Section, Table, with_interval, write_page
 from liescope.common.text import cell
 from liescope.common.text import markdown as md
@@ -84,8 +85,8 @@ def check_report_folder(out: Path) -> None:
 
 def _is_report(out: Path) -> bool:
     try:
-        return (out / "report.json").read_text(encoding="utf-8").startswith('{\n "audit"')
-    except (OSError, UnicodeDecodeError):
+        return read_text(out / "report.json").startswith('{\n "audit"')
+    except (BadData, OSError):
         return False
 
 

@@ -24,6 +24,7 @@ from liescope.detectors.evaluation.evaluated import (
 from liescope.detectors.evaluation.judging import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
 from liescope.detectors.evaluation.people import Answers, read_people
 from liescope.detectors.evaluation.rated import on_statements
+from liescope.detectors.evaluation.remembered import remembered
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_split
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
@@ -187,6 +188,8 @@ def _evaluate(
         beside, said = on_judged_statements(mine, evaluated, wanted.people, plan, figures.thresholds)
         rows += beside + on_judged_players(models, games, wanted.people, evaluated, plan, progress)
         more += said
+    copied, why = remembered(models, scores, evaluated, plan)
+    notes += [words for found in copied if not found.alarming for words in found.sentences()] + why
     progress("figures", 1, 1)
     return EvaluationResult(
         name_of_corpus,
@@ -200,6 +203,7 @@ def _evaluate(
         tuple(facts),
         {target: without_label(evaluated, target) for target in targets},
         (*notes, *figures.notes, *more),
+        tuple(copied),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from liescope.common.console import progress as bar
 from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import replacing
+from liescope.common.reading import read_text
 from liescope.generate.corpus.leaks import check_text, key_variables, secrets_of, texts_of
 from liescope.generate.exports.card import CARD_FILE, export_card
 from liescope.generate.exports.protocol import Exporter, Tally
@@ -141,7 +142,7 @@ def _nothing(kind: type[Exporter], tally: Tally) -> str:
 
 def _is_export(folder: Path) -> bool:
     try:
-        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        facts = json.loads(read_text(folder / FACTS_FILE))
+    except (BadData, OSError, ValueError, RecursionError):
         return False
     return isinstance(facts, Mapping) and "export" in facts
