@@ -27,6 +27,7 @@ from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
+from liescope.detectors.learned_games import LearnedGames
 from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
@@ -38,7 +39,7 @@ from liescope.detectors.registry import load_parts
 from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript, Turn
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
-LIKENESS_FILE = "likeness.parquet"
+LIKENESS_FILE, LEARNED_FILE = "likeness.parquet", "learned.txt"
 UNLIKE = "not like the games that verdicts were chosen on"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
 WINDOW = 4096
@@ -55,7 +56,8 @@ class LoadedDetector:
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
     validation); games: the ids of the games it was trained on or had its thresholds chosen on; likeness: the games that
-    its verdicts were chosen on, by which others are compared with them; None for a model of an earlier version.
+    its verdicts were chosen on, by which others are compared with them; None for a model of an earlier version;
+    learned: what it has learned from, by words.
     """
 
     name: str
@@ -64,6 +66,7 @@ class LoadedDetector:
     scores: pl.DataFrame
     games: frozenset[str]
     likeness: Likeness | None = None
+    learned: LearnedGames = field(default_factory=LearnedGames)
     _warned: list[tuple[Unlike, int]] = field(default_factory=list, compare=False)
 
     def __repr__(self) -> str:
@@ -265,7 +268,8 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
     likeness = Likeness.load(folder / LIKENESS_FILE) if LIKENESS_FILE in file.files else None
-    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), likeness)
+    learned = LearnedGames.load(folder / LEARNED_FILE) if LEARNED_FILE in file.files else LearnedGames()
+    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), likeness, learned)
 
 
 def write_model(
@@ -277,9 +281,11 @@ def write_model(
     games: frozenset[str],
     rows: Sequence[MetricRow],
     likeness: Likeness | None,
+    learned: LearnedGames,
 ) -> ModelFile:
     """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
     detector.save(folder)
+    learned.save(folder / LEARNED_FILE)
     if likeness:
         likeness.save(folder / LIKENESS_FILE)
     write_scores(scores, folder / SCORES_FILE)

@@ -29,6 +29,7 @@ from liescope.detectors.evaluation.scores import per_detector, score_table
 from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.judge.asking import ATTEMPTS
+from liescope.detectors.learned_games import LearnedGames
 from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import NOTHING, Material, joined, read_material
 from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
@@ -244,7 +245,8 @@ def train_on(
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, likeness)
+    learned = LearnedGames.of((*every.examples, *others.examples, *material.unlabelled))
+    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, likeness, learned)
     return TrainResult(out, file, figures.rows, scores, (*detector.notes, *figures.notes))
 
 

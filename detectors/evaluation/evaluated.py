@@ -80,6 +80,20 @@ def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tu
     return tuple(sorted(present - anybody)), notes
 
 
+def copied(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> list[str]:
+    """What to say of evaluated games that repeat one that a model has learned from, under another id."""
+    examples = make_examples(evaluated, 0)
+    notes = []
+    for name, model in models.items():
+        if games := [one for one in model.learned.copied(examples) if one not in model.games]:
+            notes.append(
+                f"{name}: {len(games):,} of {evaluated['game_id'].n_unique():,} games repeat one that it has learned "
+                f"from, under another id (such as {games[0]}): there it may know by heart what it says; leave them out "
+                "of one of the corpora"
+            )
+    return notes
+
+
 def scores_of(
     name: str,
     model: LoadedDetector,

@@ -15,6 +15,7 @@ from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.evaluation.evaluated import (
     Model,
     check_unseen,
+    copied,
     load_all,
     scores_of,
     split_for,
@@ -156,6 +157,7 @@ def _evaluate(
         )
     check_unseen(models, here, evaluated, split)
     held_out, notes = unheard(models, evaluated)
+    notes += copied(models, evaluated)
     plan = replace(plan, hold_out=held_out)
     lost = 0 if wanted.keep_lost else count_lost(corpus, plan.splits)
     if lost:

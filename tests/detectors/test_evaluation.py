@@ -491,3 +491,25 @@ def test_a_model_that_was_heard_under_another_name_is_not_held_out(make_corpus: 
     result = evaluate(model, other, draws=10)
     assert result.plan.hold_out == ("llama-3.1",)
     assert any("openai/gpt-4.1_mini is taken for gpt-4.1-mini" in note for note in result.notes)
+
+
+def test_copies_of_learned_games_under_other_ids_are_found_and_named(make_corpus: Corpus, tmp_path: Path) -> None:
+    def copy(rows: dict[str, list[dict[str, Any]]]) -> None:
+        """Twelve games of train stand in test again, by other players."""
+        train = sorted({row["game_id"] for row in rows["games"] if row["split"] == "train"})[:12]
+        for table in rows.values():
+            for row in [row for row in table if row["game_id"] in train]:
+                twin = {**row, "game_id": f"twin-{row['game_id']}", "split": "test"}
+                for name in {"statement_id"} & row.keys():
+                    twin[name] = f"twin-{row[name]}"
+                table.append(twin)
+
+    corpus = make_corpus(games=80, change=copy)
+    model = train("tfidf", corpus, out=tmp_path / "m", folds=0).model
+    notes = [note for note in evaluate(model, corpus, draws=10).notes if "under another id" in note]
+    (words,) = notes
+    assert words.startswith("m: 12 of ")
+    assert "such as twin-game-" in words
+    plain = make_corpus(games=80)
+    assert not any("under another id" in note for note in evaluate(
+        train("tfidf", plain, out=tmp_path / "n", folds=0).model, plain, draws=10).notes)  # fmt: skip
