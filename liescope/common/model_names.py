@@ -68,8 +68,15 @@ def one_name(names: Collection[str]) -> Mapping[str, str]:
 
 
 def taken_as_one(names: Collection[str]) -> list[str]:
-    """A line for each model that stands among the names in several spellings, for people."""
+    """For people, a line for each model that stands among the names in several spellings, and for each bare family that
+    may be one of several.
+    """
     by_model: dict[str, list[str]] = {}
     for name, first in one_name(names).items():
         by_model.setdefault(first, []).append(name)
-    return [f"{', '.join(sorted(own))} are taken as names of one model" for own in by_model.values() if len(own) > 1]
+    found = [f"{', '.join(own)} are taken as names of one model" for own in by_model.values() if len(own) > 1]
+    for first, own in by_model.items():
+        others = {one_name(names)[other] for other in spellings(first, names)} - {first}
+        if _BARE.fullmatch(plain_name(first)) and others:
+            found.append(f"{', '.join(own)} may be any of {', '.join(sorted(others))}, and is kept apart")
+    return found
