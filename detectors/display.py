@@ -85,18 +85,21 @@ def show_evaluation(result: EvaluationResult) -> None:
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
-    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text. Without a width
-    (for a pipe), columns are separated by tabs and the text is not cut.
+    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text; below one that is
+    flagged and has no verdict, why. Without a width (for a pipe), columns are separated by tabs, the text is not cut,
+    and the verdict says why it abstains.
     """
     for row in table.iter_rows(named=True):
         above = [words for column, words in _FLAGS.items() if row.get(column)]
         score = "–" if row["score"] is None else f"{row['score']:.3f}"
         flag = row["score_null"] or (above[0] if above else "not flagged")
         verdict, text = row["verdict"] or "–", " ".join(plain(row["text"]).split())
+        why = row.get("abstains")
         if width is None:
-            yield f"{score}\t{flag}\t{verdict}\t{text}"
+            yield f"{score}\t{flag}\t{f'{verdict} ({why})' if why else verdict}\t{text}"
         else:
             yield _cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
+            yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
         yield from reason_lines(row.get("reasons") or (), width)
 
 

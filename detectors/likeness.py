@@ -121,7 +121,7 @@ class Likeness:
             np.stack([features[own].mean(axis=0) for own in rows]),
             np.stack([features[draw.choice(own)] for own in rows]),
             *(
-                [np.array([score[at] for at in own if truth[at] is lies], dtype=np.float64) for own in rows]
+                [np.array([score[at] for at in own.tolist() if truth[at] is lies], dtype=np.float64) for own in rows]
                 for lies in (False, True)
             ),
         )
@@ -136,7 +136,7 @@ class Likeness:
         for own, rows in ((self.game, np.flatnonzero(~lone)), (self.statement, np.flatnonzero(lone))):
             if not len(rows):
                 continue
-            keys = np.array([examples[at].game_id or f"{at}" for at in rows], dtype=np.str_)
+            keys = np.array([examples[at].game_id or f"{at}" for at in rows.tolist()], dtype=np.str_)
             units, unit = np.unique(keys, return_inverse=True)
             theirs = np.zeros((len(units), features.shape[1]))
             np.add.at(theirs, unit, features[rows])
@@ -263,4 +263,4 @@ def _limits(fit: Sequence[Floats], mass: Floats, other: Floats, level: float) ->
     order = np.argsort(-values, kind="stable")
     reached, total = each[order].cumsum(), mass[held].sum()
     place = np.searchsorted(reached, level * (total + other) * (1 - 1e-9))
-    return np.append(values[order], -np.inf)[np.minimum(place, len(order))]
+    return np.asarray(np.append(values[order], -np.inf)[np.minimum(place, len(order))])

@@ -28,6 +28,7 @@ from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
 from liescope.detectors.evaluation.scores import per_detector, score_table
 from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.judge.asking import ATTEMPTS
 from liescope.detectors.learned import Learned
 from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import NOTHING, Material, joined, read_material
@@ -297,7 +298,10 @@ def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: i
     if folds:
         asked += folds * detector.requests(data.examples, ()) + detector.requests((), data.examples)
     if asked and progress is not silent:
-        sys.stderr.write(f"up to {asked:,} requests to a chat model, without replies that are kept already\n")
+        sys.stderr.write(
+            f"up to {asked:,} requests to a chat model, fewer where replies are kept already, and up to {ATTEMPTS - 1} "
+            "more for each question whose reply cannot be read\n"
+        )
 
 
 def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, float | None]:

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
+from liescope.common.model_names import one_name, taken_as_one
 from liescope.detectors.examples import Example, corpus_name, make_examples, read_statements, target_column
 from liescope.detectors.protocol import ROLE
 from liescope.detectors.transfer.players import read_players, who_spoke
@@ -34,10 +35,11 @@ class Table:
     """Statements of all splits of some corpora, in order of play.
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), game (the rules),
-    speaker, speaker_model, source (scripted, model or human; what is imported is a model's unless its log names a
-    person), text, label_role, target, y (null where the target is), seat (the speaker's row in players), and, of its
-    game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are
-    not defined). players: those of the games whose target is the role, game after game; see `read_players`.
+    speaker, speaker_model (one name for each model), source (scripted, model or human; what is imported is a model's
+    unless its log names a person), text, label_role, target, y (null where the target is), seat (the speaker's row in
+    players), and, of its game: models (of its seats) and self_play (both null where people sit), silent and disclosed
+    (null where they are not defined). players: those of the games whose target is the role, game after game; see
+    `read_players`.
     transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
 
@@ -106,9 +108,13 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
         frames.append(frame)
         asked = frame.filter(pl.col("target") == ROLE)["game_id"].unique()
         seated.append(players.filter(pl.col("game_id").is_in(asked.implode())))
-    table = pl.concat(frames)
+    table, players = pl.concat(frames), pl.concat(seated)
     _check_apart(table)
-    players = pl.concat(seated)
+    models = players["speaker_model"].append(table["speaker_model"]).unique().drop_nulls().to_list()
+    notes += taken_as_one(models)
+    one = pl.col("speaker_model").replace(one_name(models))
+    each = pl.col("models").list.eval(pl.element().replace(one_name(models)))
+    table, players = table.with_columns(one, each), players.with_columns(one)
     seat = players.select("game_id", speaker="player").with_row_index("seat")
     table = table.join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
     return Table(table, players, transcripts, targets, tuple(notes))

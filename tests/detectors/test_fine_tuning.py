@@ -133,6 +133,9 @@ def test_what_was_kept_aside_and_then_learned_stands_in_the_model(
         if chosen:
             assert len(chosen.models) == 1
             assert chosen.words() in made.notes
+            assert f"It learned for {chosen.steps} steps." in (tmp_path / name / "README.md").read_text(
+                encoding="utf-8"
+            )
             assert read_model_file(tmp_path / name).training.chosen == chosen
         assert set(made.file.training.models) == set(MODELS)
 
