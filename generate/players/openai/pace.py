@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from liescope.common.errors import EndpointSilent
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai.breaker import Breaker
+from liescope.generate.players.openai.crowd import Crowd
 from liescope.generate.players.openai.headers import read_limits
 from liescope.generate.players.openai.quota import Quotas, Sent
 from liescope.generate.players.openai.rate import Cycle, SendRate
@@ -61,6 +62,8 @@ class Pace:
         self.rate = SendRate()
         self._quotas = Quotas()
         self._strays = Strays()
+        self._crowd = Crowd()
+        self._before = 0  # the window before it was made smaller for a crowd
         self._breaker = Breaker()
         self._halt = halt
         self._clock = clock
@@ -121,6 +124,8 @@ class Pace:
         self._short = 0
         self._closed()
         self._strays.answered()
+        if self._crowd.answered(sent.in_flight, sent.at):
+            self._no_crowd()
         self._activity.wait = None
         self.window.answered(kind, sent.at, sent.in_flight, seconds)
         self._resized()
@@ -136,13 +141,22 @@ class Pace:
         """
         now = self._clock()
         self._closed()
+        before = self.window.size
         if crowded:
             self.window.crowded(sent.in_flight)
-            self._resized()
-            if asked is None:
-                return True
-        elif self._strays.refused() and not (self.rate.per_second or self._quotas.known or sent.first):
+        elif self._is_stray(sent):
             return False
+        elif asked is None and not self._quotas.known and self._is_crowd(sent, now):
+            crowded = True
+            if not self._crowd.sure:
+                self.rate.not_taken(sent.cycle)
+                if sent.at > self._heard_at:  # what was refused beside it is not in flight after a pause
+                    self._heard_at = now
+                    self._cool(now + FIRST_PAUSE, reason)
+        if crowded:
+            self._resized()
+            if asked is None or before > 1:
+                return True
         else:
             self.rate.refused(sent.cycle)
             if sent.at > self._heard_at:
@@ -181,6 +195,34 @@ class Pace:
             self._gone = error
             self._room.set()
 
+    def _is_stray(self, sent: Turn) -> bool:
+        """Whether a complaint is one of the few that a busy host sends at any rate."""
+        if not self._strays.refused() or self.rate.per_second or self._quotas.known or sent.first:
+            return False
+        if self._crowd.limit is not None:
+            return False
+        self._crowd.stray(sent.in_flight)
+        return True
+
+    def _is_crowd(self, sent: Turn, now: float) -> bool:
+        """Whether a complaint seems to say that too many were in flight; the window is set by it."""
+        known = self._crowd.limit
+        if not self._crowd.refused(sent.in_flight, sent.at, now):
+            if known is not None:
+                self._no_crowd()
+            return False
+        assert self._crowd.limit is not None
+        if known is None:
+            self._before = self.window.size
+        if self.window.size > self._crowd.limit:
+            self.window.crowded(self._crowd.limit + 1)
+        return True
+
+    def _no_crowd(self) -> None:
+        """The complaints were about something else: what the window was made smaller for."""
+        self.window.freed(self._before)
+        self._resized()
+
     def _closed(self) -> None:
         self._breaker.answered()
         if self._activity.paused:
@@ -213,12 +255,28 @@ class Pace:
                 await self._halt.sleep(min(max(wait, _SHORTEST), _LOOK_AGAIN))
             elif probing and self._probe is not None and not self._probe.is_set():
                 await self._probe.wait()
-            elif self._in_flight >= self.window.size:
+            elif self._in_flight < self.window.size:
+                return held
+            elif (trial := self._crowd.trial(now)) == 0 and self._in_flight == self.window.size:
+                self._crowd.tried(now)
+                return held
+            else:
                 self.window.wanted()
                 self._room.clear()
-                await self._room.wait()
-            else:
-                return held
+                await self._room_or(trial)
+
+    async def _room_or(self, seconds: float | None) -> None:
+        """Wait until a request has ended or the window has changed, for so many seconds at most."""
+        if not seconds:
+            await self._room.wait()
+            return
+        waits = [asyncio.ensure_future(self._room.wait()), asyncio.ensure_future(self._halt.sleep(seconds))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
     def _resized(self) -> None:
         if self._activity.limit != self.window.size:

@@ -79,7 +79,7 @@ def test_a_limit_is_found_and_kept_near(
     """The time taken against the time that the limit would allow at best."""
     seconds, sent = ask_all(world, pace_of(world), number, make(world), lambda in_flight: latency)
     assert seconds / (number / allowed) < worst
-    assert sent < 1.35 * number
+    assert sent < 1.7 * number
 
 
 def test_a_host_that_refuses_a_few_requests_at_any_rate_is_not_slowed_down_for(world: World) -> None:
@@ -96,11 +96,44 @@ def test_a_host_that_refuses_a_few_requests_at_any_rate_is_not_slowed_down_for(w
 @pytest.mark.parametrize("latency", [0.01, 0.2, 2.0])
 @pytest.mark.parametrize("allowed", [5, 20, 200])
 def test_in_the_long_run_a_limit_is_used_to_nine_tenths(world: World, allowed: int, latency: float) -> None:
-    """After half a minute of finding it out, and ten latencies until enough requests are in flight."""
+    """After half a minute of finding it out, and ten latencies until enough requests are in flight. What is refused is
+    not paid for.
+    """
     number, host = 130 * allowed, windows(world, allowed, 1)
     seconds, sent = ask_all(world, pace_of(world, 512), number, host, lambda in_flight: latency, workers=600)
-    assert seconds < 30 + 10 * latency + 100 / 0.9
-    assert sent < 1.05 * number + 20
+    assert seconds < 32 + 10 * latency + 100 / 0.9
+    assert sent < 1.05 * number + 60
+
+
+def at_once(world: World, most: int, latency: float, spread: float) -> tuple[Callable[[int], str], Callable[[int], float]]:
+    """A host that takes so many requests at once and refuses any other as if it came too early; and its latencies."""
+    ends: list[float] = []
+    random, took = Random(1), [latency]
+
+    def answer(in_flight: int) -> str:
+        ends[:] = [end for end in ends if end > world.now + 1e-9]
+        if len(ends) >= most:
+            return "limited"
+        took[0] = latency * random.lognormvariate(-(spread**2) / 2, spread)
+        ends.append(world.now + took[0])
+        return "ok"
+
+    return answer, lambda in_flight: took[0]
+
+
+@pytest.mark.parametrize("most", [1, 5, 12, 30])
+@pytest.mark.parametrize("latency", [0.2, 2.0])
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_a_host_that_takes_so_many_at_once_is_kept_busy_though_it_does_not_say_so(
+    world: World, most: int, latency: float, spread: float
+) -> None:
+    """In the words of a rate limit: it took less than half of that before, with a latency of 0.2 s."""
+    pace, number = pace_of(world, 256), 60 * most
+    seconds, sent = ask_all(world, pace, number, *at_once(world, most, latency, spread), workers=300)
+    assert seconds < number * latency / most / 0.85
+    assert sent < 1.05 * number + 25
+    assert most <= pace.window.size <= most + 2
+    assert pace.rate.per_second is None
 
 
 def test_a_host_that_is_down_is_tried_by_one_request_at_a_time_and_then_all_go_on(world: World) -> None:
