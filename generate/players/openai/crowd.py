@@ -10,7 +10,9 @@ from __future__ import annotations
 
 TRIAL = 1.1  # seconds until one more is sent: longer than the second by which hosts count
 _SURE = 2  # refusals of one more that show the limit, and answers that show that there is none
-_SLACK = 4  # a limit may turn out lower by this share of it, and by one, since a host may count a request a little longer
+_SLACK = (
+    4  # a limit may turn out lower by this share of it, and by one, since a host may count a request a little longer
+)
 
 
 class Crowd:
@@ -42,8 +44,7 @@ class Crowd:
         self._again = now + TRIAL
 
     def answered(self, in_flight: int, sent_at: float) -> bool:
-        """Whether an answer shows that there is no such limit. in_flight: requests under way when it was sent, with it.
-        """
+        """Whether an answer shows that there is no such limit. in_flight: requests under way when it was sent."""
         self._most = max(self._most, in_flight)
         if self.limit is None or in_flight <= self.limit or sent_at < self._since:
             return False

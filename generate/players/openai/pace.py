@@ -2,8 +2,9 @@
 
 Four things hold a request back, each in a file of its own: the window (how many may be in flight), the rate that the
 host's complaints taught, the quotas that it reports, and the breaker of a host that is down. A complaint (429) also
-stops all requests for as long as the host asks. Complaints about requests sent before the last complaint arrived carry
-no new information and are ignored, and the few that a busy host sends at any rate (`strays`) concern their own request.
+stops all requests for as long as the host asks, within reason. One without any reason is first taken to be about too
+many at once (`crowd`). Complaints about requests sent before the last complaint arrived carry no new information and
+are ignored, and the few that a busy host sends at any rate (`strays`) concern their own request.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a cool-down that
 was too short.
@@ -32,7 +33,8 @@ FIRST_PAUSE = 0.5  # seconds of a cool-down if the host gives no length; longer 
 LONGER = 1.5
 LONGEST_PAUSE = 30.0
 SHORTEST_ASKED = 0.05  # wait for a host that asks for less, longer in the same way
-LONGEST_ASKED = 120.0  # wait for a host that asks for more
+CREDIBLE, EARLY = 60.0, 15.0  # of a host that asks for more than the first, one request tries after the second
+LONGEST_ASKED = 120.0  # and again at intervals that double, up to this
 _SHORTEST = 0.001  # seconds of a wait
 _LOOK_AGAIN = 1.0  # seconds; what is waited for may change meanwhile
 _WORTH_SAYING = 1.0  # seconds of a wait that the display shows
@@ -77,6 +79,7 @@ class Pace:
         self._heard_at = float("-inf")  # when the last complaint that counted arrived
         self._fresh = True  # no request was sent since the last cool-down
         self._short = 0  # cool-downs in a row that were too short
+        self._long = 0  # and for which it asked for more than is believed
         self._probe: asyncio.Event | None = None  # set once the last request sent has ended
         self._gone: EndpointSilent | None = None
 
@@ -121,7 +124,7 @@ class Pace:
 
     def answered(self, sent: Turn, kind: Hashable, seconds: float) -> None:
         """The request of this turn was answered. kind: what its latency may be compared with."""
-        self._short = 0
+        self._short = self._long = 0
         self._closed()
         self._strays.answered()
         if self._crowd.answered(sent.in_flight, sent.at):
@@ -152,7 +155,7 @@ class Pace:
                 self.rate.not_taken(sent.cycle)
                 if sent.at > self._heard_at:  # what was refused beside it is not in flight after a pause
                     self._heard_at = now
-                    self._cool(now + FIRST_PAUSE, reason)
+                    self._cool(now, FIRST_PAUSE, reason)
         if crowded:
             self._resized()
             if asked is None or before > 1:
@@ -171,7 +174,7 @@ class Pace:
             asked = min(FIRST_PAUSE * longer, LONGEST_PAUSE)
         elif asked < SHORTEST_ASKED:
             asked = min(SHORTEST_ASKED * longer, FIRST_PAUSE)
-        self._cool(now + min(asked, LONGEST_ASKED), reason)
+        self._cool(now, asked, reason)
         return True
 
     def failed(self, sent: Turn, asked: float | None, reason: str, overloaded: bool = False) -> None:
@@ -187,7 +190,7 @@ class Pace:
         if pause is not None:
             asked = max(asked or 0.0, pause)
         if asked is not None:
-            self._cool(now + min(asked, LONGEST_ASKED), reason)
+            self._cool(now, asked, reason)
 
     def give_up(self, error: EndpointSilent) -> None:
         """Nobody waits for the host any longer, unless it answers after all."""
@@ -283,7 +286,14 @@ class Pace:
             self._activity.limit = self.window.size
             self._room.set()
 
-    def _cool(self, until: float, reason: str) -> None:
+    def _cool(self, now: float, asked: float, reason: str) -> None:
+        if asked > CREDIBLE:
+            reason = f"{reason} (it asks for {asked:,.0f} s, and is tried earlier)"
+            asked = min(EARLY * 2.0 ** min(self._long, 10), LONGEST_ASKED)
+            if now >= self._cool_until:
+                self._long += 1
+            self._short = max(self._short, 1)
+        until = now + asked
         if until > self._cool_until:
             self.rate.paused(self._clock(), until)
             self._cool_until, self._fresh = until, True

@@ -53,7 +53,7 @@ class SendRate:
         cycle.refused += 1
 
     def not_taken(self, cycle: Cycle) -> None:
-        """A request of this cycle was refused, perhaps for another reason: it says nothing about what the host takes."""
+        """A request of this cycle was refused, perhaps for another reason: it tells no rate."""
         cycle.sent -= 1
         self._busy = max(self._busy - 1, 0)
 

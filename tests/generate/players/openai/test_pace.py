@@ -12,7 +12,7 @@ from liescope.common.errors import BudgetSpent, RunPaused
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai import breaker, pace
 from liescope.generate.players.openai.breaker import OUTAGE
-from liescope.generate.players.openai.pace import LONGEST_ASKED, Pace
+from liescope.generate.players.openai.pace import CREDIBLE, EARLY, LONGEST_ASKED, Pace
 from liescope.generate.players.shared import Halt
 from tests.generate.players.openai.fake_world import World, ask, ask_all, pace_of
 
@@ -105,7 +105,9 @@ def test_in_the_long_run_a_limit_is_used_to_nine_tenths(world: World, allowed: i
     assert sent < 1.05 * number + 60
 
 
-def at_once(world: World, most: int, latency: float, spread: float) -> tuple[Callable[[int], str], Callable[[int], float]]:
+def at_once(
+    world: World, most: int, latency: float, spread: float
+) -> tuple[Callable[[int], str], Callable[[int], float]]:
     """A host that takes so many requests at once and refuses any other as if it came too early; and its latencies."""
     ends: list[float] = []
     random, took = Random(1), [latency]
@@ -183,11 +185,42 @@ def test_a_host_that_asks_for_a_day_is_asked_again_earlier(world: World) -> None
     async def go() -> None:
         async with pace.turn() as turn:
             pass
-        pace.limited(turn, 86400.0, "429")
+        for wait in (EARLY, 2 * EARLY, 4 * EARLY, LONGEST_ASKED, LONGEST_ASKED):
+            before = world.now
+            pace.limited(turn, 86400.0, "429")
+            assert pace._activity.wait is not None
+            assert "asks for 86,400 s, and is tried earlier" in pace._activity.wait[1]
+            async with pace.turn() as turn:
+                assert turn.at - before == pytest.approx(wait)
+            await world.sleep(0.1)
+        pace.answered(turn, "kind", 0.1)
+        pace.limited(turn, CREDIBLE, "429")
+        before = world.now
         async with pace.turn() as turn:
-            assert turn.at == pytest.approx(1000 + LONGEST_ASKED)
+            assert turn.at - before == pytest.approx(CREDIBLE)
 
     asyncio.run(world.run(go()))
+
+
+def test_one_such_wait_holds_a_short_job_for_seconds_only(world: World) -> None:
+    pace, sent = pace_of(world), list[float]()
+
+    async def one(number: int) -> None:
+        while True:
+            async with pace.turn() as turn:
+                sent.append(world.now - 1000)
+                await world.sleep(0.1)
+            if number or turn.at > 1000:
+                pace.answered(turn, "kind", 0.1)
+                return
+            pace.limited(turn, 100_000.0, "429")
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(one(number) for number in range(24)))
+
+    asyncio.run(world.run(all_of_them()))
+    assert max(sent) < EARLY + 1
+    assert min(at for at in sent if at > 1) >= EARLY
 
 
 def test_few_failures_among_answers_slow_nobody_down(world: World) -> None:
