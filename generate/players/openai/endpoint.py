@@ -141,6 +141,7 @@ class Endpoint:
             response = self._accounts.safe(answer) if isinstance(answer, Response) else Trouble(answer)
             verdict = self._accounts.outcome(ask, body, price, made + tries, response, via=VIA_BATCH)
             if isinstance(verdict, Completion):
+                self._patience.read(verdict, self._patience.standing(str(body.get("model"))))
                 return verdict
             if isinstance(verdict, Refusal):
                 if verdict.scope is Scope.FORMAT:
@@ -161,7 +162,7 @@ class Endpoint:
                 number += 1
                 verdict, sent = await self._hedged(ask, body, price, number)
                 if isinstance(verdict, Completion):
-                    standing.answered()
+                    self._patience.read(verdict, standing)
                     return verdict
                 if isinstance(verdict, Refusal):
                     if verdict.scope is Scope.FORMAT:
