@@ -306,7 +306,14 @@ def test_ordinary_templates_may_use_loops_filters_and_parts(folder: Path) -> Non
     (folder / "speak.jinja").write_text(
         "{% include 'part.jinja' %}{{ ' ' ~ day ~ ', ' ~ (round + 1) }}", encoding="utf-8"
     )
-    load_prompts(folder, "mafia")
+    prompts = load_prompts(folder, "mafia")
+    shown = [(ask, prompts.render(ask, view).text) for ask, view in sample_asks("mafia", [1])]
+    for ask, text in shown:
+        if ask.kind is AskKind.SPEAK:
+            assert text.endswith(f"{ask.seat.upper()} {ask.day}, {ask.round + 1}")
+        if ask.kind is AskKind.SELF_ASSESSMENT:
+            assert re.search(r"(?m)^1\. \w+ ~ \S.*2\. \w+ ~ \S", text)
+    assert {AskKind.SPEAK, AskKind.SELF_ASSESSMENT} <= {ask.kind for ask, _ in shown}
 
 
 @pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in FAMILIES.items() for name in family.sets])
