@@ -143,7 +143,7 @@ def test_figures_of_names_are_drawn_with_and_without_bounds() -> None:
         dots = [line.get_xdata()[0] for panel in panels for line in panel.lines if line.get_marker() == "o"]
         assert sorted(dots) == pytest.approx(sorted(table["difference"]))
         bounded = table.filter(pl.col("lo").is_not_null() & pl.col("hi").is_not_null())
-        assert sum(len(panel.collections) for panel in panels) == bounded.height
+        assert sum(len(lines.get_segments()) for panel in panels for lines in panel.collections) == bounded.height
         furthest = max(abs(end) for name in ("difference", "lo", "hi") for end in table[name].drop_nulls())
         assert {panel.get_xlim() for panel in panels} == {(-panels[0].get_xlim()[1], panels[0].get_xlim()[1])}
         assert panels[0].get_xlim()[1] > furthest
