@@ -226,10 +226,10 @@ def test_a_template_that_cannot_work_is_refused_at_once(folder: Path, source: st
 @pytest.mark.usefixtures("usual_recursion_limit")
 def test_a_template_that_loops_grows_or_reaches_out_is_refused_at_once(folder: Path, source: str) -> None:
     (folder / "speak.jinja").write_text(source, encoding="utf-8")
-    start_time = time.monotonic()
+    start_time = time.process_time()
     with pytest.raises(UsageError, match=r"speak\.jinja"):
         load_prompts(folder, "mafia")
-    assert time.monotonic() - start_time < 10
+    assert time.process_time() - start_time < 10
 
 
 @pytest.mark.parametrize(
