@@ -166,7 +166,12 @@ def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
 
 def test_a_single_game_is_enough_for_a_report() -> None:
     one = games_set([werewolf("a", 1)])
-    Read(page_html(page(one, run_analyses(ANALYSES, one.frames))))
+    found = run_analyses(ANALYSES, one.frames)
+    assert found.sections
+    assert len(found.sections) + len(found.nothing) == len(ANALYSES)
+    words = Read(page_html(page(one, found))).words
+    assert all(section.analysis.title in words for section in found.sections)
+    assert all(analysis.title in words and reason in words for analysis, reason in found.nothing)
 
 
 def test_an_analysis_is_not_called_without_what_it_needs(werewolves: GameSet) -> None:

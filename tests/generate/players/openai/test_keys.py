@@ -35,8 +35,10 @@ def context(**options) -> PlayerContext:
         ("MY_API_KEY", "127.0.0.1:8000"),
     ],
 )
-def test_a_key_goes_to_its_own_hosts_and_to_this_machine(variable: str, host: str) -> None:
+def test_a_key_goes_to_its_own_hosts_and_to_this_machine_and_to_none_named_like_them(variable: str, host: str) -> None:
     check_binding(variable, host)
+    with pytest.raises(UsageError, match="--allow-key"):
+        check_binding(variable, f"{host.partition(':')[0]}.evil.example")
 
 
 @pytest.mark.parametrize(
