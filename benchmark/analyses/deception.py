@@ -32,7 +32,7 @@ def deception_rates(frames: Frames) -> pl.DataFrame:
     """Deceptive statements per statement made, by role: as the speaker reports and as the peers see it (Figure 14).
 
     by "self": the speaker reports the statement as deceptive; by "peers": more than half of the usable ratings flag it.
-    Columns: game, condition, model (the speaker's), learning, rater, speaker_role, by, mean, lo, hi (bootstrap over
+    Columns: game, condition, model (the speaker's), learning, rater, speaker_role, by, mean, lo, hi (over
     games), n (statements), games.
     """
     parts = [
@@ -47,9 +47,9 @@ def type_composition(frames: Frames) -> pl.DataFrame:
 
     by "self": shares of all statements whose type the speaker reported, `none` among them; by "peers": shares of all
     flags with a type. Columns: game, condition, model (the speaker's), learning, rater, speaker_role, by, type,
-    mean (the share), lo, hi (bootstrap over games), n (statements or flags), games.
+    mean (the share), lo, hi (over games), n (statements or flags), games.
     """
-    columns = ["game_id", *CELL, RATER, "speaker_role", "by", "kind"]
+    columns = ["game_id", "family", *CELL, RATER, "speaker_role", "by", "kind"]
     own = frames.statements.with_columns(by=pl.lit("self"), kind="self_type")
     seen = frames.ratings.filter("flag").with_columns(by=pl.lit("peers"), kind="type")
     rows = pl.concat([own.select(columns), seen.select(columns)]).drop_nulls("kind")
@@ -64,7 +64,7 @@ def type_yield(frames: Frames) -> pl.DataFrame:
     """What a role's statements draw, by the type that the speaker reports (Appendix F.2, there for the jester).
 
     metric "suspicion": mean suspicion of the ratings; "flagged": share of the ratings that flag the statement. Columns:
-    game, condition, model (the speaker's), learning, rater, speaker_role, type, metric, mean, lo, hi (bootstrap over
+    game, condition, model (the speaker's), learning, rater, speaker_role, type, metric, mean, lo, hi (over
     games), n (ratings), games.
     """
     rated = frames.ratings.with_columns(type="self_type").drop_nulls("type")
@@ -111,7 +111,7 @@ ANALYSES = (
         deception_rates,
         plot_deception_rates,
         needs=(REPORTS_OR_RATINGS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Figure 14, left",
         note="The share of a role's statements that is deceptive, by its speakers' reports and by most peers' ratings.",
         main=True,
@@ -123,7 +123,7 @@ ANALYSES = (
         plot_type_composition,
         needs=(REPORTS_OR_RATINGS,),
         otherwise="no report and no flag names a kind of deception",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="section 5.5",
         note="Shares add up to one for each role: of its statements by its own report, of the flags that its peers "
         "raised.",
@@ -134,7 +134,7 @@ ANALYSES = (
         type_yield,
         plot_type_yield,
         needs=(REPORTED_TYPES, RATINGS),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix F.2",
         note="Suspicion and flags drawn by a role's statements, by the type that the speaker reported.",
     ),

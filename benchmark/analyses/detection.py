@@ -24,7 +24,7 @@ def detection_by_speaker(frames: Frames) -> pl.DataFrame:
 
     truth: what a flag is compared with: the speaker's own report (self), its role, or its claims checked against the
     log (claim). Columns: game, condition, model (the speaker's), learning, rater, speaker_role, truth, metric
-    (accuracy, f1), mean, lo, hi (bootstrap over games), n (ratings; for f1 twice the right flags, and the wrong and
+    (accuracy, f1), mean, lo, hi (over games), n (ratings; for f1 twice the right flags, and the wrong and
     missed ones), games. F1 is left out if nothing was flagged and nothing was deceptive.
     """
     return _detection(frames.ratings, "speaker_role")
@@ -39,7 +39,7 @@ def detection_by_observer(frames: Frames) -> pl.DataFrame:
 
 
 def _detection(ratings: pl.DataFrame, role: str) -> pl.DataFrame:
-    keys = ["game_id", *CELL, RATER, role, "truth", "metric", "value"]
+    keys = ["game_id", "family", *CELL, RATER, role, "truth", "metric", "value"]
     parts = [_scored(ratings, truth).select(keys) for truth in TRUTHS]
     return game_means(pl.concat(parts), [*CELL, RATER, role, "truth", "metric"], "value")
 
@@ -78,7 +78,7 @@ ANALYSES = (
         detection_by_speaker,
         plot_detection_by_speaker,
         needs=(RATINGS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Table 12, Figure 10b",
         note="How often observers are right about a role's statements, by three measures of the truth.",
         main=True,
@@ -89,7 +89,7 @@ ANALYSES = (
         detection_by_observer,
         plot_detection_by_observer,
         needs=(RATINGS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Figure 10f",
         note="Which role detects deception best; roles that know each other have less to guess.",
     ),

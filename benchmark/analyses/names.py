@@ -11,7 +11,7 @@ from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import GAME
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_means, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, game_means, shares
 from liescope.benchmark.analyses.needs import WINNERS
 
 if TYPE_CHECKING:
@@ -36,13 +36,8 @@ def name_wins(frames: Frames) -> pl.DataFrame:
     Columns: game, condition, name, wins, games, rate (Laplace's rule of succession, as in the paper: (wins + 1) /
     (games + 2)), lo, hi (Wilson's interval over games).
     """
-    counts = (
-        spoke(frames)
-        .group_by(*GAME, "name")
-        .agg(wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
-        .sort(*GAME, "name")
-    )
-    table = with_wilson(counts, "wins", "games")
+    counts = spoke(frames).with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
+    table = shares(counts, [*GAME, "name"], "wins", "games")
     return table.with_columns(rate=(pl.col("wins") + 1) / (pl.col("games") + 2))
 
 
@@ -61,7 +56,7 @@ def gender_wins(frames: Frames) -> pl.DataFrame:
     """How often the sides of male and of female names win, over names that lived to speak (section 4.1).
 
     Names that are not in `GENDERS` have a row of their own beside them. Columns: game, condition, gender, mean (the
-    share of their games that their side won), lo, hi (bootstrap over games), n (names in games), games.
+    share of their games that their side won), lo, hi (over games), n (names in games), games.
     """
     stated = (pl.col("gender") != UNSTATED).any().over(GAME)
     return game_means(with_gender(spoke(frames)).filter(stated), [*GAME, "gender"], "won")
@@ -147,7 +142,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_name_wins,
         needs=(WINNERS,),
         otherwise="no name recurs",
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="section 4.1",
         paper=MINI_MAFIA,
         note="How often the side of a name wins in games in which it lived to speak; which roles a name drew, and "
@@ -174,7 +169,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_gender_wins,
         needs=(WINNERS,),
         otherwise="no name has a stated gender",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="section 4.1",
         paper=MINI_MAFIA,
         note="Only the default names have a gender here, which people most often give them; all others are not stated.",

@@ -40,8 +40,8 @@ def people_flags(frames: Frames) -> pl.DataFrame:
 
     truth: what a flag is compared with: the speaker's role, its claims checked against the log, its own report. metric:
     accuracy (of all flags), flagged_lies, flagged_honest (the shares of deceptive and of honest statements that are
-    flagged). Columns: game, condition, truth, metric, model (`people`, a model, or a judge), mean, lo, hi (bootstrap
-    over games), n (ratings), games, persons (how many different people; null for others, and where the games do not
+    flagged). Columns: game, condition, truth, metric, model (`people`, a model, or a judge), mean, lo, hi (over
+    games), n (ratings), games, persons (how many different people; null for others, and where the games do not
     tell). Ratings of allies do not count.
     """
     return _shares(_flags(frames), ["truth", "metric"], frames)
@@ -100,8 +100,8 @@ def _less_models(rows: pl.DataFrame, by: Sequence[str], same: Sequence[str]) -> 
     """People less each other player, and less all of them.
 
     where: "the same": at the same ballots, or from the same role at the same statements, one difference within each
-    (Mantel-Haenszel), with errors clustered by game and Student's interval; "all games": all their games, of which each
-    side's are resampled separately: people and models may have met other players there. Columns: game, condition, those
+    (Mantel-Haenszel), with errors clustered by game and Student's interval; "all games": all their games, where people
+    and models may have met other players. Columns: game, condition, those
     of `by`, model (the other; "all models"), where, difference (people's minus the other's), lo, hi, n (rows compared),
     games.
     """
@@ -162,7 +162,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_people_flags,
         needs=(PEOPLE_RATED,),
         otherwise="no statement that a person rated has a label",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         note="Whether people's flags are right, beside the models' and judges' who rated in these games.",
         main=True,
     ),
