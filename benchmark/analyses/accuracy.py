@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -81,5 +82,6 @@ ANALYSES: tuple[Analysis, ...] = (
         note="The dotted line, and the column chance, are votes at random among the living others. Roles that know who "
         "deceives have nothing to find out.",
         main=True,
+        corrections=(Alike(("learning", "voter_role")),),
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from scipy.special import fdtrc
 
 from liescope.common.statistics import PROPORTION, Scale, equal_weights, student
 
@@ -47,3 +48,39 @@ def adjusted_difference(
     width = scale[1] - scale[0]
     alike = equal_weights(families["below"].to_numpy())
     return difference, *student(difference, error, alike, (-width, width)), families.height
+
+
+def adjusted_omnibus(
+    rows: pl.DataFrame, fact: str, outcome: str, strata: Sequence[str]
+) -> tuple[float | None, int, int]:
+    """(p, values, games): of values of the fact that differ as much in the outcome, within strata, if none mattered.
+
+    Wald's test that all effects of a regression on the values, with an effect for every stratum, are alike; errors are
+    clustered by family, and its F has as many degrees of freedom as families that weigh the same would give. values:
+    how many are compared; games: families in strata that compare some. p is None where there are too few.
+    """
+    several = pl.col(fact).n_unique().over(strata) > 1
+    within = rows.filter(several)
+    names = within[fact].unique().sort().to_list()
+    if len(names) < 2:
+        return None, len(names), 0
+    centred = [(pl.col(fact) == name).cast(pl.Float64).alias(f"_{at}") for at, name in enumerate(names[1:])]
+    known = within.select("family", *strata, *centred, _y=pl.col(outcome).cast(pl.Float64))
+    columns = [f"_{at}" for at in range(len(names) - 1)]
+    centre = [pl.col(name) - pl.col(name).mean().over(strata) for name in (*columns, "_y")]
+    table = known.select("family", *centre)
+    x, y = table.select(columns).to_numpy(), table["_y"].to_numpy()
+    bread = np.linalg.pinv(x.T @ x)
+    left = y - x @ (bread @ (x.T @ y))
+    family = table["family"].rank("dense").to_numpy() - 1
+    games = int(family.max()) + 1
+    scores = np.column_stack([np.bincount(family, x[:, at] * left) for at in range(len(columns))])
+    weights = np.bincount(family, (x**2).sum(axis=1))
+    alike = equal_weights(weights)
+    free = int(np.linalg.matrix_rank(x.T @ x))
+    spread = bread @ (scores.T @ scores) @ bread * games / max(games - 1, 1)
+    if alike <= free + 1 or np.linalg.matrix_rank(spread) < free:
+        return None, len(names), games
+    effects = bread @ (x.T @ y)
+    wald = float(effects @ np.linalg.pinv(spread) @ effects) / free
+    return float(fdtrc(free, alike - free, wald * (alike - free) / (alike - 1))), len(names), games

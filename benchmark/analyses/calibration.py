@@ -9,6 +9,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -112,6 +113,7 @@ ANALYSES = (
         source="Appendix F.3, Figure 9d",
         note="Above zero, a role is flagged more often than it reports deception; below zero, less often.",
         main=True,
+        corrections=(Zero("gap"),),
     ),
     Analysis(
         "confidence_calibration",

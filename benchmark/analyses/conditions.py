@@ -6,6 +6,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_difference
 from liescope.benchmark.analyses.needs import REPORTS_OR_RATINGS, two_conditions
@@ -75,5 +76,6 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.MEAN_DIFFERENCE,
         note="Above zero, the first condition has more; an interval that contains zero leaves the sign open.",
         main=True,
+        corrections=(Zero(draws=("games_one", "games_other")),),
     ),
 )

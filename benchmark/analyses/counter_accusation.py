@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
@@ -196,6 +197,7 @@ ANALYSES: tuple[Analysis, ...] = (
         paper=MINI_MAFIA,
         note="Found by rules in the words of the statements, which miss some accusations: shares are lower bounds.",
         main=True,
+        corrections=(Alike(("learning", "by", "answer"), "rate", by="model"),),
     ),
     Analysis(
         "counter_success",
@@ -209,5 +211,6 @@ ANALYSES: tuple[Analysis, ...] = (
         paper=MINI_MAFIA,
         note="Deceivers choose their answer, and whoever is accused late or by all has less of a choice, so a "
         "difference is no effect of the answer.",
+        corrections=(Zero(draws=("games_with", "games_without")),),
     ),
 )

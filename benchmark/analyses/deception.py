@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, RATER
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -115,6 +116,7 @@ ANALYSES = (
         source="Figure 14, left",
         note="The share of a role's statements that is deceptive, by its speakers' reports and by most peers' ratings.",
         main=True,
+        corrections=(Alike(("learning", "rater", "speaker_role", "by")),),
     ),
     Analysis(
         "type_composition",
@@ -127,6 +129,7 @@ ANALYSES = (
         source="section 5.5",
         note="Shares add up to one for each role: of its statements by its own report, of the flags that its peers "
         "raised.",
+        corrections=(Alike(("learning", "rater", "speaker_role", "by", "type")),),
     ),
     Analysis(
         "type_yield",
@@ -137,5 +140,6 @@ ANALYSES = (
         interval=Interval.MEANS,
         source="Appendix F.2",
         note="Suspicion and flags drawn by a role's statements, by the type that the speaker reported.",
+        corrections=(Alike(("learning", "rater", "speaker_role", "type", "metric")),),
     ),
 )

@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, RATER
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -82,6 +83,7 @@ ANALYSES = (
         source="Table 12, Figure 10b",
         note="How often observers are right about a role's statements, by three measures of the truth.",
         main=True,
+        corrections=(Alike(("learning", "rater", "speaker_role", "truth", "metric")),),
     ),
     Analysis(
         "detection_by_observer",
@@ -92,5 +94,6 @@ ANALYSES = (
         interval=Interval.MEANS,
         source="Figure 10f",
         note="Which role detects deception best; roles that know each other have less to guess.",
+        corrections=(Alike(("learning", "rater", "observer_role", "truth", "metric")),),
     ),
 )

@@ -9,6 +9,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
@@ -185,6 +186,7 @@ ANALYSES: tuple[Analysis, ...] = (
         note="Found by rules in the words of the statements. To claim to know is to claim an investigation or a role "
         "that investigates; to accuse counts only against a deceiver whom the player investigated.",
         main=True,
+        corrections=(Alike(("learning", "told", "when"), "rate"),),
     ),
     Analysis(
         "disclosure_how",
@@ -196,6 +198,7 @@ ANALYSES: tuple[Analysis, ...] = (
         source="section 3.3",
         paper=MINI_MAFIA,
         note="The most that was told in each game.",
+        corrections=(Alike(("learning", "how"), "rate"),),
     ),
     Analysis(
         "disclosure_success",
@@ -208,5 +211,6 @@ ANALYSES: tuple[Analysis, ...] = (
         paper=MINI_MAFIA,
         note="Games in which it was told differ from the others in more than this, such as in who else sat at the "
         "table, so a difference is no effect of telling.",
+        corrections=(Alike(("learning", "told", "told_as"), "rate"),),
     ),
 )

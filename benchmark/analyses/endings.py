@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import cell_names, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
@@ -129,5 +130,6 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Figure 13b",
         note="Only an exiled jester wins; killing it at night costs the werewolves a kill.",
         main=True,
+        corrections=(Alike(("learning", "fate"), "rate", draws=("n",)),),
     ),
 )

@@ -10,6 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL, POOLED
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -192,5 +193,6 @@ ANALYSES: tuple[Analysis, ...] = (
         note="Ballots counted again with one honest, uninformed voter following the rule and all other votes as they "
         "were; players who met such a voter might have spoken and voted otherwise.",
         main=True,
+        corrections=(Alike(("metric",)),),
     ),
 )

@@ -10,6 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
@@ -47,7 +48,7 @@ _LIES = pl.Schema(
         **dict.fromkeys((*GAME, RATER, "measure", "label", "kind"), pl.String),
         **dict.fromkeys(("after_lies", "after_honest", "difference", "lo", "hi"), pl.Float64),
         "unit": pl.String,
-        **dict.fromkeys(("pairs", "moments", "games"), pl.Int64),
+        **dict.fromkeys(("units", "pairs", "moments", "games"), pl.Int64),
     }
 )
 
@@ -91,8 +92,8 @@ def fork_lies(frames: Frames) -> pl.DataFrame:
     continuations of one number at one moment, averaged over each moment, each recorded game, and then over these. unit:
     what the interval (Student's) takes for independent: recorded games; of one game, its moments, and it tells of that
     game alone; of one moment, continuations, and it tells of these texts at that moment. Columns: game, condition,
-    rater, measure, label, kind, after_lies, after_honest, difference, lo, hi, unit, pairs, moments, games (recorded
-    games).
+    rater, measure, label, kind, after_lies, after_honest, difference, lo, hi, unit, units (how many), pairs, moments,
+    games (recorded games).
     """
     labelled = of_kinds(_labels(frames), _CAUSES).select(*_AT, "fork_group", "label", "kind", "lie")
     rows = _endings(frames).join(labelled, on=[*_AT, "fork_group"])
@@ -125,7 +126,7 @@ def _pooled(pairs: pl.DataFrame) -> tuple[Any, ...]:
     )
     counts = each.height, moments.height, games.height
     after, honest, middle = (float(games[name].to_numpy().mean()) for name in ("value", "value_honest", "less"))
-    return after, honest, middle, *mean(Rows.of(of["less"]), CHANGE), unit, *counts
+    return after, honest, middle, *mean(Rows.of(of["less"]), CHANGE), unit, of.height, *counts
 
 
 def _endings(frames: Frames) -> pl.DataFrame:
@@ -224,6 +225,7 @@ ANALYSES: tuple[Analysis, ...] = (
         note="Causal: the same game, the same moment, the same draws, and only what was said there or who played on "
         "differs. It holds for this moment of this game.",
         main=True,
+        corrections=(Zero(draws=("pairs",)),),
     ),
     Analysis(
         "fork_lies",
@@ -237,5 +239,6 @@ ANALYSES: tuple[Analysis, ...] = (
         "more than that one is a lie. Where the unit is moments, the interval tells of one recorded game alone; where "
         "it is continuations, of these texts at one moment.",
         main=True,
+        corrections=(Zero(draws=("units",)),),
     ),
 )

@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.curves import curves
 from liescope.benchmark.analyses.figures import by_model, by_side, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
@@ -125,6 +126,7 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.DIFFERENCE,
         source="Table 13",
         note="A trend in cells without learning is drift, not learning: compare the two.",
+        corrections=(Zero(draws=("games_first", "games_second")),),
     ),
     Analysis(
         "cumulative_wins",

@@ -11,6 +11,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_figure
@@ -145,5 +146,9 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.MEANS,
         note="Each result with all games, and with some left out. Weak models leave more to the rules, so leaving out "
         "such games also changes who plays; same lineups is the difference with line-ups weighted as in all games.",
+        corrections=(
+            Zero("difference", own_bounds=True),
+            Zero("same_lineups", own_bounds=True),
+        ),
     ),
 )

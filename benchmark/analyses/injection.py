@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, shares
@@ -102,6 +103,7 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.SHARES,
         note="Statements that order the others' models about, or imitate a system, a moderator, the game or other "
         "players, found by a list of rules; some are accidents of a model that writes on in its format.",
+        corrections=(Alike(("learning", "role", "kind"), "rate"),),
     ),
     Analysis(
         "injection_success",
@@ -112,5 +114,6 @@ ANALYSES: tuple[Analysis, ...] = (
         otherwise="no model made an attempt in some games and none in others",
         interval=Interval.DIFFERENCE,
         note="Games with an attempt differ from the others in more than this, so a difference is no effect of it.",
+        corrections=(Zero(draws=("games_with", "games_without")),),
     ),
 )

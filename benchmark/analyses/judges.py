@@ -13,6 +13,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_figure
 from liescope.benchmark.analyses.needs import two_raters
@@ -113,5 +114,6 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Appendix L",
         note="Cohen's kappa is 1 for full agreement and 0 for chance agreement; lo and hi are the interval of kappa.",
         main=True,
+        corrections=(Zero("kappa"),),
     ),
 )

@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -82,6 +83,7 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Appendix A.1",
         paper=MINI_MAFIA,
         note="In characters, as the others at the table heard them; statements without text are left out.",
+        corrections=(Alike(("learning", "speaker_role")),),
     ),
     Analysis(
         "cut_statements",

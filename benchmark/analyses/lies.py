@@ -10,6 +10,7 @@ import polars as pl
 from liescope.benchmark.analyses.adjusted import adjusted_difference
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, POOLED, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -188,6 +189,7 @@ ANALYSES: tuple[Analysis, ...] = (
         note="Below zero, the speaker was suspected less afterwards. Labels answer different questions and are never "
         "merged; the players' ratings and each judge's are apart.",
         main=True,
+        corrections=(Zero("mean"),),
     ),
     Analysis(
         "lies_and_suspicion",
@@ -199,6 +201,10 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.CLUSTERED,
         note=_NOTE,
         main=True,
+        corrections=(
+            Zero(),
+            Zero("matched", own_bounds=True),
+        ),
     ),
     Analysis(
         "lies_and_votes",
@@ -210,5 +216,9 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.CLUSTERED,
         note=_NOTE,
         main=True,
+        corrections=(
+            Zero(),
+            Zero("matched", own_bounds=True),
+        ),
     ),
 )

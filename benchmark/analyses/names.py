@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.adjusted import adjusted_difference
+from liescope.benchmark.analyses.adjusted import adjusted_difference, adjusted_omnibus
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import GAME
+from liescope.benchmark.analyses.corrections import LEAST, SMALLER, Zero
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means, shares
 from liescope.benchmark.analyses.needs import WINNERS
+from liescope.common.statistics import holm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,6 +52,32 @@ def name_effect(frames: Frames) -> pl.DataFrame:
     clustered by game), games (in which names are compared).
     """
     return _effects(spoke(frames), "name")
+
+
+def name_differences(frames: Frames) -> pl.DataFrame:
+    """Whether names differ at all in what their sides win, within the same role, models and condition.
+
+    One test for all names (`adjusted.adjusted_omnibus`): in any role, and for each role. Columns: game, condition, role
+    ("any role", or one), names (compared), games, p, p_holm (corrected for the single roles; null for "any role", which
+    asks the whole at once).
+    """
+    found = []
+    for (game, condition), rows in spoke(frames).group_by(GAME, maintain_order=True):
+        p, names, games = adjusted_omnibus(rows, "name", "won", _ALIKE)
+        tests = [
+            (role, *adjusted_omnibus(part, "name", "won", _ALIKE))
+            for (role,), part in rows.sort("role").group_by("role", maintain_order=True)
+        ]
+        corrected = holm([test[1] for test in tests])
+        found.append((game, condition, ANY, names, games, p, None))
+        found += [
+            (game, condition, role, of, count, one, other)
+            for (role, one, of, count), other in zip(tests, corrected, strict=True)
+        ]
+    texts, counts = dict.fromkeys((*GAME, "role"), pl.String), dict.fromkeys(("names", "games"), pl.Int64)
+    schema = {**texts, **counts, "p": pl.Float64, "p_holm": pl.Float64}
+    table = pl.DataFrame(found, schema, orient="row").drop_nulls("p")
+    return table.with_columns(pl.col("p", "p_holm").clip(LEAST)).sort(*GAME, pl.col("role") != ANY, "role")
 
 
 def gender_wins(frames: Frames) -> pl.DataFrame:
@@ -159,7 +187,20 @@ ANALYSES: tuple[Analysis, ...] = (
         source="section 4.1, Eq. 8",
         paper=MINI_MAFIA,
         note="The win rate of a name's side minus that of the other names in the same role, with the same models in "
-        "all roles. With several names, one interval in twenty leaves zero out by chance.",
+        "all roles. Of many names some leave zero out by chance: read p holm, and the test of all names below.",
+        main=True,
+        corrections=(Zero(),),
+    ),
+    Analysis(
+        "name_differences",
+        "Do names matter at all?",
+        name_differences,
+        needs=(WINNERS,),
+        otherwise="no two names held the same role beside the same models often enough",
+        source="section 4.1",
+        paper=MINI_MAFIA,
+        note="One test for all names together: how likely differences as large are if no name mattered. Where p is above "
+        f".05, these games do not show that names matter, whatever single rows below zero or above say. {SMALLER}",
         main=True,
     ),
     Analysis(
@@ -187,5 +228,6 @@ ANALYSES: tuple[Analysis, ...] = (
         note="The win rate of male names' sides minus that of female names in the same role, with the same models "
         "in all roles; names of no stated gender are left out.",
         main=True,
+        corrections=(Zero(),),
     ),
 )

@@ -10,6 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, MIXED, MODEL, POOLED
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import SHARE, by_model, by_side, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, share_difference, shares
@@ -280,6 +281,7 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Table 7, Figure 2",
         note="Share of games that each faction won; games that nobody won count against all.",
         main=True,
+        corrections=(Alike(("learning", "faction"), "rate"),),
     ),
     Analysis(
         "model_wins",
@@ -292,6 +294,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
         "account.",
         main=True,
+        corrections=(Alike(("learning", "role"), "rate"),),
     ),
     Analysis(
         "condition_effect",
@@ -304,6 +307,7 @@ ANALYSES: tuple[Analysis, ...] = (
         note="Above zero, the faction wins more in the first condition; an interval that contains zero leaves the sign "
         "open.",
         main=True,
+        corrections=(Zero(draws=("games_one", "games_other")),),
     ),
     Analysis(
         "learning_effect",
@@ -317,6 +321,7 @@ ANALYSES: tuple[Analysis, ...] = (
         note="Above zero, the faction wins more when the jester learns; an interval that contains zero leaves the sign "
         "open.",
         main=True,
+        corrections=(Zero(draws=("games_on", "games_off")),),
     ),
     Analysis(
         "triadic_dyadic",
@@ -339,5 +344,6 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.DIFFERENCE,
         source="Table 5",
         note="The headline figures of games in which a name cannot reveal a role.",
+        corrections=(Zero(draws=("games_on", "games_off")),),
     ),
 )

@@ -11,6 +11,7 @@ from liescope.benchmark.analyses.accuracy import honest_votes
 from liescope.benchmark.analyses.adjusted import adjusted_difference
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, POOLED, RATER
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import SHARE, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_difference, game_means
@@ -154,6 +155,7 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.PAIRED_OR_NOT,
         note=_CONFOUNDED,
         main=True,
+        corrections=(Zero(),),
     ),
     Analysis(
         "people_flags",
@@ -165,6 +167,7 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.MEANS,
         note="Whether people's flags are right, beside the models' and judges' who rated in these games.",
         main=True,
+        corrections=(Alike(("truth", "metric")),),
     ),
     Analysis(
         "people_flags_less_models",
@@ -175,5 +178,6 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.PAIRED_OR_NOT,
         note=_CONFOUNDED,
         main=True,
+        corrections=(Zero(),),
     ),
 )

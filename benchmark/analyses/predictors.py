@@ -9,6 +9,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import MODEL, POOLED, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.jester_games import chosen, jester_games
@@ -114,5 +115,6 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Table 8",
         note="Correlation over games, one feature at a time; it does not show causes.",
         main=True,
+        corrections=(Zero("r"),),
     ),
 )

@@ -75,7 +75,7 @@ def run_analyses(
             if lacks := analysis.lacks(frames):
                 nothing.append((analysis, "; ".join(lacks)))
                 continue
-            table = analysis.table(frames)
+            table = analysis.found(frames)
             if table.is_empty():
                 nothing.append((analysis, analysis.otherwise))
             else:
@@ -244,7 +244,7 @@ def page_section(section: Section, frames: Frames) -> PageSection:
         analysis.name,
         analysis.title,
         tuple(said),
-        caption=analysis.interval.caption,
+        caption=analysis.caption(section.table),
         figure=section.svg,
         table=shown,
         folded=bool(section.svg) and section.table.height > FOLDED,
@@ -275,7 +275,7 @@ def markdown_report(games_set: GameSet, findings: Findings) -> str:
         cited = f"({analysis.cited}.)" if analysis.cited else ""
         parts += [
             f"## {analysis.title}\n",
-            " ".join(filter(None, (analysis.note, analysis.interval.caption, cited))) + "\n",
+            " ".join(filter(None, (analysis.note, analysis.caption(section.table), cited))) + "\n",
             markdown(section.table),
         ]
     return "\n".join(parts)

@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, RATER
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.curves import curves
 from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots, matrix_of
 from liescope.benchmark.analyses.frames import Frames
@@ -133,6 +134,7 @@ ANALYSES = (
         source="Figure 14, right",
         note="If jester and werewolves draw equal suspicion, suspicion alone cannot distinguish them.",
         main=True,
+        corrections=(Alike(("learning", "rater", "speaker_role")),),
     ),
     Analysis(
         "suspicion_by_day",
@@ -164,6 +166,7 @@ ANALYSES = (
         interval=Interval.MEANS,
         source="Appendix B.1",
         note="Mean suspicion at the end of the game, observers in rows and targets in columns.",
+        corrections=(Alike(("learning", "rater", "observer_role", "target_role")),),
     ),
     Analysis(
         "cross_perception_change",
@@ -175,5 +178,6 @@ ANALYSES = (
         interval=Interval.MEAN_DIFFERENCE,
         source="Figure 5",
         note="How the jester's learning changed whom the others suspect.",
+        corrections=(Zero(draws=("games_on", "games_off")),),
     ),
 )

@@ -9,6 +9,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.curves import curves
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
@@ -170,6 +171,7 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Table 14, Figure 12a",
         note="A vote that exiles the jester loses the werewolves the game; shares are of games.",
         main=True,
+        corrections=(Alike(("learning", "ballot", "metric"), "rate"),),
     ),
     Analysis(
         "vote_ranks",
@@ -181,6 +183,7 @@ ANALYSES: tuple[Analysis, ...] = (
         source="Figure 12b",
         note="Mean rank of the vote's target in the voter's own suspicion; 1: always the most suspected.",
         main=True,
+        corrections=(Alike(("learning", "rater", "voter_role")),),
     ),
     Analysis(
         "vote_targets",
@@ -190,6 +193,7 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.MEANS,
         source="section 5.4",
         note="Of the votes that one role casts in the last ballot of a day, the share that goes to each role.",
+        corrections=(Alike(("learning", "voter_role", "target_role")),),
     ),
     Analysis(
         "coordination",
