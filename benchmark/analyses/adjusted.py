@@ -68,10 +68,11 @@ def adjusted_omnibus(
     known = within.select("family", *strata, *centred, _y=pl.col(outcome).cast(pl.Float64))
     columns = [f"_{at}" for at in range(len(names) - 1)]
     centre = [pl.col(name) - pl.col(name).mean().over(strata) for name in (*columns, "_y")]
-    table = known.select("family", *centre)
+    others = 1 - 1 / pl.col("family").n_unique().over(strata)
+    table = known.select("family", *centre, _scale=1 / pl.when(others > 0).then(others).otherwise(1.0).sqrt())
     x, y = table.select(columns).to_numpy(), table["_y"].to_numpy()
     bread = np.linalg.pinv(x.T @ x)
-    left = y - x @ (bread @ (x.T @ y))
+    left = (y - x @ (bread @ (x.T @ y))) * table["_scale"].to_numpy()
     family = table["family"].rank("dense").to_numpy() - 1
     games = int(family.max()) + 1
     scores = np.column_stack([np.bincount(family, x[:, at] * left) for at in range(len(columns))])

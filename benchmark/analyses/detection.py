@@ -93,7 +93,7 @@ ANALYSES = (
         needs=(RATINGS,),
         interval=Interval.MEANS,
         source="Figure 10f",
-        note="Which role detects deception best; roles that know each other have less to guess.",
+        note="How often each role's flags are right; roles that know each other have less to guess.",
         corrections=(Alike(("learning", "rater", "observer_role", "truth", "metric")),),
     ),
 )

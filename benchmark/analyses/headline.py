@@ -73,8 +73,16 @@ def _who_was_found(frames: Frames) -> str:
             for row in game_means(part, ["voter_role"], "hit").sort("n", descending=True).to_dicts()
         ]
         blind = float(part["chance"].to_numpy().mean())
+        beyond = part.with_columns(beyond=pl.col("hit") - pl.col("chance"))
+        open_ = [
+            row["voter_role"]
+            for row in game_means(beyond, ["voter_role"], "beyond", CHANGE).sort("n", descending=True).to_dicts()
+            if row["lo"] is None or row["lo"] <= 0 <= row["hi"]
+        ]
+        unsettled = f", and these games do not settle whether the {_listed(open_)} did better" if open_ else ""
         said.append(
-            f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give {blind:.0%}"
+            f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give "
+            f"{blind:.0%}{unsettled}"
         )
     return _sentence(said) or "Nobody chose whom to vote for, so these games do not show whether deceivers are found."
 
@@ -84,10 +92,12 @@ def _who_was_noticed(frames: Frames) -> str:
     for name, part in _games(_flags(frames)):
         if _both(part):
             told, other, gap, lo, hi = _gap(part)
+            settled = lo is not None and hi is not None and not lo <= 0 <= hi
+            open_ = "" if settled else ", so these games do not settle whether they can tell the two apart"
             sign = "more" if gap >= 0 else "less"
             said.append(
                 f"in {name}, listeners flagged what a role that deceives said in {told:.0%} of their ratings and what "
-                f"the others said in {other:.0%}: {_points(gap, lo, hi)} {sign}"
+                f"the others said in {other:.0%}: {_points(gap, lo, hi)} {sign}{open_}"
             )
     return _sentence(said) or (
         "Nobody on the other side rated statements of both kinds, so these games do not show whether listeners notice "

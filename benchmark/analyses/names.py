@@ -199,8 +199,8 @@ ANALYSES: tuple[Analysis, ...] = (
         otherwise="no two names held the same role beside the same models often enough",
         source="section 4.1",
         paper=MINI_MAFIA,
-        note="One test for all names together: how likely differences as large are if no name mattered. Where p is above "
-        f".05, these games do not show that names matter, whatever single rows below zero or above say. {SMALLER}",
+        note="One test for all names together: how likely differences as large are if no name mattered. Where p is "
+        f"above .05, these games do not show that names matter, whatever single names gain or lose. {SMALLER}",
         main=True,
     ),
     Analysis(

@@ -113,7 +113,9 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(dealt(JESTER),),
         interval=Interval.FISHER,
         source="Table 8",
-        note="Correlation over games, one feature at a time; it does not show causes.",
+        note="Correlation over games, one feature at a time; it does not show causes. jester_deception is the share of "
+        "its statements that the jester calls deceptive, as the paper words it; its Table 8 prints 6.751 and 6.109 "
+        "there, which are no shares.",
         main=True,
         corrections=(Zero("r"),),
     ),
