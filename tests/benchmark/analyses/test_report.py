@@ -234,9 +234,23 @@ def test_settings_are_flat_and_name_the_run() -> None:
         "options.names": "none",
         "cells": "2: a; a, b",
         "seed": "3",
+        "bids": "whole numbers from 0 to 10; one that cannot be read counts as 0",
         "version of python": "3.11",
     }
     assert set(rows["run"]) == {"runs/x"}
+
+
+@pytest.mark.parametrize(("game", "unset"), [("werewolf", "1, as the paper"), ("mini-mafia", "the provider's default")])
+def test_settings_say_how_each_model_was_asked_where_nothing_was_set_too(game: str, unset: str) -> None:
+    models = ["openai:m?temperature.vote=0&top_p=0.5", "openai:n?temperature=0.3", "scripted:bold"]
+    rows = dict(
+        settings([Run("x", {"game": game, "players": models, "cells": [models]}, {})])["setting", "value"].rows()
+    )
+    assert rows["temperature of m"].startswith(f"0 (temperature.vote); {unset}")
+    assert rows["temperature of n"] == "0.3 (temperature)"
+    assert (rows["top_p of m"], rows["top_p of n"]) == ("0.5 (top_p)", "the provider's default")
+    assert rows["max_tokens of n"] == "not set: the provider's default"
+    assert not [name for name in rows if "bold" in name]
 
 
 def test_the_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_covered(
