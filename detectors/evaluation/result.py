@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.remembered import Remembered
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
@@ -68,6 +69,7 @@ class EvaluationResult:
         auroc = [
             f"{row.detector} {row.value:.3f}{row.split.removeprefix(self.plan.split).replace(':', ' ')}"
             for row in self.figures.rows
-            if row.metric == "auroc" and is_population(row.split) and row.detector in self.models and row.value
+            if row.metric == WITHIN and is_population(row.split) and row.detector in self.models and row.value
         ]
-        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC {', '.join(auroc) or 'not defined'}>"
+        found = ", ".join(auroc) or "not defined"
+        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC within games {found}>"

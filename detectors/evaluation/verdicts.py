@@ -83,9 +83,12 @@ def estimates(data: Scored, allowed: Bools, plan: ScoringPlan) -> dict[str, Esti
     weights, everyone = game_weights(data.games, plan.draws, plan.seed), np.ones(len(data.y), dtype=bool)
     held, answered = allowed[np.arange(len(data.y)), data.y.astype(int)], allowed.sum(axis=1) == 1
 
+    own = data.game if data.own is None else data.own
+
     def part_of(what: Bools, among: Bools, each: Bools = everyone) -> Estimate:
-        said = np.maximum(np.bincount(data.game[each], minlength=data.games), 1)[data.game]
-        return estimate(share((what & among) / said, among / said, data.game, weights))
+        said = np.maximum(np.bincount(own[each], minlength=len(own)), 1)[own]
+        games = len(np.unique(data.game[among]))
+        return estimate(share((what & among) / said, among / said, data.game, weights), games)
 
     return {
         "deceptive_covered": part_of(held, data.y, data.y),
