@@ -97,7 +97,7 @@ def analyse(
     return AnalysisResult(
         tables={section.analysis.name: section.table for section in findings.sections},
         nothing={analysis.name: reason for analysis, reason in findings.nothing},
-        captions={section.analysis.name: section.analysis.interval.caption for section in findings.sections},
+        captions={section.analysis.name: section.analysis.caption(section.table) for section in findings.sections},
         findings=findings.sentences,
         notes=tuple(notes(games_set)),
         winners=winners(games_set.frames),

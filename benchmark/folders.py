@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
 
+from liescope.common.disguises import disguised, looks
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
 from liescope.generate.corpus.leaks import secrets_of
@@ -24,9 +25,11 @@ def check_report_folder(out: Path, overwrite: bool = False) -> None:
 
 def refuse_secrets(texts: Mapping[str, str]) -> None:
     """Raises UsageError if one of the texts, by the names of their files, holds a secret of this machine."""
-    for variable, value in secrets_of(os.environ).items():
-        for name, text in texts.items():
-            if value in text:
+    secrets = secrets_of(os.environ)
+    for name, text in texts.items():
+        found = looks(text)
+        for variable, value in secrets.items():
+            if disguised(value).within(found):
                 raise UsageError(f"{name} would hold the value of {variable}; remove it from the runs' plans and texts")
 
 

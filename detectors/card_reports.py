@@ -10,11 +10,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_bytes
+from liescope.detectors.evaluation.metrics import METRIC, POOLED, WITHIN
 from liescope.detectors.model_file import Figure, ModelFile
 
 _LARGEST = 2**26
 _SHOWN = (
-    "auroc",
+    WITHIN,
+    POOLED,
     "average_precision",
     "recall_at_1pct_fpr",
     "recall_at_5pct_fpr",
@@ -62,14 +65,16 @@ class Evaluated(BaseModel):
             if row.target == model.target
             and row.against is None
             and row.value is not None
-            and row.metric in (_SHOWN if row.detector == mine[0] else _SHOWN[:1])
+            and row.metric in (_SHOWN if row.detector == mine[0] else (WITHIN, POOLED))
             and (row.detector == mine[0] or row.detector.startswith("control:"))
         ]
         return self.model_copy(update={"rows": rows})
 
 
 class Headline(BaseModel):
-    """The worst and the mean AUROC of detectors of one kind, tested where they were not trained."""
+    """The worst and the mean AUROC of detectors of one kind, tested where they were not trained. metric: within games,
+    or pooled over them, as reports of older versions have it alone.
+    """
 
     model_config = _READ
 
@@ -77,6 +82,7 @@ class Headline(BaseModel):
     protocol: str
     detector: str
     kind: str = "online"
+    metric: str = POOLED
     train: str | None
     test: str | None
     worst: float | None
@@ -97,6 +103,7 @@ class Slice(BaseModel):
     detector: str
     slice: str
     kind: str = "online"
+    metric: str = POOLED
     value: float | None
     lo: float | None
     hi: float | None
@@ -115,6 +122,7 @@ class Transferred(BaseModel):
     def of(self, model: ModelFile) -> Transferred:
         """The figures of this model's kind. Raises UsageError if the report has none."""
         headline = [row for row in self.headline if row.detector == model.kind and row.worst is not None]
+        headline = [row for row in headline if row.metric in METRIC]
         if not headline:
             raise UsageError(f"it has no figure of a detector of the kind {model.kind}")
         slices = [row for row in self.slices if row.detector == model.kind and row.value is not None]
@@ -147,8 +155,8 @@ def read_reports(folders: Iterable[Path], model: ModelFile) -> tuple[list[Evalua
 def _report(folder: Path) -> Mapping[str, Any]:
     path = folder / "report.json"
     try:
-        data = json.loads(path.read_bytes()) if path.stat().st_size < _LARGEST else None
-    except (OSError, ValueError, RecursionError):
+        data = json.loads(read_bytes(path, _LARGEST))
+    except (BadData, OSError, ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
         raise BadData(f"{folder} is not a report: it has no readable report.json; make one with liescope evaluate")

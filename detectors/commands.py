@@ -15,6 +15,7 @@ import typer
 from liescope.common.console import emit
 from liescope.common.declared_options import with_declared
 from liescope.common.errors import UsageError
+from liescope.common.signals import standard_input
 from liescope.data_cards.tables import TARGETS
 from liescope.detectors.calibrate import METHODS, TEMPERATURE
 from liescope.detectors.conformal import COVERAGE
@@ -26,6 +27,7 @@ _TEXT = "The text that a detector sees"
 _JUDGE = "Chat models beside the detectors"
 
 Corpus = Annotated[str, typer.Option(help="A corpus that `liescope build` made, USER/NAME on the Hub, or a run.")]
+_STATEMENTS = "statements, one a line,"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Seed = Annotated[int, typer.Option(help="Random seed.", metavar="N")]
 KeepLost = Annotated[
@@ -140,6 +142,9 @@ def score(
         int | None, typer.Option(metavar="N", help="With --live: how many of them deceive, if the table knows it.")
     ] = None,
     rules: Annotated[str, typer.Option(help="With --live: the game, as in mini-mafia.")] = "",
+    cache: Annotated[
+        Path | None, typer.Option(help="For kinds that ask a chat model: the folder that keeps every reply.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file at --out.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -164,13 +169,15 @@ def score(
     if live:
         if texts or file or out:
             raise UsageError("--live reads standard input and prints; leave out statements, --in and --out")
-        _follow(model, players, deceivers, rules, reasons, as_json)
+        _follow(model, players, deceivers, rules, reasons, cache, as_json)
         return
     if players or deceivers is not None or rules:
         raise UsageError("--players, --deceivers and --rules describe a live game; add --live")
     if out is not None:
-        given = file or texts or lines(sys.stdin)
-        done = score_file(model, given, out=out, coverage=coverage, reasons=reasons, overwrite=overwrite, progress=True)
+        given: Path | Iterable[str] = file or texts or lines(standard_input(_STATEMENTS))
+        done = score_file(
+            model, given, out=out, coverage=coverage, reasons=reasons, cache=cache, overwrite=overwrite, progress=True
+        )
         if as_json:
             emit(done.to_json())
         else:
@@ -179,17 +186,31 @@ def score(
         _say_notes(done.notes)
         return
     loaded = load(model)
-    with statements_of(file) if file else nullcontext((texts or lines(sys.stdin), None)) as (statements, _):
+    if cache:
+        loaded.detector.keep_replies_in(cache)
+    with statements_of(file) if file else nullcontext((texts or lines(standard_input(_STATEMENTS)), None)) as (
+        statements,
+        _,
+    ):
         tables = loaded.score_stream(statements, coverage=coverage, reasons=reasons)
         if as_json:
-            emit({"model": model, "rows": [row for table in tables for row in table.iter_rows(named=True)]})
+            rows = [row for table in tables for row in table.iter_rows(named=True)]
+            emit({"model": model, "rows": rows, "notes": list(loaded.notes)})
         else:
             for table in tables:
                 print("\n".join(score_lines(table, 80 if sys.stdout.isatty() else None)))
-    _say_notes(loaded.detector.notes)
+    _say_notes(loaded.notes)
 
 
-def _follow(model: str, players: str | None, deceivers: int | None, rules: str, reasons: int, as_json: bool) -> None:
+def _follow(
+    model: str,
+    players: str | None,
+    deceivers: int | None,
+    rules: str,
+    reasons: int,
+    cache: Path | None,
+    as_json: bool,
+) -> None:
     """One line, or JSON object, after each turn on standard input."""
     from liescope.detectors.display import live_lines
     from liescope.detectors.live_lines import live_turns, table
@@ -200,12 +221,14 @@ def _follow(model: str, players: str | None, deceivers: int | None, rules: str, 
         typer.echo(f"line {number} is left out: {why}", err=True)
 
     loaded = load(model)
+    if cache:
+        loaded.detector.keep_replies_in(cache)
     named = table(players.split(","), deceivers, rules) if players else None
     if named is None and (deceivers is not None or rules):
         raise UsageError("--deceivers and --rules go with --players; or give all three in a first line")
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    game, turns = live_turns(lines(sys.stdin), named, complain)
+    game, turns = live_turns(lines(standard_input("a game, one turn a line,")), named, complain)
     for after in loaded.follow(game, turns, reasons=reasons):
         print(json.dumps(after.to_json(), ensure_ascii=False) if as_json else "\n".join(live_lines(after)), flush=True)
     _say_notes(loaded.detector.notes)

@@ -28,6 +28,7 @@ Bools = NDArray[np.bool_]
 LEVELS = tuple(percent / 100 for percent in range(50, 100))
 """The coverages that a model keeps a limit for; one in between is answered by the next above."""
 COVERAGE = 0.9
+ABSTAIN = "abstain"
 
 Limits = Annotated[tuple[float | None, ...], Field(min_length=len(LEVELS), max_length=len(LEVELS))]
 
@@ -65,6 +66,14 @@ class LabelSets(BaseModel):
             found[empty, 0] = below is None or score[empty] <= below
             found[empty, 1] = above is None or score[empty] >= above
         return found | ~found.any(axis=1, keepdims=True)
+
+    def abstains_because(self, coverage: float) -> str:
+        """Why a verdict at this coverage abstains where it does. Raises UsageError for an odd coverage."""
+        level = level_of(coverage)
+        below, above = self.honest[level], self.deceptive[level]
+        if below is None or above is None:
+            return f"too few validation games to promise {LEVELS[level]:.0%}"
+        return f"at {LEVELS[level]:.0%}, honest needs a score below {above:.3g}, deceptive one above {below:.3g}"
 
 
 class PlayerSets(BaseModel):
@@ -113,4 +122,4 @@ def level_of(coverage: float) -> int:
 
 def verdicts(allowed: Bools) -> Sequence[str]:
     """(n,): "honest" or "deceptive" where the set holds that alone, else "abstain"."""
-    return ["abstain" if honest == lie else "deceptive" if lie else "honest" for honest, lie in allowed]
+    return [ABSTAIN if honest == lie else "deceptive" if lie else "honest" for honest, lie in allowed]

@@ -12,7 +12,7 @@ from rich.text import Text
 from liescope.common.text import plain
 from liescope.detectors.confidence import Confidence
 from liescope.detectors.display_people import people_lines
-from liescope.detectors.evaluation.metrics import DIFFERENCE
+from liescope.detectors.evaluation.metrics import DIFFERENCE, LEVELS, POOLED, WITHIN
 from liescope.detectors.evaluation.populations import SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
@@ -27,8 +27,13 @@ _WIDTH = 80
 _SHOWN_NOTES = 5
 _BESIDE = {
     "names_mafioso": "minus players: how often it names the mafioso, less the villager's vote",
-    "auroc": "minus players: AUROC less that of the villagers' suspicion, same statements",
+    WITHIN: "minus players: AUROC within games less that of the villagers' suspicion, same statements",
 }
+_RATE = LEVELS["5pct"]
+_FAR = 2.0
+"""How many times the promised rate of false positives may be realised before a recall is withheld."""
+_WITHHELD = f"recall withheld (–): false positives at more than {_FAR:g} times the {_RATE:.0%} promised"
+_UNUSABLE = "cannot be used on these: it gives no verdict on any"
 _SHOWN_PROMISE = f"{PROMISED}90%"
 _KEPT = {
     "deceptive_covered": "deceptive",
@@ -66,6 +71,8 @@ def show_training(result: TrainResult) -> None:
 def show_evaluation(result: EvaluationResult) -> None:
     """Detectors and controls, with how the detectors differ from the players."""
     console = _console()
+    for warning in result.warnings:
+        console.print(Text(plain(f"warning: {warning}"), style="bold red"), soft_wrap=not console.is_terminal)
     _show_rows(console, result.rows)
     _show_pairs(console, result.rows)
     _show_offsets(console, result.rows)
@@ -83,18 +90,21 @@ def show_evaluation(result: EvaluationResult) -> None:
 
 
 def score_lines(table: pl.DataFrame, width: int | None) -> Iterator[str]:
-    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text. Without a width
-    (for a pipe), columns are separated by tabs and the text is not cut.
+    """One line per statement: its score, the strictest threshold it exceeds, its verdict, its text; below one that is
+    flagged and has no verdict, why. Without a width (for a pipe), columns are separated by tabs, the text is not cut,
+    and the verdict says why it abstains.
     """
     for row in table.iter_rows(named=True):
         above = [words for column, words in _FLAGS.items() if row.get(column)]
         score = "–" if row["score"] is None else f"{row['score']:.3f}"
         flag = row["score_null"] or (above[0] if above else "not flagged")
         verdict, text = row["verdict"] or "–", " ".join(plain(row["text"]).split())
+        why = row.get("abstains")
         if width is None:
-            yield f"{score}\t{flag}\t{verdict}\t{text}"
+            yield f"{score}\t{flag}\t{f'{verdict} ({why})' if why else verdict}\t{text}"
         else:
             yield _cut(f"{score:5}  {flag:17}  {verdict:9}  {text}", width)
+            yield from reason_lines([f"abstains: {why}"] if why and above else (), width)
         yield from reason_lines(row.get("reasons") or (), width)
 
 
@@ -142,25 +152,41 @@ def _say(console: Console, words: str) -> None:
 def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
     """A table for each target and population."""
     main = [row for row in rows if row.against is None and is_population(row.split)]
-    for target, split in dict.fromkeys((row.target, row.split) for row in main if row.metric == "auroc"):
+    for target, split in dict.fromkeys((row.target, row.split) for row in main if row.metric == POOLED):
         part = [row for row in main if (row.target, row.split) == (target, split)]
         metric, beside = _beside(rows, target, split)
-        share = "" if part[0].prevalence is None else f", {part[0].prevalence:.1%} deceptive"
-        counted = f"{part[0].statements:,} statements of {part[0].games:,} games{share}"
+        whole, within = (next(row for row in part if row.metric == name) for name in (POOLED, WITHIN))
+        share = "" if whole.prevalence is None else f", {whole.prevalence:.1%} deceptive"
+        counted = f"{whole.statements:,} statements of {whole.games:,} games{share}"
         console.print(Text(f"\n{target}, {plain(split)}: {counted}", style="bold"))
+        _say(console, f"AUROC within the {within.games:,} games that have both classes; pooled over all; recall at FPR")
         table = _table("detector")
-        for name in ("AUROC [95%]", "recall@5%", "minus players [95%]" if beside else "centred"):
+        for name in ("within games [95%]", "pooled", "recall at", "minus players [95%]" if beside else "centred"):
             table.add_column(name, no_wrap=True)
-        for detector in dict.fromkeys(row.detector for row in part if row.metric == "auroc"):
-            auroc, recall, centred = (
-                _find(part, detector, metric) for metric in ("auroc", "recall_at_5pct_fpr", "auroc_centred")
-            )
-            cells = [_interval(auroc), _interval(recall, whole=False)]
+        withheld = False
+        for detector in dict.fromkeys(row.detector for row in part if row.metric == POOLED):
+            auroc, pooled, centred = (_find(part, detector, name) for name in (WITHIN, POOLED, "auroc_centred"))
+            recall = _recall(part, detector)
+            withheld = withheld or recall.startswith("– at")
+            cells = [_interval(auroc), _interval(pooled, whole=False), recall]
             cells.append(_interval(beside.get(detector), signed=True) if beside else _interval(centred, whole=False))
             table.add_row(Text(plain(detector)), *cells)
         console.print(table)
         if beside:
             _say(console, _BESIDE[metric])
+        if withheld:
+            _say(console, _WITHHELD)
+
+
+def _recall(rows: Sequence[MetricRow], detector: str) -> str:
+    """The recall with the rate of false positives that its threshold has here; withheld where that is not nearly the
+    rate that the threshold was chosen for.
+    """
+    recall, rate = (_find(rows, detector, name) for name in ("recall_at_5pct_fpr", "realised_fpr_at_5pct"))
+    if recall is None or rate is None or recall.value is None or rate.value is None:
+        return "–"
+    shown = "–" if rate.value > _FAR * _RATE else f"{recall.value:.2f}"
+    return f"{shown} at {rate.value:.3f}"
 
 
 def _beside(rows: Sequence[MetricRow], target: str, split: str) -> tuple[str, dict[str, MetricRow]]:
@@ -179,8 +205,8 @@ def _beside(rows: Sequence[MetricRow], target: str, split: str) -> tuple[str, di
 
 
 def _show_pairs(console: Console, rows: Sequence[MetricRow]) -> None:
-    """Detector against detector, in AUROC and recall at a matched rate."""
-    shown = {"auroc": "AUROC [95%]", "matched_recall_5pct": "recall at 5% FPR"}
+    """Detector against detector, in AUROC within games and recall at a matched rate."""
+    shown = {WITHIN: "within games [95%]", "matched_recall_5pct": "recall at 5% FPR"}
     pairs = [row for row in rows if row.metric in {name + DIFFERENCE for name in shown} and is_population(row.split)]
     pairs = [row for row in pairs if row.against is not None and not row.against.startswith((CONTROL, "observers:"))]
     for target, split in dict.fromkeys((row.target, row.split) for row in pairs):
@@ -222,11 +248,19 @@ def _show_verdicts(console: Console, rows: Sequence[MetricRow]) -> None:
     table = _table("detector, where")
     for words in _KEPT.values():
         table.add_column(words, no_wrap=True)
+    unusable: list[str] = []
     for name, split in dict.fromkeys((row.detector, row.split) for row in kept):
         mine = [row for row in kept if row.split == split]
-        cells = (_interval(_find(mine, name, metric), whole=False) for metric in _KEPT)
-        table.add_row(Text(plain(f"{name}, {split.removesuffix(f':{_SHOWN_PROMISE}')}")), *cells)
-    console.print(table)
+        where = plain(f"{name}, {split.removesuffix(f':{_SHOWN_PROMISE}')}")
+        abstained = _find(mine, name, "abstained")
+        if abstained is not None and abstained.value == 1:
+            unusable.append(where)
+        else:
+            table.add_row(Text(where), *(_interval(_find(mine, name, metric), whole=False) for metric in _KEPT))
+    if table.row_count:
+        console.print(table)
+    for where in unusable:
+        _say(console, f"{where}: {_UNUSABLE}")
 
 
 def _show_suspects(console: Console, rows: Sequence[MetricRow]) -> None:

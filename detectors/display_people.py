@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from liescope.common.people import PEOPLE
 from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
 from liescope.detectors.evaluation.crowd import OBSERVER
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN
 from liescope.detectors.evaluation.rows import MetricRow
 
-_SHOWN = {"auroc": "AUROC", "accuracy": "accuracy", "recall": "recall", "false_positive_rate": "FPR"}
+_SHOWN = (WITHIN, POOLED, "accuracy", "recall", "false_positive_rate")
 _EVEN = {"people": "at people's FPR", "own": "at the detector's FPR"}
 
 
@@ -22,7 +23,7 @@ def people_lines(rows: Sequence[MetricRow]) -> Iterator[tuple[str, str]]:
         part = [row for row in here if (row.target, row.split) == (target, split)]
         values = {(row.detector, row.against, row.metric): row for row in part}
         pooled = values[PEOPLE, None, "alpha"]
-        scorers = [row.detector for row in part if row.metric == "auroc"]
+        scorers = [row.detector for row in part if row.metric == POOLED]
         what = "players" if split.endswith(SUSPECTED) else "statements"
         counted = f"{pooled.statements:,} {what} of {pooled.games:,} games"
         judges = sum(name.startswith(OBSERVER) for name in scorers)
@@ -30,11 +31,11 @@ def people_lines(rows: Sequence[MetricRow]) -> Iterator[tuple[str, str]]:
         yield "", ""
         yield f"{target}, {split}:", "bold"
         yield f"{counted}, {judges} observers{agree}", "bold"
-        yield f"{'':26}{'AUROC [95%]':23}{'accuracy':>9}{'recall':>9}{'FPR':>9}", ""
+        yield f"{'':22}{'AUROC within games':23}{'pooled':>7}{'accuracy':>9}{'recall':>7}{'FPR':>7}", ""
         for name in scorers:
             auroc, *others = (values.get((name, None, metric)) for metric in _SHOWN)
-            cells = "".join(f"{_value(row):>9}" for row in others)
-            yield f"{_cut(name):26}{_with_interval(auroc):23}{cells}", ""
+            cells = "".join(f"{_value(row):>{width}}" for row, width in zip(others, (7, 9, 7, 7), strict=True))
+            yield f"{_cut(name):22}{_with_interval(auroc):23}{cells}", ""
         for whose, where in _EVEN.items():
             for row in part:
                 if row.against == PEOPLE and row.metric == f"lead_at_{whose}_fpr":
@@ -59,4 +60,4 @@ def _with_interval(row: MetricRow | None, form: str = ".3f") -> str:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= 25 else f"{name[:24]}…"
+    return name if len(name) <= 21 else f"{name[:20]}…"

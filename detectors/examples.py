@@ -26,6 +26,7 @@ from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)
 _LARGE = ("transcript",)  # no detector reads it
+_ASSESSED = ("self", "peer")  # labels of games that are played with assessments
 _BACKSLASH = "\\"
 _NO_LABELS: Mapping[str, bool | str] = MappingProxyType({})
 _LABELS = {**{f"label_{target}": target for target in TARGETS}, "self_type": "type"}
@@ -56,13 +57,14 @@ class Example:
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """Examples with their target. y: (n,) bool, True for deceptive; groups: (n,) game ids, one id for games that share
-    a beginning; dropped: statements whose target is null.
+    a beginning; dropped: statements whose target is null; others: how many statements have each label, by target.
     """
 
     examples: tuple[Example, ...]
     y: NDArray[np.bool_]
     groups: NDArray[np.str_]
     dropped: int
+    others: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def games(self) -> int:
@@ -79,8 +81,9 @@ def target_column(target: str) -> str:
 def read_statements(
     corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS, keep_lost: bool = False
 ) -> pl.DataFrame:
-    """The statements of some splits in order of play, with `names` and `models`, all players of their game, and
-    `siblings`: the game whose beginning theirs shares, or the game itself.
+    """The statements of some splits in order of play, with `names` and `models`, all players of their game, and with
+    `deceiving`, the share of these that deceive, null where it is not known of all, and `siblings`: the game whose
+    beginning theirs shares, or the game itself.
 
     keep_lost: include those whose text was lost before publication; by default they are left out, as silences are.
     Raises BadData if a game is in more than one split, because no evaluation on such a corpus is honest.
@@ -98,11 +101,18 @@ def read_statements(
         "game_id",
         names=pl.col("seats").list.eval(seat.field("name")),
         models=pl.col("seats").list.eval(seat.field("model")),
+        deceiving=_share_deceiving(),
         siblings=pl.col("siblings").fill_null(pl.col("game_id")),
     )
     wanted = read(folder, "statements").drop(_LARGE).filter(pl.col("split").is_in(list(splits)))
     kept = wanted if keep_lost else wanted.filter(~_LOST)
     return collected(kept.join(seats, on="game_id", how="left").sort("game_id", "position"), corpus)
+
+
+def _share_deceiving() -> pl.Expr:
+    deceives = pl.col("seats").list.eval(pl.element().struct.field("deceives"))
+    known = deceives.list.eval(pl.element().is_not_null()).list.all()
+    return pl.when(known).then(deceives.list.eval(pl.element().cast(pl.Float64)).list.mean())
 
 
 def count_lost(corpus: str | os.PathLike[str], splits: Sequence[str] = SPLITS) -> int:
@@ -199,16 +209,33 @@ def labelled(
     y = column.drop_nulls().to_numpy().astype(bool)
     alike = statements["siblings" if "siblings" in statements.columns else "game_id"]
     groups = alike.filter(column.is_not_null()).to_numpy().astype(np.str_)
-    return Labelled(examples, y, groups, int((~keep).sum()))
+    return Labelled(examples, y, groups, int((~keep).sum()), label_counts(statements))
+
+
+def label_counts(statements: pl.DataFrame) -> dict[str, int]:
+    """How many statements have each label, by target, most first; targets that none has are left out."""
+    counts = {
+        target: statements[target_column(target)].count()
+        for target in TARGETS
+        if target_column(target) in statements.columns
+    }
+    return {target: count for target, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count}
+
+
+def labels_there_are(counts: Mapping[str, int]) -> str:
+    """Which targets have labels, in words; of one that has none, what to do instead."""
+    if not counts:
+        return "no target has labels here"
+    return "labels there are: " + ", ".join(f"{target} {count:,}" for target, count in counts.items())
 
 
 def check_trainable(data: Labelled, target: str, folds: int, where: str = "the training split") -> None:
     """Raises UsageError if these statements have only one class, or too few games for the folds. where: they stand."""
     where = f"{where}, target {target!r}"
     if not len(data.y):
+        advice = " (play with --assess for self and peer)" if target in _ASSESSED else ""
         raise UsageError(
-            f"{where}: all {data.dropped} statements have a null label; play with --assess for self and peer labels, "
-            "or train on another target"
+            f"{where}: all {data.dropped:,} statements have a null label; {labels_there_are(data.others)}{advice}"
         )
     if data.y.all() or not data.y.any():
         label = "deceptive" if data.y[0] else "honest"

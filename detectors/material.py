@@ -10,7 +10,16 @@ import numpy as np
 import polars as pl
 
 from liescope.common.reading import Reading
-from liescope.detectors.examples import Labelled, corpus_id, count_lost, labelled, read_statements
+from liescope.detectors.examples import (
+    Example,
+    Labelled,
+    corpus_id,
+    count_lost,
+    labelled,
+    make_examples,
+    read_statements,
+    target_column,
+)
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.generate.corpus import read_facts
@@ -24,7 +33,8 @@ NOTHING = Labelled((), np.empty(0, dtype=bool), np.empty(0, dtype=np.str_), 0)
 @dataclass(frozen=True, slots=True)
 class Material:
     """statements: of both splits; data: the training split; others: validation; truth: who deceives, by game; lost:
-    statements left out because their text was lost; besides: examples of other games, learned from and never scored.
+    statements left out because their text was lost; unlabelled: statements of validation without a label; besides:
+    examples of other games, learned from and never scored.
     """
 
     corpus: CorpusName
@@ -33,6 +43,7 @@ class Material:
     others: Labelled
     truth: Mapping[str, frozenset[str]]
     lost: int
+    unlabelled: tuple[Example, ...] = ()
     besides: Labelled = NOTHING
 
     @property
@@ -62,9 +73,14 @@ def read_material(corpus: Path, name: str, target: str, context: int, keep_lost:
     train, validation = (
         labelled(statements.filter(pl.col("split") == split), target, context, games) for split in SPLITS
     )
+    every = statements.filter(pl.col("split") == "validation")
+    keys = frozenset(every.filter(pl.col(target_column(target)).is_null())["statement_id"])
+    unlabelled = (
+        tuple(e for e in make_examples(every, context, target, games) if e.statement_id in keys) if keys else ()
+    )
     facts = CorpusName(id=corpus_id(corpus), name=name, words=words_of(corpus))
     lost = 0 if keep_lost else count_lost(corpus, SPLITS)
-    return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost)
+    return Material(facts, statements, train, validation, read_deceivers(corpus, SPLITS), lost, unlabelled)
 
 
 def words_of(corpus: Path) -> list[WordsOf]:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from liescope.detectors.card_reports import Evaluated, Transferred
-from liescope.detectors.evaluation.metrics import LEVELS, words_of
+from liescope.detectors.evaluation.metrics import LEVELS, POOLED, WITHIN, words_of
 from liescope.detectors.examples import Example
 from liescope.detectors.model_file import Figure, ModelFile
 from liescope.detectors.registry import detector_class
 from liescope.detectors.textualize import textualize
 
 _SAID = "I investigated Bob. He is the mafioso."
-_METRICS = {"auroc": "roc_auc", "average_precision": "average_precision", "brier": "brier_score"}
+_METRICS = {WITHIN: "roc_auc", POOLED: "roc_auc", "average_precision": "average_precision", "brier": "brier_score"}
 """The metrics of the Hub's metadata, by the Hub's names for them."""
 
 
@@ -52,7 +52,8 @@ def model_card(
             "transferred": [
                 {
                     "corpora": list(report.targets),
-                    **report.model_dump(include={"headline", "slices"}),
+                    "headline": [row.model_dump() | {"metric": words_of(row.metric)} for row in report.headline],
+                    "slices": [row.model_dump() | {"metric": words_of(row.metric)} for row in report.slices],
                 }
                 for report in transferred
             ],
@@ -75,7 +76,9 @@ def model_card(
 
 
 def eval_results(file: ModelFile, evaluated: Iterable[Evaluated]) -> str:
-    """The file in `.eval_results` with the AUROC on corpora that are on the Hub; "" if there are none. JSON is YAML."""
+    """The file in `.eval_results` with the AUROC within games on corpora that are on the Hub; "" for none. JSON is
+    YAML.
+    """
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
     entries = [
@@ -83,11 +86,14 @@ def eval_results(file: ModelFile, evaluated: Iterable[Evaluated]) -> str:
             dataset_id=report.corpus,
             task_id=f"label_{file.target}",
             value=row.value,
-            notes=f"AUROC on {row.split}, 95% interval {row.lo} to {row.hi}, {row.statements} statements",
+            notes=(
+                f"{words_of(row.metric)} on {row.split}, 95% interval {row.lo} to {row.hi}, "
+                f"{row.statements} statements of {row.games} games"
+            ),
         )
         for report in evaluated
         for row in _own(report)
-        if "/" in report.corpus and row.metric == "auroc"
+        if "/" in report.corpus and row.metric == WITHIN
     ]
     return json.dumps(eval_result_entries_to_yaml(entries), indent=1) + "\n" if entries else ""
 

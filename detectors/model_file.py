@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData
 from liescope.detectors.confidence import Confidence
 from liescope.detectors.examples import TARGETS
+from liescope.detectors.protocol import StepsChosen
 from liescope.detectors.textualize import TextConfig
 
-FORMAT = 4
+FORMAT = 5
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
 _INSIDE = r"^\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)*$"  # a path without ".." or hidden parts
@@ -53,7 +54,8 @@ class TrainingFacts(BaseModel):
 
     prevalence: share of deceptive statements; without_label: statements whose target is null; lost: statements left out
     because their text was lost before it was published; folds: of the cross-validation, 0 for none; sources, models:
-    of the statements; names: of players in at least a hundredth of the games; seconds: wall-clock time.
+    of the statements; names: of players in at least a hundredth of the games; seconds: wall-clock time; chosen: what
+    was kept aside to choose how long to learn, and learned from in the end, if anything was.
     """
 
     model_config = _STRICT
@@ -69,6 +71,7 @@ class TrainingFacts(BaseModel):
     models: list[str]
     names: list[str] = []
     seconds: Annotated[float, Field(ge=0)]
+    chosen: StepsChosen | None = None
 
 
 class Figure(BaseModel):
@@ -132,7 +135,8 @@ class ModelFile(BaseModel):
     the corpus's validation split. A statement is flagged when its score is above it. None if that split lacks the
     statements to choose it on. figures: its own, out of fold and on validation; files: the SHA-256, in hexadecimal, of
     every file of the folder but this one and the card, by path; confidence: its calibration, which comes before the
-    thresholds, and what it may conclude. Format 2 lacks `macro_f1`, figures and files; format 3 lacks confidence.
+    thresholds, and what it may conclude. Format 2 lacks `macro_f1`, figures and files; format 3 lacks confidence;
+    format 4 what was chosen in training.
     """
 
     model_config = _STRICT

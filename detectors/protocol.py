@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, examples_of
@@ -32,6 +33,27 @@ PRESETS = ("best", "fast", "tiny")
 
 def silent(what: str, done: int, total: int) -> None:
     """A Progress that shows nothing."""
+
+
+class StepsChosen(BaseModel):
+    """How long a detector learned, chosen on statements kept aside, which it then learned from with all others. steps:
+    the number chosen; planned: the most there could be; statements, games, models: those kept aside.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    steps: Annotated[int, Field(ge=0)]
+    planned: Annotated[int, Field(ge=0)]
+    statements: Annotated[int, Field(ge=0)]
+    games: Annotated[int, Field(ge=0)]
+    models: tuple[str, ...]
+
+    def words(self) -> str:
+        """What was done, for people."""
+        return (
+            f"{self.steps:,} of {self.planned:,} steps: chosen on {self.statements:,} statements of {self.games:,} "
+            f"games ({', '.join(self.models)}) that were kept aside, and then learned from with all others"
+        )
 
 
 class Detector(ABC):
@@ -66,6 +88,8 @@ class Detector(ABC):
     options: DetectorOptions
     notes: tuple[str, ...] = ()
     """What the user should know of the last `fit`, and of the scores since."""
+    chosen: StepsChosen | None = None
+    """How the last `fit` chose how long to learn, if it did."""
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         """text: how a statement becomes text; options: an instance of `options_type`."""
@@ -89,6 +113,9 @@ class Detector(ABC):
 
     def prepare(self) -> None:  # noqa: B027
         """Called before any data are read: raises UsageError if what it needs is not there, such as a key."""
+
+    def keep_replies_in(self, folder: Path) -> None:  # noqa: B027
+        """The folder for replies of a chat model, for kinds that ask one."""
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
         """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
@@ -16,16 +16,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
-from liescope.detectors.conformal import COVERAGE, verdicts
+from liescope.common.reading import Reading, check_folder
+from liescope.detectors.conformal import ABSTAIN, COVERAGE, verdicts
 from liescope.detectors.evaluation.decisions import flagged
 from liescope.detectors.evaluation.metrics import LEVELS
 from liescope.detectors.evaluation.rows import MetricRow
 from liescope.detectors.evaluation.scores import SCORES, write_scores
 from liescope.detectors.examples import Example
 from liescope.detectors.inputs import Statement, StatementReader, each_statement
+from liescope.detectors.learned import Learned
+from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, read_model_file
@@ -36,11 +39,15 @@ from liescope.detectors.registry import load_parts
 from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript, Turn
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
+LIKENESS_FILE = "likeness.parquet"
+UNLIKE = "not like the games that verdicts were chosen on"
 _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
 WINDOW = 4096
 """Statements that are read before they are scored: enough for batches of equal length, little enough for memory."""
 _PROBE = Example("", "", "speaker", "", "I investigated Bob. He is the mafioso.", ("Bob",), (("Bob", "No, I'm not."),))
 _ADVICE = "train the detector again"
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,7 +55,9 @@ class LoadedDetector:
     """A detector read from its folder, ready to score.
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
-    validation); games: the ids of the games it was trained on or had its thresholds chosen on.
+    validation); games: the ids of the games it was trained on or had its thresholds chosen on; folder: where it is;
+    likeness: the games that its verdicts were chosen on, by which others are compared with them; None for a model of an
+    earlier version.
     """
 
     name: str
@@ -56,6 +65,13 @@ class LoadedDetector:
     detector: Detector
     scores: pl.DataFrame
     games: frozenset[str]
+    folder: Path
+    likeness: Likeness | None = None
+    _warned: list[tuple[Unlike, int]] = field(default_factory=list, compare=False)
+
+    def learned(self) -> Learned | None:
+        """What it learned from, as hashes; None if it was trained by an earlier version. Raises BadData."""
+        return Learned.read(self.folder)
 
     def __repr__(self) -> str:
         facts = self.file.training
@@ -70,6 +86,31 @@ class LoadedDetector:
         deceptive from honest. None for one that could not be chosen.
         """
         return {str(level): at for level, at in self.file.thresholds.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the last scores."""
+        found = [one for one, _ in self._warned]
+        unlike = (warning(found, sum(left for _, left in self._warned)),) if found else ()
+        return (*self.detector.notes, *unlike)
+
+    def label_sets(
+        self, examples: Sequence[Example], score: Floats, coverages: Sequence[float]
+    ) -> tuple[list[Bools], Unlike | None]:
+        """By coverage, (n, 2): whether the set of each statement holds honest, and deceptive; and which statements are
+        not like those that the sets were chosen on, whose sets are wider. score: (n,), calibrated. Raises UsageError
+        for an odd coverage, and for a model that gives no verdicts.
+        """
+        sets = self.file.confidence.labels
+        if sets is None:
+            raise UsageError(f"{self.name} gives no verdicts: it was trained without validation games, or long ago")
+        found = [sets.allowed(score, coverage) for coverage in coverages]
+        unlike = self.likeness.unlike(examples, score) if self.likeness else None
+        if unlike:
+            found = [one | unlike.allowed(coverage) for one, coverage in zip(found, coverages, strict=True)]
+            for one in found:
+                one[unlike.rows & ~one.any(axis=1)] = True
+        return found, unlike
 
     def reader(self) -> StatementReader:
         """Reads statements for this detector, one after another, in order of play."""
@@ -94,6 +135,7 @@ class LoadedDetector:
         """Tables of scores, one for each few thousand statements, in their order."""
         if reasons:
             self.detector.explain([])
+        self._warned.clear()
         reader, given, before = self.reader(), enumerate(statements), 0
         while batch := reader.read_all(islice(given, WINDOW)):
             yield self.score_batch(batch, _after(before, len(batch), progress), coverage, reasons)
@@ -107,20 +149,20 @@ class LoadedDetector:
         reasons: int = 0,
     ) -> pl.DataFrame:
         """Scores of statements already read: statement_id, text, score, flag_at_1pct_fpr, flag_at_5pct_fpr, verdict,
-        score_null, and reasons if any are asked for.
+        abstains (why a verdict does), score_null, and reasons if any are asked for.
         """
         asked = [one.example for one in statements if one.example is not None]
         found = self.probabilities(asked, progress)
         progress("scoring statements", 1, 1)
-        sets = self.file.confidence.labels
-        given = verdicts(sets.allowed(found, coverage)) if sets else [None] * len(found)
-        score, verdict = iter(found.tolist()), iter(given)
+        given, because = self._verdicts(asked, found, coverage)
+        score, verdict, why = iter(found.tolist()), iter(given), iter(because)
         table = pl.DataFrame(
             {
                 "statement_id": [one.key for one in statements],
                 "text": [one.text for one in statements],
                 "score": [None if one.example is None else next(score) for one in statements],
                 "verdict": [None if one.example is None else next(verdict) for one in statements],
+                "abstains": [None if one.example is None else next(why) for one in statements],
                 "score_null": [one.null for one in statements],
             },
             schema={
@@ -128,6 +170,7 @@ class LoadedDetector:
                 "text": pl.String,
                 "score": pl.Float64,
                 "verdict": pl.String,
+                "abstains": pl.String,
                 "score_null": pl.String,
             },
         )
@@ -136,17 +179,36 @@ class LoadedDetector:
             for level, at in self.thresholds.items()
             if level in LEVELS
         }
-        scores = table.with_columns(**flags).select("statement_id", "text", "score", *flags, "verdict", "score_null")
+        shown = ("statement_id", "text", "score", *flags, "verdict", "abstains", "score_null")
+        scores = table.with_columns(**flags).select(shown)
         return scores.with_columns(self._reasons(statements, reasons)) if reasons else scores
+
+    def _verdicts(
+        self, examples: Sequence[Example], score: Floats, coverage: float
+    ) -> tuple[Sequence[str | None], Sequence[str | None]]:
+        """The verdict on each, and why it abstains."""
+        sets = self.file.confidence.labels
+        nothing = [None] * len(score)
+        if sets is None:
+            return nothing, nothing
+        (allowed,), unlike = self.label_sets(examples, score, [coverage])
+        given = verdicts(allowed)
+        usual, rows = sets.abstains_because(coverage), np.zeros(len(score), dtype=bool)
+        if unlike:
+            rows = unlike.rows & (sets.allowed(score, coverage).sum(axis=1) == 1)
+            left = [verdict for verdict, odd in zip(given, unlike.rows, strict=True) if odd and verdict != ABSTAIN]
+            self._warned.append((unlike, len(left)))
+        because = [
+            None if verdict != ABSTAIN else UNLIKE if odd else usual for verdict, odd in zip(given, rows, strict=True)
+        ]
+        return given, because
 
     def _reasons(self, statements: Sequence[Statement], most: int) -> pl.Series:
         given = iter(self.detector.explain([one.example for one in statements if one.example], most))
         said = [[str(one) for one in next(given)] if statement.example else None for statement in statements]
         return pl.Series("reasons", said, pl.List(pl.String))
 
-    def probabilities(
-        self, examples: Sequence[Example], progress: Progress = silent
-    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def probabilities(self, examples: Sequence[Example], progress: Progress = silent) -> Floats:
         """(n,): the calibrated probability that each statement is deceptive."""
         found = self.detector.predict_proba(examples, progress)[:, 1]
         if not ((found >= 0) & (found <= 1)).all():
@@ -202,6 +264,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     """
     folder = model_folder(path)
     file = read_model_file(folder)
+    check_folder(folder)
     with Reading(folder, _ADVICE):
         detector = load_parts(file.kind, folder, file.text, file.options)
         asks = detector.requests((), [_PROBE]) > 0
@@ -209,7 +272,8 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     if probe is not None and (probe.shape != (1, 2) or not np.isfinite(probe).all()):
         raise BadData(f"{folder} gives scores that are no probabilities; train the detector again")
     name = folder.resolve().name if folder == Path(path) else os.fspath(path).rstrip("/").rpartition("/")[2]
-    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder))
+    likeness = Likeness.load(folder / LIKENESS_FILE) if LIKENESS_FILE in file.files else None
+    return LoadedDetector(name, file, detector, _read_scores(folder), _read_games(folder), folder, likeness)
 
 
 def write_model(
@@ -220,9 +284,14 @@ def write_model(
     scores: pl.DataFrame,
     games: frozenset[str],
     rows: Sequence[MetricRow],
+    learned: Learned,
+    likeness: Likeness | None,
 ) -> ModelFile:
     """Write a model into an empty folder; returns its model.json with its figures and files. name: that on the card."""
     detector.save(folder)
+    learned.write(folder)
+    if likeness:
+        likeness.save(folder / LIKENESS_FILE)
     write_scores(scores, folder / SCORES_FILE)
     (folder / GAMES_FILE).write_text("".join(f"{game}\n" for game in sorted(games)), encoding="utf-8")
     figures = [row.to_json() for row in rows if row.value is not None and row.lo is not None]

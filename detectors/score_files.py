@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.signals import let_interrupts_end_reads
 from liescope.common.text import cell
 from liescope.detectors.inputs import COLUMNS
 
@@ -33,7 +34,10 @@ def lines(stream: IO[str]) -> Iterator[str]:
     """The lines of a text stream. Raises BadData for text that is not UTF-8 and for a line of 16 million characters."""
     number = 0
     try:
-        while line := stream.readline(_LONGEST):
+        while True:
+            let_interrupts_end_reads()
+            if not (line := stream.readline(_LONGEST)):
+                return
             number += 1
             if len(line) == _LONGEST:
                 raise BadData(f"line {number} is longer than {_LONGEST:,} characters; give one statement a line")

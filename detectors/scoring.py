@@ -41,6 +41,7 @@ def score(
     *,
     coverage: float = COVERAGE,
     reasons: int = 0,
+    cache: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
     """The probability that each statement is deceptive.
@@ -56,15 +57,18 @@ def score(
     Returns one row for each statement, in order: `statement_id` (if any was given), `text`, `score` in [0, 1],
     `flag_at_1pct_fpr` and `flag_at_5pct_fpr` (whether the score is above the threshold that keeps this false positive
     rate on the model's validation games; null if there was nothing to choose it on), `verdict` ("deceptive", "honest"
-    or "abstain"; null for a model that is too old to have one), and `score_null`, the reason if there is no score: no
-    text, or a text that was lost before publication.
+    or "abstain"; null for a model that is too old to have one), `abstains`, why a verdict does, and `score_null`, the
+    reason if there is no score: no text, or a text that was lost before publication.
 
     coverage: how much of either class the verdicts may not get wrong, in games like those of the model's corpus, from
     0.5 to 0.99: of deceptive statements at most 1 - coverage are called honest, of honest ones at most as many
-    deceptive. On games unlike them (other speaking models, another game) nothing is promised.
+    deceptive. Whether the texts are like those is tested, with games as units; where they are not, nothing is
+    promised, and fewer verdicts are given: `abstains` says so, and `load(model).notes` after its `score`.
 
     reasons: how many words or claims to name for each score, those that weigh most in its log-odds, in a column
     `reasons`; for the kinds that have them.
+
+    cache: the folder for the replies of a chat model, for the kinds that ask one.
 
     Raises UsageError for something that is not a statement, a coverage out of range or a kind without reasons, BadData
     for a folder that is not a model, MissingExtra.
@@ -72,7 +76,7 @@ def score(
     Example:
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
-    detector = model if isinstance(model, LoadedDetector) else load(model)
+    detector = _opened(model, cache)
     return detector.score(statements, coverage=coverage, reasons=reasons, progress=progress)
 
 
@@ -83,15 +87,16 @@ def score_file(
     out: str | os.PathLike[str],
     coverage: float = COVERAGE,
     reasons: int = 0,
+    cache: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: bool = False,
 ) -> ScoredFile:
     """Score the statements of a file into another, a few thousand at a time, so that memory use stays flat.
 
-    model, coverage, reasons: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column `text`
-    and any other that `score` reads, or an iterable of statements; out: a file with one of these endings, which gets
-    the columns of `score`, one row for each statement, in order. It appears when it is complete, however the scoring
-    ends.
+    model, coverage, reasons, cache: see `score`; statements: a .jsonl, .jsonl.gz, .parquet or .csv file with a column
+    `text` and any other that `score` reads, or an iterable of statements; out: a file with one of these endings, which
+    gets the columns of `score`, one row for each statement, in order. It appears when it is complete, however the
+    scoring ends.
     overwrite: replace an existing `out`.
 
     Raises what `score` raises, UsageError for an ending or an `out` that is taken or cannot be written, and BadData for
@@ -100,12 +105,19 @@ def score_file(
     Example:
         >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
     """
-    detector = model if isinstance(model, LoadedDetector) else load(model)
+    detector = _opened(model, cache)
     name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
     if isinstance(statements, str | os.PathLike):
         with statements_of(Path(statements)) as (rows, share):
             return _score_into(detector, name, rows, share, Path(out), coverage, reasons, overwrite, progress)
     return _score_into(detector, name, statements, lambda: 1.0, Path(out), coverage, reasons, overwrite, progress)
+
+
+def _opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathLike[str] | None) -> LoadedDetector:
+    found = model if isinstance(model, LoadedDetector) else load(model)
+    if cache is not None:
+        found.detector.keep_replies_in(Path(cache))
+    return found
 
 
 def _score_into(
@@ -132,4 +144,4 @@ def _score_into(
             scored += table["score"].count()
         if not rows:
             write(model.score_batch([], reasons=reasons))
-    return ScoredFile(name, out, rows, scored, time.perf_counter() - began, model.detector.notes)
+    return ScoredFile(name, out, rows, scored, time.perf_counter() - began, model.notes)

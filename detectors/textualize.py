@@ -14,6 +14,7 @@ from functools import lru_cache
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.detectors.examples import Example
+from liescope.labeling.nicknames import nicknames
 
 # In lower case, these are more likely words than names: "let me be frank", "I will".
 _ALSO_WORDS = frozenset(
@@ -91,22 +92,26 @@ def replace_names(text: str, names: Iterable[str], token: Callable[[str], str]) 
     known = tuple(sorted({*names} - {""}))
     if not known:
         return text
-    pattern, spelled = _names_pattern(known)
+    pattern, spelled, called = _names_pattern(known)
 
     def replaced(match: re.Match[str]) -> str:
         found = match.group()
         name = found.casefold()
-        return found if found.islower() and name in _ALSO_WORDS else token(spelled.get(name, name))
+        is_word = found.islower() and name in _ALSO_WORDS and name not in called
+        return found if is_word else token(spelled.get(name, name))
 
     return pattern.sub(replaced, text)
 
 
 @lru_cache(maxsize=4096)
-def _names_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    """Any of the names as a whole word, in any case; longer names first. An underscore next to a name is emphasis. And
-    the names themselves, case-folded, by their composed form, in which texts are read.
+def _names_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str], frozenset[str]]:
+    """Any of the names or nicknames as a whole word, in any case; longer ones first. An underscore next to a name is
+    emphasis. And the names themselves, case-folded, by their composed form, in which texts are read; and the nicknames.
     """
-    spelled = {unicodedata.normalize("NFC", name): name.casefold() for name in names}
+    spelled = {short: name.casefold() for short, name in nicknames(names).items()}
+    spelled |= {unicodedata.normalize("NFC", name): name.casefold() for name in names}
     longest = sorted(spelled, key=len, reverse=True)
-    pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest))})(?![^\W_])", re.IGNORECASE)
-    return pattern, {name.casefold(): own for name, own in spelled.items()}
+    ends = r"(?![^\W_]|(?<=red) flag)"
+    pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest))}){ends}", re.IGNORECASE)
+    called = frozenset(short.casefold() for short in nicknames(names))
+    return pattern, {name.casefold(): own for name, own in spelled.items()}, called

@@ -28,6 +28,9 @@ from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
 from liescope.detectors.evaluation.scores import per_detector, score_table
 from liescope.detectors.examples import Labelled, check_trainable, corpus_name, summary, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
+from liescope.detectors.judge.asking import ATTEMPTS
+from liescope.detectors.learned import Learned
+from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import NOTHING, Material, joined, read_material
 from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
 from liescope.detectors.processes import is_first
@@ -202,7 +205,8 @@ def train_on(
     check_trainable(data, recipe.target, recipe.folds)
     _say_requests(detector, data, others, recipe.folds, progress)
 
-    name, tables, confidence = out.name, [], Confidence()
+    name, tables, confidence = out.name, list[pl.DataFrame](), Confidence()
+    likeness: Likeness | None = None
     if recipe.folds:
         fold, score, judged = cross_validate(recipe, data, progress, material.besides)
         confidence, score = Confidence.fitted(recipe.calibrate, score, data.y, fold, judged, truth)
@@ -215,6 +219,7 @@ def train_on(
             others, score, judge_games(detector, others.examples, progress, sooner=True), truth
         )
         tables.append(score_table([e.statement_id for e in others.examples], score, name, recipe.target))
+        likeness = _likeness(detector, confidence, material, score, recipe.seed, progress)
     scores = pl.concat(tables) if tables else score_table([], np.empty(0), name, recipe.target)
 
     file = ModelFile(
@@ -232,6 +237,7 @@ def train_on(
             models=sorted({*material.learned["speaker_model"], *(e.speaker_model for e in material.besides.examples)}),
             names=material.common_names(),
             seconds=round(time.perf_counter() - began, 1),
+            chosen=detector.chosen,
         ),
         thresholds=_thresholds(scores, statements),
         confidence=confidence,
@@ -239,7 +245,8 @@ def train_on(
         versions=versions_of(recipe.kind),
     )
     figures = _own_figures(scores, statements, recipe)
-    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows)
+    learned = Learned.of(every.examples, every.groups)
+    file = write_model(fresh, name, file, detector, scores, material.games, figures.rows, learned, likeness)
     return TrainResult(out, file, figures.rows, scores, (*detector.notes, *figures.notes))
 
 
@@ -266,13 +273,35 @@ def cross_validate(
     return fold, out_of_fold(fold, fit_predict), judged
 
 
+def _likeness(
+    detector: Detector,
+    confidence: Confidence,
+    material: Material,
+    score: NDArray[np.float64],
+    seed: int,
+    progress: Progress,
+) -> Likeness | None:
+    """What the validation games are like, their statements without a label among them; None where asking about those
+    would cost requests. score: (labelled statements,), calibrated.
+    """
+    rest, others = material.unlabelled, material.others
+    if rest and detector.requests((), rest):
+        return None
+    if rest:
+        score = np.append(score, confidence.of_scores(detector.predict_proba(rest, progress)[:, 1]))
+    return Likeness.of((*others.examples, *rest), score, [*others.y.tolist(), *[None] * len(rest)], seed)
+
+
 def _say_requests(detector: Detector, data: Labelled, others: Labelled, folds: int, progress: Progress) -> None:
     """Tell the user on standard error what will be asked, before anything is, if progress is shown."""
     asked = detector.requests(data.examples, others.examples)
     if folds:
         asked += folds * detector.requests(data.examples, ()) + detector.requests((), data.examples)
     if asked and progress is not silent:
-        sys.stderr.write(f"up to {asked:,} requests to a chat model, without replies that are kept already\n")
+        sys.stderr.write(
+            f"up to {asked:,} requests to a chat model, fewer where replies are kept already, and up to {ATTEMPTS - 1} "
+            "more for each question whose reply cannot be read\n"
+        )
 
 
 def _thresholds(scores: pl.DataFrame, statements: pl.DataFrame) -> dict[str, float | None]:

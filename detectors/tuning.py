@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from liescope.common.encoder_folder import encoder_folder
 from liescope.common.errors import UsageError
 from liescope.common.sentence_encoder import load_encoder
-from liescope.detectors.fine_tuning.epochs import Epochs
+from liescope.detectors.fine_tuning.curves import following
 from liescope.detectors.protocol import Progress
 from liescope.detectors.sentence_body import BodyOptions, SentenceEncoder
 
@@ -93,7 +93,7 @@ def tuned(
             ),
             train_dataset=data,
             loss=ContrastiveLoss(model),
-            callbacks=[Epochs(0, progress).callback()],
+            callbacks=[following(progress)],
         )
         trainer.remove_callback(PrinterCallback)  # it prints, but standard output belongs to the command
         trainer.train()

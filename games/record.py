@@ -22,7 +22,7 @@ class Source(StrEnum):
     IMPORTED = "imported"
 
 
-_NOBODY = "human"  # the model of a person of whom nothing more is known
+_NOBODY = frozenset({"human", "unknown", PEOPLE})  # names under which sources keep persons of whom they know no more
 
 
 def player_of(model: str, source: Source) -> str:
@@ -34,7 +34,7 @@ def person_of(model: str, source: Source) -> str | None:
     """Which person held a seat, by the name that the seat has for a model; None if that tells nobody apart, and for all
     other seats.
     """
-    return None if source is not Source.HUMAN or model.casefold() in (_NOBODY, PEOPLE) else model
+    return None if source is not Source.HUMAN or model.casefold() in _NOBODY else model
 
 
 class Status(StrEnum):

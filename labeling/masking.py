@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
+from liescope.labeling.nicknames import nicknames
 from liescope.labeling.wording import NAME
 
 _FIRST = 0xF0000
@@ -99,9 +100,13 @@ def _before_end(edits: list[_Edit], position: int) -> int:
 
 @lru_cache(maxsize=256)
 def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
-    """A pattern that matches any name as a word, and the private character of each spelling."""
+    """A pattern that matches any name or nickname as a word, and the private character of each spelling."""
     marks: dict[str, str] = {}
-    for number, name in enumerate(names[:_MOST_NAMES]):
+    kept = names[:_MOST_NAMES]
+    called = list(enumerate(kept))
+    for short, name in nicknames(kept).items():
+        called += [(kept.index(name), short), (kept.index(name), short.capitalize())]
+    for number, name in called:
         spelled = MaskedText(name, ()).text.strip()
         spellings = {spelled} if spelled.lower() in _ORDINARY else {spelled, spelled.lower(), spelled.upper()}
         for spelling in spellings:
@@ -110,7 +115,7 @@ def _name_pattern(names: tuple[str, ...]) -> tuple[re.Pattern[str] | None, dict[
     if not marks:
         return None, marks
     longest_first = sorted(marks, key=lambda spelling: (-len(spelling), spelling))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"), marks
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w|(?<=red) flag)"), marks
 
 
 def mark_of(name: str, names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -22,7 +23,7 @@ def vote_accuracy(frames: Frames) -> pl.DataFrame:
     """The share of a role's votes that name a player whose role deceives, by the voter's model (section 3.2).
 
     Votes in the last ballot of each day, by voters whose role does not deceive; drawn votes do not count. Columns:
-    game, condition, model, learning, voter_role, mean (the share), lo, hi (bootstrap over games), n (votes), games,
+    game, condition, model, learning, voter_role, mean (the share), lo, hi (over games), n (votes), games,
     chance (the share of such players among the living others, the mean over these votes).
     """
     keys = [*CELL, "voter_role"]
@@ -34,8 +35,8 @@ def vote_accuracy(frames: Frames) -> pl.DataFrame:
 def honest_votes(frames: Frames) -> pl.DataFrame:
     """The votes that counted and were chosen, of players whose role does not deceive.
 
-    Columns: game_id, day, those of `CELL` (model: the voter's), voter_role, hit (it is for one whose role does),
-    chance (the share of such players among the living others).
+    Columns: game_id, family, day, those of `CELL` (model: the voter's), voter_role, hit (it is for one whose role
+    does), chance (the share of such players among the living others).
     """
     voted_out = pl.when(pl.col("fate") == "exiled").then(pl.col("day_out"))
     last_day = pl.when(pl.col("fate") != "alive").then(pl.coalesce(voted_out, pl.col("day_out") - 1))
@@ -54,7 +55,7 @@ def honest_votes(frames: Frames) -> pl.DataFrame:
         .filter(~pl.col("_own"))
         .join(side.rename({"deceives": "hit"}), left_on=["game_id", "target"], right_on=["game_id", "name"])
         .join(living, on=["game_id", "day"])
-        .select("game_id", "day", *CELL, "voter_role", pl.col("hit", "chance").cast(pl.Float64))
+        .select("game_id", "family", "day", *CELL, "voter_role", pl.col("hit", "chance").cast(pl.Float64))
     )
 
 
@@ -75,11 +76,12 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_vote_accuracy,
         needs=(VOTES, SIDES_KNOWN),
         otherwise="nobody whose role does not deceive chose a vote",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="section 3.2",
         paper=MINI_MAFIA,
         note="The dotted line, and the column chance, are votes at random among the living others. Roles that know who "
         "deceives have nothing to find out.",
         main=True,
+        corrections=(Alike(("learning", "voter_role")),),
     ),
 )

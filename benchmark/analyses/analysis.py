@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from liescope.benchmark.analyses.corrections import SMALLER, Correction
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.needs import Need
@@ -28,7 +29,8 @@ class Analysis:
     otherwise: why the table can still be empty. interval: what the columns lo and hi of the table are.
     source: the corresponding table, figure or section of the paper, "" for none; paper: which one, `TRIADIC` or
     `MINI_MAFIA`. note: how to read it, in one sentence. main: include it in the short report, report.md. shown: how
-    many rows the page has, 0 for those of any table; the file has all.
+    many rows the page has, 0 for those of any table; the file has all. corrections: how rows are read, against zero
+    or against each other, and so what is added for their number (`liescope.benchmark.analyses.corrections`).
     """
 
     name: str
@@ -43,6 +45,19 @@ class Analysis:
     note: str = ""
     main: bool = False
     shown: int = 0
+    corrections: tuple[Correction, ...] = ()
+
+    def found(self, frames: Frames) -> pl.DataFrame:
+        """The table with the columns that its corrections add."""
+        table = self.table(frames)
+        for correction in self.corrections if table.height else ():
+            table = correction.added(table)
+        return table
+
+    def caption(self, table: pl.DataFrame) -> str:
+        """What lo, hi and p of a table found are; "" without any."""
+        words = [correction.words(table) for correction in self.corrections]
+        return " ".join(filter(None, (self.interval.caption, *words, SMALLER if words else "")))
 
     @property
     def cited(self) -> str:

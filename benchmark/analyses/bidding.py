@@ -28,13 +28,13 @@ def jester_bids(frames: Frames) -> pl.DataFrame:
 
     Games in which the jester never bid are left out; an unreadable bid counts as 0, as in the rules.
 
-    Columns: game, condition, model (the jester's), learning, won, metric, mean (over games), lo, hi (bootstrap over
+    Columns: game, condition, model (the jester's), learning, won, metric, mean (over games), lo, hi (over
     games), games.
     """
     won = frames.games.select("game_id", won=pl.col("winner") == JESTER)
     per_game = (
         frames.bids.filter(pl.col("role") == JESTER)
-        .group_by(*CELL, "game_id", maintain_order=True)
+        .group_by(*CELL, "game_id", "family", maintain_order=True)
         .agg(
             average_bid=pl.col("bid").mean(),
             first_bid=pl.col("bid").first().cast(pl.Float64),
@@ -42,8 +42,8 @@ def jester_bids(frames: Frames) -> pl.DataFrame:
         )
         .join(won, on="game_id")
     )
-    rows = per_game.unpivot(_METRICS, index=[*CELL, "game_id", "won"], variable_name="metric")
-    return game_means(rows, [*CELL, "won", "metric"], "value").drop("n")
+    rows = per_game.unpivot(_METRICS, index=[*CELL, "game_id", "family", "won"], variable_name="metric")
+    return game_means(rows, [*CELL, "won", "metric"], "value", (0.0, 10.0)).drop("n")
 
 
 def plot_jester_bids(table: pl.DataFrame) -> Figure:
@@ -61,7 +61,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_jester_bids,
         needs=(dealt(JESTER), BIDS),
         otherwise="no jester bid for the floor",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Table 11, Figure 10a",
         note="Bids run from 0 to 10; compare games won with games lost within a cell.",
     ),

@@ -9,11 +9,13 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import CONFIDENCE, RATINGS, REPORTS
 from liescope.common.colours import COLOURS
+from liescope.common.statistics import CHANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,13 +30,13 @@ def calibration_gap(frames: Frames) -> pl.DataFrame:
     Over statements that have both: self_rate, the share that speakers report as deceptive; obs_rate, the mean share of
     observers who flag a statement; gap with its interval. Above zero the role is flagged more than it confesses.
     Columns: game, condition, model (the speaker's), learning, rater, speaker_role, self_rate, obs_rate, gap, lo, hi
-    (bootstrap over games), n (statements), games.
+    (over games), n (statements), games.
     """
     rows = frames.statements.drop_nulls(["label_self", "peer_rate"]).with_columns(
         gap=pl.col("peer_rate") - pl.col("label_self").cast(pl.Float64)
     )
     keys = [*CELL, RATER, "speaker_role"]
-    table = game_means(rows, keys, "gap").rename({"mean": "gap"})
+    table = game_means(rows, keys, "gap", CHANGE).rename({"mean": "gap"})
     rates = rows.group_by(keys).agg(self_rate=pl.col("label_self").mean(), obs_rate=pl.col("peer_rate").mean())
     shown = [*keys, "self_rate", "obs_rate", "gap", "lo", "hi", "n", "games"]
     return table.join(rates, on=keys, how="left").select(shown).sort(keys)
@@ -53,7 +55,7 @@ def confidence_calibration(frames: Frames) -> pl.DataFrame:
     """How often a flag is right, by its confidence (Table 15). It is right if the speaker reports deception.
 
     Columns: game, condition, model (the observer's), rater, confidence_bin, mean_confidence, mean (the hit rate), lo,
-    hi (bootstrap over games), n (flags), games.
+    hi (over games), n (flags), games.
     """
     rows = _flags(frames)
     keys = [*MODEL, RATER, "confidence_bin"]
@@ -107,10 +109,11 @@ ANALYSES = (
         plot_calibration_gap,
         needs=(REPORTS, RATINGS),
         otherwise="no statement was both reported on and rated",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix F.3, Figure 9d",
         note="Above zero, a role is flagged more often than it reports deception; below zero, less often.",
         main=True,
+        corrections=(Zero("gap"),),
     ),
     Analysis(
         "confidence_calibration",
@@ -119,7 +122,7 @@ ANALYSES = (
         plot_confidence_calibration,
         needs=(REPORTS, CONFIDENCE),
         otherwise="no flag with a confidence is on a statement that its speaker reported on",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Table 15, Figure 10e",
         note="How often the speaker reports deception when a flag has this confidence.",
     ),

@@ -6,6 +6,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_difference
 from liescope.benchmark.analyses.needs import REPORTS_OR_RATINGS, two_conditions
@@ -35,7 +36,7 @@ def condition_talk(frames: Frames) -> pl.DataFrame:
     metric: "reported" (share of statements that the speaker reports as deceptive), "flagged" (mean share of observers
     who flag a statement), "suspicion" (mean of the ratings), each by the speaker's role. Columns: game, model (the
     speaker's), learning, rater, role, metric, one, other (conditions), mean_one, mean_other, difference (one minus
-    other), lo, hi (bootstrap over games, each side resampled separately), games_one, games_other.
+    other), lo, hi (from a jackknife over games), games_one, games_other.
     """
     found = []
     for metric, rows in _metrics(frames):
@@ -51,7 +52,7 @@ def condition_talk(frames: Frames) -> pl.DataFrame:
 
 
 def _metrics(frames: Frames) -> list[tuple[str, pl.DataFrame]]:
-    columns = ["game_id", "condition", *_KEYS, "value"]
+    columns = ["game_id", "family", "condition", *_KEYS, "value"]
     return [
         (
             metric,
@@ -72,8 +73,9 @@ ANALYSES: tuple[Analysis, ...] = (
         condition_talk,
         needs=(two_conditions, REPORTS_OR_RATINGS),
         otherwise="no model's statements were rated in two conditions",
-        interval=Interval.BOOTSTRAP_DIFFERENCE,
+        interval=Interval.MEAN_DIFFERENCE,
         note="Above zero, the first condition has more; an interval that contains zero leaves the sign open.",
         main=True,
+        corrections=(Zero(draws=("games_one", "games_other")),),
     ),
 )

@@ -8,9 +8,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.benchmark.analyses.jester_games import chosen
 from liescope.benchmark.analyses.needs import DECEIVERS, SAID, WINNERS
 from liescope.benchmark.analyses.outcomes import against
@@ -28,7 +29,7 @@ ANSWERS = {
     "votes": "votes for an accuser",
 }
 ANYBODY, INVESTIGATOR = "anybody", "one who investigated"
-_KEYS = ["game_id", *CELL]
+_KEYS = ["game_id", "family", *CELL]
 
 
 def answers(frames: Frames) -> pl.DataFrame:
@@ -132,10 +133,8 @@ def counter_accusation(frames: Frames) -> pl.DataFrame:
     ("spoke", the share that said anything afterwards; of those, the keys of `ANSWERS`; for "votes", of those that cast
     a vote of their own), count, games, rate, lo, hi (Wilson's interval over games).
     """
-    counts = (
-        _games(frames).group_by(*CELL, "by", "answer").agg(count=_whole(pl.col("did").sum()), games=_whole(pl.len()))
-    )
-    return with_wilson(counts.sort(*CELL, "by", _PLACE), "count", "games")
+    counts = _games(frames).with_columns(count=_whole(pl.col("did")), games=pl.lit(1, pl.Int64))
+    return shares(counts, [*CELL, "by", "answer"], "count", "games").sort(*CELL, "by", _PLACE)
 
 
 def counter_success(frames: Frames) -> pl.DataFrame:
@@ -147,10 +146,8 @@ def counter_success(frames: Frames) -> pl.DataFrame:
     """
     rows = _games(frames).filter(pl.col("answer") != "spoke")
     keys = [*CELL, "by", "answer", "outcome"]
-    long = rows.unpivot(["won", "survived"], index=[*CELL, "by", "answer", "did"], variable_name="outcome")
-    counts = (
-        long.drop_nulls("value").group_by(*keys, "did").agg(wins=_whole(pl.col("value").sum()), games=_whole(pl.len()))
-    )
+    long = rows.unpivot(["won", "survived"], index=["family", *CELL, "by", "answer", "did"], variable_name="outcome")
+    counts = long.drop_nulls("value").with_columns(wins=_whole(pl.col("value")), games=pl.lit(1, pl.Int64))
     table = against(counts, keys, "did", "with", "without")
     return table.sort(*CELL, "by", _PLACE, "outcome")
 
@@ -195,11 +192,12 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_counter_accusation,
         needs=(SAID, DECEIVERS),
         otherwise="no deceiver was accused in words that the rules know",
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="section 3.1",
         paper=MINI_MAFIA,
         note="Found by rules in the words of the statements, which miss some accusations: shares are lower bounds.",
         main=True,
+        corrections=(Alike(("learning", "by", "answer"), "rate", by="model"),),
     ),
     Analysis(
         "counter_success",
@@ -208,10 +206,11 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_counter_success,
         needs=(SAID, DECEIVERS, WINNERS),
         otherwise="no model that was accused gave an answer in some games and not in others",
-        interval=Interval.NEWCOMBE,
+        interval=Interval.DIFFERENCE,
         source="section 3.1",
         paper=MINI_MAFIA,
         note="Deceivers choose their answer, and whoever is accused late or by all has less of a choice, so a "
         "difference is no effect of the answer.",
+        corrections=(Zero(draws=("games_with", "games_without")),),
     ),
 )

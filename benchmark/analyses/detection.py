@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, RATER
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -24,7 +25,7 @@ def detection_by_speaker(frames: Frames) -> pl.DataFrame:
 
     truth: what a flag is compared with: the speaker's own report (self), its role, or its claims checked against the
     log (claim). Columns: game, condition, model (the speaker's), learning, rater, speaker_role, truth, metric
-    (accuracy, f1), mean, lo, hi (bootstrap over games), n (ratings; for f1 twice the right flags, and the wrong and
+    (accuracy, f1), mean, lo, hi (over games), n (ratings; for f1 twice the right flags, and the wrong and
     missed ones), games. F1 is left out if nothing was flagged and nothing was deceptive.
     """
     return _detection(frames.ratings, "speaker_role")
@@ -39,7 +40,7 @@ def detection_by_observer(frames: Frames) -> pl.DataFrame:
 
 
 def _detection(ratings: pl.DataFrame, role: str) -> pl.DataFrame:
-    keys = ["game_id", *CELL, RATER, role, "truth", "metric", "value"]
+    keys = ["game_id", "family", *CELL, RATER, role, "truth", "metric", "value"]
     parts = [_scored(ratings, truth).select(keys) for truth in TRUTHS]
     return game_means(pl.concat(parts), [*CELL, RATER, role, "truth", "metric"], "value")
 
@@ -78,10 +79,11 @@ ANALYSES = (
         detection_by_speaker,
         plot_detection_by_speaker,
         needs=(RATINGS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Table 12, Figure 10b",
         note="How often observers are right about a role's statements, by three measures of the truth.",
         main=True,
+        corrections=(Alike(("learning", "rater", "speaker_role", "truth", "metric")),),
     ),
     Analysis(
         "detection_by_observer",
@@ -89,8 +91,9 @@ ANALYSES = (
         detection_by_observer,
         plot_detection_by_observer,
         needs=(RATINGS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Figure 10f",
-        note="Which role detects deception best; roles that know each other have less to guess.",
+        note="How often each role's flags are right; roles that know each other have less to guess.",
+        corrections=(Alike(("learning", "rater", "observer_role", "truth", "metric")),),
     ),
 )

@@ -9,9 +9,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.benchmark.analyses.needs import INVESTIGATIONS, WINNERS
 from liescope.benchmark.analyses.telling import INVESTIGATION, accusations, investigators, knowing, said
 from liescope.common.colours import COLOURS
@@ -31,7 +32,7 @@ HOW = {
     _MUTE: COLOURS["grey"],
 }
 CLAIMS, TELLS = "claims to know", "claims to know or accuses"
-_KEYS = ["game_id", *CELL]
+_KEYS = ["game_id", "family", *CELL]
 
 
 def disclosures(frames: Frames) -> pl.DataFrame:
@@ -136,21 +137,19 @@ def disclosure_success(frames: Frames) -> pl.DataFrame:
     """
     rows = disclosures(frames).drop_nulls("won")
     long = rows.unpivot([TELLS, "how"], index=[*_KEYS, "won"], variable_name="told", value_name="told_as")
-    counts = long.group_by(*CELL, "told", "told_as").agg(
-        wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64)
-    )
-    return with_wilson(counts.sort(*CELL, "told", _place("told_as", [*WHEN, *HOW])), "wins", "games")
+    counts = long.with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
+    keys = [*CELL, "told", "told_as"]
+    return shares(counts, keys, "wins", "games").sort(*CELL, "told", _place("told_as", [*WHEN, *HOW]))
 
 
 def _shares(rows: pl.DataFrame, keys: list[str], column: str, values: Iterable[str]) -> pl.DataFrame:
     """How often each value occurs among the rows of a cell, those that do not occur in the cell included."""
-    cells = rows.group_by(keys).agg(games=pl.len().cast(pl.Int64))
-    found = rows.group_by(*keys, column).agg(count=pl.len().cast(pl.Int64))
-    occurring = [value for value in values if value in set(found[column])]
-    table = cells.join(pl.DataFrame({column: occurring}, {column: pl.String}), how="cross")
-    table = table.join(found, on=[*keys, column], how="left").with_columns(pl.col("count").fill_null(0))
-    table = table.sort(*keys, _place(column, occurring)).select(*keys, column, "count", "games")
-    return with_wilson(table, "count", "games")
+    occurring = [value for value in values if value in set(rows[column])]
+    each = pl.DataFrame({"_value": occurring}, {"_value": pl.String})
+    hit = (pl.col(column) == pl.col("_value")).cast(pl.Int64)
+    counts = rows.join(each, how="cross").with_columns(count=hit, games=pl.lit(1, pl.Int64))
+    table = shares(counts.drop(column).rename({"_value": column}), [*keys, column], "count", "games")
+    return table.sort(*keys, _place(column, occurring))
 
 
 def _place(column: str, values: Iterable[str]) -> pl.Expr:
@@ -181,12 +180,13 @@ ANALYSES: tuple[Analysis, ...] = (
         disclosure_when,
         plot_disclosure_when,
         needs=(INVESTIGATIONS,),
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="section 3.3",
         paper=MINI_MAFIA,
         note="Found by rules in the words of the statements. To claim to know is to claim an investigation or a role "
         "that investigates; to accuse counts only against a deceiver whom the player investigated.",
         main=True,
+        corrections=(Alike(("learning", "told", "when"), "rate"),),
     ),
     Analysis(
         "disclosure_how",
@@ -194,10 +194,11 @@ ANALYSES: tuple[Analysis, ...] = (
         disclosure_how,
         plot_disclosure_how,
         needs=(INVESTIGATIONS,),
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="section 3.3",
         paper=MINI_MAFIA,
         note="The most that was told in each game.",
+        corrections=(Alike(("learning", "how"), "rate"),),
     ),
     Analysis(
         "disclosure_success",
@@ -205,10 +206,11 @@ ANALYSES: tuple[Analysis, ...] = (
         disclosure_success,
         plot_disclosure_success,
         needs=(INVESTIGATIONS, WINNERS),
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="section 3.3",
         paper=MINI_MAFIA,
         note="Games in which it was told differ from the others in more than this, such as in who else sat at the "
         "table, so a difference is no effect of telling.",
+        corrections=(Alike(("learning", "told", "told_as"), "rate"),),
     ),
 )

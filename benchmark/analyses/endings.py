@@ -8,9 +8,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import cell_names, stacked_bars
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.benchmark.analyses.jester_games import jester_games
 from liescope.benchmark.analyses.needs import dealt
 from liescope.benchmark.analyses.sides import NOBODY
@@ -73,16 +74,15 @@ def jester_fate(frames: Frames) -> pl.DataFrame:
     if a game deals several jesters, whose fates are not independent).
     """
     seats = frames.seats.filter(pl.col("role") == JESTER)
-    grid = (
-        seats.group_by(CELL)
-        .agg(n=pl.len().cast(pl.Int64), games=pl.col("game_id").n_unique())
-        .join(pl.DataFrame({"fate": ENDINGS, "place": range(len(ENDINGS))}), how="cross")
+    grid = pl.DataFrame({"ending": ENDINGS}, {"ending": pl.String})
+    rows = seats.join(grid, how="cross").with_columns(
+        jesters=(pl.col("fate") == pl.col("ending")).fill_null(False).cast(pl.Int64), n=pl.lit(1, pl.Int64)
     )
-    found = seats.group_by(*CELL, "fate").agg(jesters=pl.len().cast(pl.Int64))
-    table = grid.join(found, on=[*CELL, "fate"], how="left").with_columns(pl.col("jesters").fill_null(0))
-    table = with_wilson(table.sort(*CELL, "place"), "jesters", "n")
-    alone = pl.when(pl.col("n") == pl.col("games")).then(pl.col("lo", "hi"))
-    return table.with_columns(alone).select(*CELL, "fate", "jesters", "n", "rate", "lo", "hi")
+    table = shares(rows.drop("fate").rename({"ending": "fate"}), [*CELL, "fate"], "jesters", "n")
+    place = pl.col("fate").replace_strict({name: at for at, name in enumerate(ENDINGS)}, return_dtype=pl.Int64)
+    games = seats.group_by(CELL).agg(_games=pl.col("game_id").n_unique())
+    alone = pl.when(pl.col("n") == pl.col("_games")).then(pl.col("lo", "hi"))
+    return table.join(games, on=CELL, how="left").with_columns(alone).drop("_games").sort(*CELL, place)
 
 
 def plot_wolf_losses(table: pl.DataFrame) -> Figure:
@@ -126,9 +126,10 @@ ANALYSES: tuple[Analysis, ...] = (
         jester_fate,
         plot_jester_fate,
         needs=(dealt(JESTER),),
-        interval=Interval.WILSON_N,
+        interval=Interval.UNITS,
         source="Figure 13b",
         note="Only an exiled jester wins; killing it at night costs the werewolves a kill.",
         main=True,
+        corrections=(Alike(("learning", "fate"), "rate", draws=("n",)),),
     ),
 )

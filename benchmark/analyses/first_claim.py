@@ -10,6 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL, POOLED
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import SHARE, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -18,6 +19,7 @@ from liescope.benchmark.analyses.needs import INVESTIGATIONS, VOTES
 from liescope.benchmark.analyses.sides import SIDES, united_roles
 from liescope.benchmark.analyses.telling import INVESTIGATION, investigators, knowing
 from liescope.common.colours import COLOURS
+from liescope.common.statistics import CHANGE, PROPORTION
 from liescope.labeling.vocabularies import VOCABULARIES
 from liescope.labeling.vocabulary import NOT
 
@@ -41,7 +43,7 @@ _DRAWN = {
     "out": ("a killer is voted out", _CAST),
     "out_by_rule": ("a killer is voted out", _RULE),
 }
-_KEYS = ["game_id", *CELL]
+_KEYS = ["game_id", "family", *CELL]
 Claim = Mapping[str, Any]
 
 
@@ -57,7 +59,7 @@ def first_claim(frames: Frames) -> pl.DataFrame:
     in both counts. A killer is a player of those who attack together at night (`sides`).
 
     Columns: game, condition, model (the voter's; all models in its last rows), learning, metric (a key of `METRICS`),
-    mean, lo, hi (bootstrap over games; "gain" is paired), n (votes), games. A killer voted out is a win where there is
+    mean, lo, hi (over games; "gain" is paired), n (votes), games. A killer voted out is a win where there is
     one vote and one killer, as in Mini-Mafia.
     """
     rows = ballots(frames)
@@ -65,7 +67,10 @@ def first_claim(frames: Frames) -> pl.DataFrame:
     long = pl.concat([rows, pooled]).unpivot(list(METRICS), index=_KEYS, variable_name="metric")
     place = pl.col("metric").replace_strict({name: at for at, name in enumerate(METRICS)}, return_dtype=pl.Int64)
     last = pl.col("model") == POOLED
-    return game_means(long, [*CELL, "metric"], "value").sort(last, *CELL, place)
+    gain = pl.col("metric") == "gain"
+    scales = ((~gain, PROPORTION), (gain, CHANGE))
+    parts = [game_means(long.filter(which), [*CELL, "metric"], "value", scale) for which, scale in scales]
+    return pl.concat(parts).sort(last, *CELL, place)
 
 
 def ballots(frames: Frames) -> pl.DataFrame:
@@ -182,11 +187,12 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_first_claim,
         needs=(INVESTIGATIONS, VOTES),
         otherwise="nobody voted who neither deceives nor investigates",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="section 3.2",
         paper=MINI_MAFIA,
         note="Ballots counted again with one honest, uninformed voter following the rule and all other votes as they "
         "were; players who met such a voter might have spoken and voted otherwise.",
         main=True,
+        corrections=(Alike(("metric",)),),
     ),
 )

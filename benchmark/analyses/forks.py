@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from scipy.special import stdtrit
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import LEVEL, Interval
+from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.jester_games import chosen
 from liescope.benchmark.analyses.moves import ballot_after, of_kinds
 from liescope.benchmark.analyses.needs import FORKS
-from liescope.generate.runs.fork_result import paired_shares, resampled_mean
+from liescope.common.statistics import CHANGE, Rows, mean, paired
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ _LIES = pl.Schema(
         **dict.fromkeys((*GAME, RATER, "measure", "label", "kind"), pl.String),
         **dict.fromkeys(("after_lies", "after_honest", "difference", "lo", "hi"), pl.Float64),
         "unit": pl.String,
-        **dict.fromkeys(("pairs", "moments", "games"), pl.Int64),
+        **dict.fromkeys(("units", "pairs", "moments", "games"), pl.Int64),
     }
 )
 
@@ -59,7 +59,7 @@ def fork_effects(frames: Frames) -> pl.DataFrame:
     measure: won (the side of the seat that was played anew wins), votes (the share of the others' votes, in the ballots
     after the moment, for that seat; drawn votes do not count), suspicion (the mean of the ratings of what was said at
     the moment). against: the first group; after, after_first: the means of the two; lo, hi: of the difference, for won
-    Newcombe's interval of paired shares, otherwise a bootstrap over pairs; pairs: continuations of one number, which
+    Newcombe's interval of paired shares, otherwise Student's over pairs; pairs: continuations of one number, which
     draw the same random numbers in every group.
 
     Columns: game, condition, run, siblings (the recorded game), fork_step, fork_seat, role (the seat's), rater
@@ -78,7 +78,7 @@ def fork_effects(frames: Frames) -> pl.DataFrame:
             shared = sorted(values[group].keys() & values[first].keys())
             pairs = [(values[group][number], values[first][number]) for number in shared]
             if pairs:
-                row = _difference(pairs, share=key[-1] == "won")
+                row = _difference(pairs)
                 found.append((*key[: len(_MOMENT)], role, *key[-2:], group, first, *row, len(pairs)))
     return pl.DataFrame(found, _EFFECTS, orient="row")
 
@@ -89,10 +89,11 @@ def fork_lies(frames: Frames) -> pl.DataFrame:
 
     Only groups in which every continuation says the same count, under the label that most of them have. label:
     label_claim, label_self or self_type; kind: deceptive, or the type of deception. Differences are taken between
-    continuations of one number at one moment, averaged over each recorded game and then over these. unit: what the
-    interval (Student's) takes for independent: recorded games, or, of one game, continuations: then it tells of that
-    game alone. Columns: game, condition, rater, measure, label, kind, after_lies, after_honest, difference, lo, hi,
-    unit, pairs, moments, games (recorded games).
+    continuations of one number at one moment, averaged over each moment, each recorded game, and then over these. unit:
+    what the interval (Student's) takes for independent: recorded games; of one game, its moments, and it tells of that
+    game alone; of one moment, continuations, and it tells of these texts at that moment. Columns: game, condition,
+    rater, measure, label, kind, after_lies, after_honest, difference, lo, hi, unit, units (how many), pairs, moments,
+    games (recorded games).
     """
     labelled = of_kinds(_labels(frames), _CAUSES).select(*_AT, "fork_group", "label", "kind", "lie")
     rows = _endings(frames).join(labelled, on=[*_AT, "fork_group"])
@@ -105,24 +106,27 @@ def fork_lies(frames: Frames) -> pl.DataFrame:
     return pl.DataFrame(found, _LIES, orient="row").sort(keys)
 
 
-def _difference(pairs: Sequence[tuple[float, float]], share: bool) -> tuple[Any, ...]:
+def _difference(pairs: Sequence[tuple[float, float]]) -> tuple[Any, ...]:
     """after, after_first, difference, lo, hi of pairs of a group and the first one."""
-    less = [one - other for one, other in pairs]
-    bounds = paired_shares(pairs) if share else resampled_mean(less)
-    return fmean(one for one, _ in pairs), fmean(other for _, other in pairs), fmean(less), *bounds
+    ones, others = [one for one, _ in pairs], [other for _, other in pairs]
+    after, first = fmean(ones), fmean(others)
+    return after, first, after - first, *paired(ones, others)
 
 
 def _pooled(pairs: pl.DataFrame) -> tuple[Any, ...]:
     """The figures of a row of `fork_lies`."""
-    less = pairs.with_columns(less=pl.col("value") - pl.col("value_honest"))
-    by_game = less.group_by("siblings").agg(pl.col("value", "value_honest", "less").mean()).sort("siblings")
-    unit, values = ("games", by_game["less"]) if by_game.height > 1 else ("continuations", less["less"])
-    spread = stdev(values) if len(values) > 1 else 0.0
-    half = float(stdtrit(len(values) - 1, 0.5 + LEVEL / 2)) * spread / len(values) ** 0.5 if spread else None
-    middle = fmean(by_game["less"])
-    bounds = (None, None) if half is None else (middle - half, middle + half)
-    counts = pairs.height, pairs.select(_AT).n_unique(), by_game.height
-    return by_game["value"].mean(), by_game["value_honest"].mean(), middle, *bounds, unit, *counts
+    each = pairs.with_columns(less=pl.col("value") - pl.col("value_honest"))
+    figures = pl.col("value", "value_honest", "less").mean()
+    moments = each.group_by(_AT).agg(figures).sort(_AT)
+    games = moments.group_by("siblings").agg(figures).sort("siblings")
+    unit, of = next(
+        (name, rows)
+        for name, rows in (("games", games), ("moments", moments), ("continuations", each))
+        if rows.height > 1 or name == "continuations"
+    )
+    counts = each.height, moments.height, games.height
+    after, honest, middle = (float(games[name].to_numpy().mean()) for name in ("value", "value_honest", "less"))
+    return after, honest, middle, *mean(Rows.of(of["less"]), CHANGE), unit, of.height, *counts
 
 
 def _endings(frames: Frames) -> pl.DataFrame:
@@ -221,6 +225,7 @@ ANALYSES: tuple[Analysis, ...] = (
         note="Causal: the same game, the same moment, the same draws, and only what was said there or who played on "
         "differs. It holds for this moment of this game.",
         main=True,
+        corrections=(Zero(draws=("pairs",)),),
     ),
     Analysis(
         "fork_lies",
@@ -231,7 +236,9 @@ ANALYSES: tuple[Analysis, ...] = (
         otherwise="no moment was continued both with a lie and with an honest statement",
         interval=Interval.STUDENT,
         note="Causal for the texts that were said: lies and honest statements at the same moments. They may differ in "
-        "more than that one is a lie. Of one recorded game, the interval tells of that game alone.",
+        "more than that one is a lie. Where the unit is moments, the interval tells of one recorded game alone; where "
+        "it is continuations, of these texts at one moment.",
         main=True,
+        corrections=(Zero(draws=("units",)),),
     ),
 )

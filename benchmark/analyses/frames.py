@@ -25,6 +25,8 @@ class Frames:
     Events appear once for each game; judgements (statements with their reports, ratings, ranks, guesses, tags) once
     for each rater: "players", or the name of a judge.
 
+    family: the game, or the recorded one that it goes on from or plays again: games of one family are not
+    independent.
     model: of a row about a seat, the model in that seat (statements and ratings: the speaker's; votes: the voter's); of
     a game, the one model in all seats, or `cells.MIXED`. lineup: the model of each role, roles in alphabetical order,
     as in "A | B | A" for detective, mafioso and villager (several models of a role: "A+B"). All people are one model,

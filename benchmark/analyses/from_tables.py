@@ -100,7 +100,13 @@ def part_frames(tables: Tables) -> dict[str, pl.DataFrame]:
     }
     nothing = pl.lit(None, pl.String)
     common = games.select(
-        "game_id", "game", "learning", condition=pl.lit(""), rater=pl.col("judge").fill_null(PLAYERS), _turn="turn"
+        "game_id",
+        "game",
+        "learning",
+        family=pl.coalesce("siblings", "game_id"),
+        condition=pl.lit(""),
+        rater=pl.col("judge").fill_null(PLAYERS),
+        _turn="turn",
     )
     open_columns = {"model": nothing, "lineup": nothing, "observer_seat_model": nothing, "turn": pl.col("_turn")}
     found = {}

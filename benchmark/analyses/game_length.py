@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.curves import curves
 from liescope.benchmark.analyses.figures import by_model, by_side, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
@@ -15,6 +16,7 @@ from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import TURNS
 from liescope.benchmark.analyses.outcomes import against, wins_by
 from liescope.common.figures import whole_numbers
+from liescope.common.statistics import POSITIVE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,14 +69,14 @@ def _in_order(frames: Frames) -> pl.DataFrame:
 def game_length(frames: Frames) -> pl.DataFrame:
     """How many days of debate a game lasts, by winner (Figure 6, which counts day rounds), without a final night.
 
-    Columns: game, condition, model, learning, winner, mean, lo, hi (bootstrap over games), shortest, median, longest,
+    Columns: game, condition, model, learning, winner, mean, lo, hi (over games), shortest, median, longest,
     games.
     """
     keys = [*CELL, "winner"]
     spread = frames.games.group_by(keys).agg(
         shortest=pl.col("days").min(), median=pl.col("days").median(), longest=pl.col("days").max()
     )
-    table = game_means(frames.games, keys, "days").join(spread, on=keys, how="left", maintain_order="left")
+    table = game_means(frames.games, keys, "days", POSITIVE).join(spread, on=keys, how="left", maintain_order="left")
     return table.select(*keys, "mean", "lo", "hi", "shortest", "median", "longest", "games")
 
 
@@ -82,7 +84,7 @@ def survival(frames: Frames) -> pl.DataFrame:
     """The share of a role's seats that survive to the end, by the game's number in its cell (Appendix K.5).
 
     Cells with and without learning are pooled, as in the paper. Columns: game, condition, model, role, turn (from 0),
-    mean, lo, hi (bootstrap over games), n (seats), games.
+    mean, lo, hi (over games), n (seats), games.
     """
     return game_means(frames.seats.drop_nulls("turn"), [*MODEL, "role", "turn"], "survived")
 
@@ -121,9 +123,10 @@ ANALYSES: tuple[Analysis, ...] = (
         halves,
         needs=(TURNS,),
         otherwise="no cell has two games",
-        interval=Interval.NEWCOMBE,
+        interval=Interval.DIFFERENCE,
         source="Table 13",
         note="A trend in cells without learning is drift, not learning: compare the two.",
+        corrections=(Zero(draws=("games_first", "games_second")),),
     ),
     Analysis(
         "cumulative_wins",
@@ -140,7 +143,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Length of games by winner",
         game_length,
         plot_game_length,
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Figure 6",
         note="Mean number of days that came to a vote.",
     ),
@@ -150,7 +153,7 @@ ANALYSES: tuple[Analysis, ...] = (
         survival,
         plot_survival,
         needs=(TURNS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix K.5",
         note="A line that rises or falls over the games of a cell is drift, which learning may or may not explain.",
     ),

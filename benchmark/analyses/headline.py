@@ -5,21 +5,19 @@ Who won; whether those who deceive were found by votes; whether listeners' flags
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.analyses.accuracy import honest_votes
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import game_bootstrap, game_means, wilson
+from liescope.benchmark.analyses.intervals import game_difference, game_means, shares
 from liescope.benchmark.analyses.outcomes import wins_by
 from liescope.benchmark.analyses.sides import NOBODY, UNKNOWN
 from liescope.common.colours import model_colours
 from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
+from liescope.common.statistics import CHANGE
 
 DRAWN = 24  # models that a figure has room for
-_COUNTS = ("flagged_deceivers", "deceivers", "flagged_others", "others")
 FIGURE_ALT = (
     "By model, with 95% intervals: wins in a role that deceives, votes for deceivers, flags of their statements."
 )
@@ -27,7 +25,7 @@ FIGURE_ALT = (
 
 def sentences(frames: Frames) -> tuple[str, str, str]:
     """Who won, whether those whose role deceives were voted for, whether their statements were noticed; each of every
-    game, with 95% intervals (Wilson's for wins, else a bootstrap over games).
+    game, with 95% intervals (Wilson's for wins, else from a jackknife over games).
     """
     return _who_won(frames), _who_was_found(frames), _who_was_noticed(frames)
 
@@ -57,13 +55,13 @@ def _games(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 def _who_won(frames: Frames) -> str:
     said = []
     for name, part in _games(wins_by(frames, ["game"]).filter(pl.col("faction") != UNKNOWN)):
-        ranked = part.sort(pl.col("wins") / pl.col("games"), descending=True, maintain_order=True)
-        shares = [
-            f"{'nobody' if side == NOBODY else f'the {side}'} won {_share(wins / games, *wilson(wins, games))}"
-            for side, wins, games in ranked.select("faction", "wins", "games").iter_rows()
+        ranked = shares(part, ["faction"], "wins", "games").sort("rate", descending=True, maintain_order=True)
+        won = [
+            f"{'nobody' if side == NOBODY else f'the {side}'} won {_share(*figures)}"
+            for side, *figures in ranked.select("faction", "rate", "lo", "hi").iter_rows()
         ]
         games = frames.games.filter((pl.col("game") == name) & (pl.col("winner") != UNKNOWN)).height
-        said.append(f"in {games} {'game' if games == 1 else 'games'} of {name}, {_listed(shares)}")
+        said.append(f"in {games} {'game' if games == 1 else 'games'} of {name}, {_listed(won)}")
     return _sentence(said) or "The sources do not say who won."
 
 
@@ -75,8 +73,16 @@ def _who_was_found(frames: Frames) -> str:
             for row in game_means(part, ["voter_role"], "hit").sort("n", descending=True).to_dicts()
         ]
         blind = float(part["chance"].to_numpy().mean())
+        beyond = part.with_columns(beyond=pl.col("hit") - pl.col("chance"))
+        open_ = [
+            row["voter_role"]
+            for row in game_means(beyond, ["voter_role"], "beyond", CHANGE).sort("n", descending=True).to_dicts()
+            if row["lo"] is None or row["lo"] <= 0 <= row["hi"]
+        ]
+        unsettled = f", and these games do not settle whether the {_listed(open_)} did better" if open_ else ""
         said.append(
-            f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give {blind:.0%}"
+            f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give "
+            f"{blind:.0%}{unsettled}"
         )
     return _sentence(said) or "Nobody chose whom to vote for, so these games do not show whether deceivers are found."
 
@@ -86,12 +92,14 @@ def _who_was_noticed(frames: Frames) -> str:
     for name, part in _games(_flags(frames)):
         if _both(part):
             told, other, gap, lo, hi = _gap(part)
+            settled = lo is not None and hi is not None and not lo <= 0 <= hi
+            open_ = "" if settled else ", so these games do not settle whether they can tell the two apart"
             sign = "more" if gap >= 0 else "less"
             if lo is None or hi is None or lo <= 0 <= hi:
                 sign += ", which these games do not settle"
             said.append(
                 f"in {name}, listeners flagged what a role that deceives said in {told:.0%} of their ratings and what "
-                f"the others said in {other:.0%}: {_points(gap, lo, hi)} {sign}"
+                f"the others said in {other:.0%}: {_points(gap, lo, hi)} {sign}{open_}"
             )
     return _sentence(said) or (
         "Nobody on the other side rated statements of both kinds, so these games do not show whether listeners notice "
@@ -115,7 +123,7 @@ def _finds(name: str, votes: pl.DataFrame, seats: pl.DataFrame) -> list[Dot]:
     facet = f"{name}: the {role}'s votes for deceivers, beyond blind votes"
     return [
         Dot(row["model"], row["mean"], row["lo"], row["hi"], facet=facet)
-        for row in game_means(rows, ["model"], "beyond").to_dicts()
+        for row in game_means(rows, ["model"], "beyond", CHANGE).to_dicts()
     ]
 
 
@@ -132,23 +140,10 @@ def _both(flags: pl.DataFrame) -> bool:
 
 def _gap(flags: pl.DataFrame) -> tuple[float, float, float, float | None, float | None]:
     """The share flagged of deceivers' statements, of others', the first minus the second, and its interval."""
-    real, flag = pl.col("label_role"), pl.col("flag")
-    counts = flags.group_by("game_id").agg(
-        flagged_deceivers=(flag & real).sum(),
-        deceivers=real.sum(),
-        flagged_others=(flag & ~real).sum(),
-        others=(~real).sum(),
-    )
-    table = counts.sort("game_id").select(_COUNTS).to_numpy().astype(float)
-    told, other = _rates(table.sum(axis=0)[None, :])
-    lo, hi = game_bootstrap(table, lambda drawn: np.subtract(*_rates(drawn)))
-    return float(told[0]), float(other[0]), float(told[0] - other[0]), lo, hi
-
-
-def _rates(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    of = np.where(sums[:, 1::2] > 0, sums[:, 1::2], np.nan)
-    rates = sums[:, ::2] / of
-    return rates[:, 0], rates[:, 1]
+    sides = flags.filter("label_role"), flags.filter(~pl.col("label_role"))
+    told, other = (float(side["flag"].to_numpy().mean()) for side in sides)
+    _, lo, hi = game_difference(*sides, "flag")
+    return told, other, told - other, lo, hi
 
 
 def _share(value: float, lo: float | None, hi: float | None) -> str:

@@ -11,10 +11,12 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_bootstraps
-from liescope.benchmark.analyses.results_of_play import Floats, Result, results_of_play
+from liescope.benchmark.analyses.intervals import Interval, game_figure
+from liescope.benchmark.analyses.results_of_play import Result, results_of_play
+from liescope.common.statistics import Floats, Scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +40,7 @@ def influence(frames: Frames) -> pl.DataFrame:
     Columns: game, condition, result, left_out (which games, "nothing" for all), games (kept, of those that the result
     counts), mean (the result), lo, hi; difference (the result minus that of all games) with its bounds; same_lineups
     (the same difference where the kept games of each line-up weigh as much as all its games, over line-ups that keep
-    some) with its bounds. All bounds are of one bootstrap over games. A silence may be deliberate; an unusable reply
+    some) with its bounds. All bounds are from a jackknife over games. A silence may be deliberate; an unusable reply
     may have led to a silence, a drawn vote or another choice by the rules. What no game has, or every game, is no
     selection and has no row.
     """
@@ -70,34 +72,23 @@ def _left_to_the_rules(frames: Frames) -> str:
 
 def _rows(games: pl.DataFrame, marks: pl.DataFrame, results: Sequence[Result]) -> Iterator[tuple[Any, ...]]:
     """result, left_out, games, mean, lo, hi and both differences with their bounds, of the games of one set."""
-    marked = games.select("game_id", "lineup", "learning").join(marks, on="game_id", maintain_order="left")
+    marked = games.select("game_id", "family", "lineup", "learning").join(marks, on="game_id", maintain_order="left")
     lineup = marked.select(pl.struct("lineup", "learning").rank("dense")).to_series().to_numpy() - 1
     flags = {name: marked[name].to_numpy() for name in _LEFT_OUT if marked[name].n_unique() == 2}
     if not flags or not results:
         return
     selections = {NOTHING: np.zeros(marked.height, bool), **flags}
-    heads, blocks, figures = [], [], []
-    at = 0
     for result in results:
         counts = marked.select("game_id").join(result.counts, on="game_id", how="left", maintain_order="left")
         counted = counts[:, 1].is_not_null().to_numpy()
         numbers = counts.drop("game_id").fill_null(0.0).to_numpy()
         for name, flag in selections.items():
-            heads.append((result.name, name, int((~flag & counted).sum())))
-            blocks += [numbers * weight[:, None] for weight in _weights(flag, counted, lineup)]
-            figures += _figures(result, at, numbers.shape[1])
-            at += 4 * numbers.shape[1]
-    table = np.hstack(blocks)
-    points = [float(figure(table.sum(axis=0, keepdims=True))[0]) for figure in figures]
-    bounded = [
-        (None if np.isnan(point) else point, *bounds)
-        for point, bounds in zip(points, game_bootstraps(table, figures), strict=True)
-    ]
-    undefined = (None, None, None)
-    for head, (mean, *differences) in zip(heads, zip(*[iter(bounded)] * 3, strict=True), strict=True):
-        if mean[0] is not None:
-            one, other = (undefined, undefined) if head[1] == NOTHING else differences
-            yield (*head, *mean, *one, *other)
+            blocks = np.hstack([numbers * weight[:, None] for weight in _weights(flag, counted, lineup)])
+            table = marked.select("game_id", "family").hstack(pl.DataFrame(blocks))
+            found = [game_figure(table, *figure) for figure in _figures(result, numbers.shape[1])]
+            mean, *differences = found if name != NOTHING else (found[0], (None,) * 3, (None,) * 3)
+            if mean[0] is not None:
+                yield result.name, name, int((~flag & counted).sum()), *mean, *differences[0], *differences[1]
 
 
 def _weights(
@@ -114,19 +105,21 @@ def _weights(
     return np.ones(len(kept)), kept, some[lineup].astype(float), kept * each[lineup]
 
 
-def _figures(result: Result, at: int, width: int) -> list[Callable[[Floats], Floats]]:
-    """The result over the games kept; minus that over all; and minus it in line-ups of equal weight. at: where the sums
-    for the four weights of `_weights` begin, `width` numbers each.
+def _figures(result: Result, width: int) -> list[tuple[Callable[[Floats], Floats], Scale]]:
+    """The result over the games kept; minus that over all; and minus it in line-ups of equal weight; each with its
+    scale. width: of the sums for each of the four weights of `_weights`.
     """
+    low, high = result.scale
+    change = (low - high, high - low)
 
     def over(weight: int) -> Callable[[Floats], Floats]:
-        begin = at + weight * width
+        begin = weight * width
         return lambda sums: result.figure(sums[:, begin : begin + width])
 
     def minus(one: int, other: int) -> Callable[[Floats], Floats]:
         return lambda sums: over(one)(sums) - over(other)(sums)
 
-    return [over(1), minus(1, 0), minus(3, 2)]
+    return [(over(1), result.scale), (minus(1, 0), change), (minus(3, 2), change)]
 
 
 def plot_influence(table: pl.DataFrame) -> Figure:
@@ -150,9 +143,12 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_influence,
         needs=(_left_to_the_rules,),
         otherwise="every game has one, or shows no result",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         note="Each result with all games, and with some left out. Weak models leave more to the rules, so leaving out "
-        "such games also changes who plays; same lineups is the difference with line-ups weighted as in all games. The "
-        "range of names grows by chance as games get fewer.",
+        "such games also changes who plays; same lineups is the difference with line-ups weighted as in all games.",
+        corrections=(
+            Zero("difference", own_bounds=True),
+            Zero("same_lineups", own_bounds=True),
+        ),
     ),
 )

@@ -8,9 +8,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.benchmark.analyses.needs import SAID, WINNERS
 from liescope.benchmark.analyses.outcomes import against
 from liescope.benchmark.analyses.telling import said
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ANY = "any"
-_KEYS = ["game_id", *CELL, "role"]
+_KEYS = ["game_id", "family", *CELL, "role"]
 
 
 def attempted(frames: Frames) -> pl.DataFrame:
@@ -55,15 +56,14 @@ def injection_attempts(frames: Frames) -> pl.DataFrame:
     hits = [(pl.col("kinds").list.len() > 0).alias(ANY)]
     hits += [pl.col("kinds").list.contains(kind).alias(kind) for kind in occurring]
     long = games.with_columns(hits).unpivot(
-        [ANY, *occurring], index=[*CELL, "role", "statements"], variable_name="kind", value_name="hit"
+        [ANY, *occurring], index=["family", *CELL, "role", "statements"], variable_name="kind", value_name="hit"
     )
-    counts = long.group_by(*CELL, "role", "kind").agg(
-        count=pl.col("hit").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64), statements=pl.col("statements").sum()
-    )
+    keys = [*CELL, "role", "kind"]
+    counts = long.with_columns(count=pl.col("hit").cast(pl.Int64), games=pl.lit(1, pl.Int64))
+    said_there = long.group_by(keys).agg(pl.col("statements").sum())
     places = {kind: place for place, kind in enumerate([ANY, *KINDS])}
     order = pl.col("kind").replace_strict(places, return_dtype=pl.Int64)
-    table = with_wilson(counts.sort(*CELL, "role", order), "count", "games")
-    return table.select(*CELL, "role", "kind", "count", "games", "rate", "lo", "hi", "statements")
+    return shares(counts, keys, "count", "games").join(said_there, on=keys, how="left").sort(*CELL, "role", order)
 
 
 def injection_success(frames: Frames) -> pl.DataFrame:
@@ -74,7 +74,7 @@ def injection_success(frames: Frames) -> pl.DataFrame:
     """
     keys = [*CELL, "role"]
     rows = attempted(frames).drop_nulls("won").with_columns(tried=pl.col("kinds").list.len() > 0)
-    counts = rows.group_by(*keys, "tried").agg(wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
+    counts = rows.with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
     return against(counts, keys, "tried", "with", "without")
 
 
@@ -100,9 +100,10 @@ ANALYSES: tuple[Analysis, ...] = (
         injection_attempts,
         plot_injection_attempts,
         needs=(SAID,),
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         note="Statements that order the others' models about, or imitate a system, a moderator, the game or other "
         "players, found by a list of rules; some are accidents of a model that writes on in its format.",
+        corrections=(Alike(("learning", "role", "kind"), "rate"),),
     ),
     Analysis(
         "injection_success",
@@ -111,7 +112,8 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_injection_success,
         needs=(SAID, WINNERS),
         otherwise="no model made an attempt in some games and none in others",
-        interval=Interval.NEWCOMBE,
+        interval=Interval.DIFFERENCE,
         note="Games with an attempt differ from the others in more than this, so a difference is no effect of it.",
+        corrections=(Zero(draws=("games_with", "games_without")),),
     ),
 )

@@ -8,7 +8,7 @@ from liescope.benchmark.analyses.cells import CELL
 from liescope.benchmark.analyses.frames import Frames
 from liescope.games.werewolf import JESTER, VILLAGERS, WEREWOLF, WEREWOLVES
 
-_KEYS = ["game_id", *CELL, "turn", "seating"]
+_KEYS = ["game_id", "family", *CELL, "turn", "seating"]
 
 
 def jester_games(frames: Frames) -> pl.DataFrame:

@@ -13,9 +13,11 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_bootstrap
+from liescope.benchmark.analyses.intervals import Interval, game_figure
 from liescope.benchmark.analyses.needs import two_raters
+from liescope.common.statistics import CHANGE
 
 AGREEMENT = pl.Schema(
     {
@@ -44,7 +46,7 @@ def rater_agreement(frames: Frames) -> pl.DataFrame:
     (which kind of deception, where both flagged it), "role" (who holds which role, from the same seat). Columns: game,
     condition, one, other (raters; "players" reported and rated themselves), question, share_one and share_other (how
     often each answers yes; null for type and role), raw (share of equal answers), kappa (Cohen's; null if chance
-    alone would agree fully), lo, hi (of kappa, bootstrap over games; null below two games), n (questions that both
+    alone would agree fully), lo, hi (of kappa, over games), n (questions that both
     answered), games.
     """
     found = []
@@ -53,7 +55,7 @@ def rater_agreement(frames: Frames) -> pl.DataFrame:
             raters = sorted(part[RATER].unique(), key=lambda name: (name != PLAYERS, name))
             for one, other in combinations(raters, 2):
                 both = part.filter(pl.col(RATER) == one).join(
-                    part.filter(pl.col(RATER) == other), on=unit, suffix="_other"
+                    part.filter(pl.col(RATER) == other).drop("family"), on=unit, suffix="_other"
                 )
                 if both.height:
                     found.append((*key, one, other, question, *_figures(both)))
@@ -65,8 +67,9 @@ def _answers(frames: Frames) -> list[tuple[str, pl.DataFrame, list[str]]]:
     """For each question: the rows with an answer (game, condition, rater, game_id, answer) and the key of a unit."""
     seen = ["game_id", "statement_id", "observer"]
     both = frames.ratings.filter("flag")
+    kept = ["family", *GAME, RATER, "answer"]
     return [
-        (name, rows.with_columns(answer=answer).drop_nulls("answer").select(*GAME, RATER, *unit, "answer"), unit)
+        (name, rows.with_columns(answer=answer).drop_nulls("answer").select(*kept, *unit), unit)
         for name, rows, answer, unit in (
             ("report", frames.statements, pl.col("label_self").cast(pl.String), seen[:2]),
             ("flag", frames.ratings, pl.col("flag").cast(pl.String), seen),
@@ -79,19 +82,15 @@ def _answers(frames: Frames) -> list[tuple[str, pl.DataFrame, list[str]]]:
 def _figures(both: pl.DataFrame) -> tuple[object, ...]:
     """share_one, share_other, raw, kappa, lo, hi, n, games of the answers in the columns answer and answer_other."""
     names = sorted({*both["answer"], *both["answer_other"]})
-    place = {name: at for at, name in enumerate(names)}
     size = len(names)
-    games = both["game_id"].unique(maintain_order=True)
-    tables = np.zeros((len(games), size * size))
-    at = {game: number for number, game in enumerate(games)}
-    for game, one, other in both.select("game_id", "answer", "answer_other").iter_rows():
-        tables[at[game], place[one] * size + place[other]] += 1
-    raw, kappa = _kappa(tables.sum(axis=0)[None, :], size)
-    lo, hi = game_bootstrap(tables, lambda drawn: _kappa(drawn, size)[1])
+    cells = [(pl.col("answer") == one) & (pl.col("answer_other") == other) for one in names for other in names]
+    table = both.select("game_id", "family", *(cell.cast(pl.Float64).alias(str(at)) for at, cell in enumerate(cells)))
+    sums = table.drop("game_id", "family").sum().to_numpy()
+    kappa, lo, hi = game_figure(table, lambda drawn: _kappa(drawn, size)[1], CHANGE)
     yes = [int((both[column] == "true").sum()) / both.height for column in ("answer", "answer_other")]
     shares = yes if set(names) <= {"true", "false"} else [None, None]
-    known = None if np.isnan(kappa[0]) else float(kappa[0])
-    return (*shares, float(raw[0]), known, lo, hi, both.height, len(games))
+    raw = float(_kappa(sums, size)[0][0])
+    return (*shares, raw, kappa, lo, hi, both.height, both["game_id"].n_unique())
 
 
 def _kappa(counts: npt.NDArray[np.float64], size: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -111,9 +110,10 @@ ANALYSES: tuple[Analysis, ...] = (
         rater_agreement,
         needs=(two_raters,),
         otherwise="no two raters answered the same question",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix L",
         note="Cohen's kappa is 1 for full agreement and 0 for chance agreement; lo and hi are the interval of kappa.",
         main=True,
+        corrections=(Zero("kappa"),),
     ),
 )

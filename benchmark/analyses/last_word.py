@@ -10,7 +10,7 @@ from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import GAME
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, newcombe, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, share_difference, shares
 from liescope.benchmark.analyses.jester_games import last_ballots
 from liescope.benchmark.analyses.needs import BALLOTS, SAID, WINNERS
 from liescope.common.colours import COLOURS
@@ -35,29 +35,25 @@ def last_word(frames: Frames) -> pl.DataFrame:
     sides = last_words(frames)
     keys = [*GAME, "role"]
     last = pl.col("last")
-    counts = pl.concat(
-        sides.filter(where)
-        .group_by(keys)
-        .agg(measure=pl.lit(name), wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
-        for name, where in ((LAST, last), (NOT_LAST, ~last), (ALL, pl.lit(True)))
-    )
-    rates = with_wilson(counts, "wins", "games")
-    both = [rates.filter(pl.col("measure") == name).select(*keys, "wins", "games") for name in (LAST, NOT_LAST)]
+    counts = sides.with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
+    each = ((LAST, last), (NOT_LAST, ~last), (ALL, pl.lit(True)))
+    parts = [counts.filter(where).with_columns(measure=pl.lit(name)) for name, where in each]
+    rates = shares(pl.concat(parts), [*keys, "measure"], "wins", "games")
     found = []
-    for row in both[0].join(both[1], on=keys, suffix="_not").iter_rows(named=True):
-        wins, games, wins_not, games_not = (row[name] for name in ("wins", "games", "wins_not", "games_not"))
-        gain = (wins / games - wins_not / games_not, *newcombe(wins, games, wins_not, games_not))
-        rest = games_not / (games + games_not)
-        of = [row[name] for name in keys]
-        found.append((*of, GAIN, None, None, *gain))
-        found.append((*of, ADVANTAGE, None, None, *(None if one is None else one * rest for one in gain)))
+    for key, part in counts.group_by(keys, maintain_order=True):
+        one, other = part.filter(last), part.filter(~last)
+        if one.height and other.height:
+            gain = share_difference(one, other, "wins", "games")
+            rest = other.height / part.height
+            found.append((*key, GAIN, None, None, *gain))
+            found.append((*key, ADVANTAGE, None, None, *(None if one is None else one * rest for one in gain)))
     place = pl.col("measure").replace_strict({name: at for at, name in enumerate(_MEASURES)}, return_dtype=pl.Int64)
     return pl.concat([rates, pl.DataFrame(found, rates.schema, orient="row")]).sort(*keys, place)
 
 
 def last_words(frames: Frames) -> pl.DataFrame:
-    """One row for each role with a voter in the last ballot of a game with a known winner: game_id, game, condition,
-    role, won (the role's side), last (the role had the last word).
+    """One row for each role with a voter in the last ballot of a game with a known winner: game_id, family, game,
+    condition, role, won (the role's side), last (the role had the last word).
 
     The last word is the last turn to speak before the ballot, used or not: rules may draw turns, but who is heard last
     also depends on who is silent. In games that speak at other times than in discussion, it is the last statement of
@@ -76,11 +72,11 @@ def last_words(frames: Frames) -> pl.DataFrame:
     )
     seats = frames.seats.drop_nulls("won")
     last = seats.join(speakers, on=["game_id", "name"]).select("game_id", _last="role")
-    sides = seats.group_by("game_id", *GAME, "role").agg(pl.col("won").any())
+    sides = seats.group_by("game_id", "family", *GAME, "role").agg(pl.col("won").any())
     return (
         sides.join(voters, on=["game_id", "role"], how="semi")
         .join(last, on="game_id")
-        .select("game_id", *GAME, "role", "won", last=pl.col("role") == pl.col("_last"))
+        .select("game_id", "family", *GAME, "role", "won", last=pl.col("role") == pl.col("_last"))
         .sort("game_id", "role")
     )
 
@@ -101,7 +97,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_last_word,
         needs=(SAID, BALLOTS, WINNERS),
         otherwise="nobody spoke before the last vote of a game",
-        interval=Interval.WILSON_AND_NEWCOMBE,
+        interval=Interval.SHARES_AND_DIFFERENCE,
         source="section 4.2",
         paper=MINI_MAFIA,
         note="How often a role's side wins if the role speaks last before the last vote. Where rules draw the order of "

@@ -8,10 +8,12 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import CELL
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.figures import by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import SAID
+from liescope.common.statistics import POSITIVE
 from liescope.labeling.reading_notes import CUT_NOTES, LOST_TEXT
 
 if TYPE_CHECKING:
@@ -30,12 +32,12 @@ _LOSSES = {
 def statement_lengths(frames: Frames) -> pl.DataFrame:
     """Characters a statement, by model and role; those without text are left out (Appendix A.1 sets a limit of 200).
 
-    Columns: game, condition, model, learning, speaker_role, mean, lo, hi (bootstrap over games), median, longest, n
+    Columns: game, condition, model, learning, speaker_role, mean, lo, hi (over games), median, longest, n
     (statements), games.
     """
     said = _said(frames).filter(~_LOSSES["lost"]).with_columns(characters=_LENGTH)
     spread = said.group_by(_KEYS).agg(median=pl.col("characters").median(), longest=pl.col("characters").max())
-    table = game_means(said, _KEYS, "characters").join(spread, on=_KEYS, how="left", maintain_order="left")
+    table = game_means(said, _KEYS, "characters", POSITIVE).join(spread, on=_KEYS, how="left", maintain_order="left")
     return table.select(*_KEYS, "mean", "lo", "hi", "median", pl.col("longest").cast(pl.Int64), "n", "games")
 
 
@@ -44,11 +46,11 @@ def cut_statements(frames: Frames) -> pl.DataFrame:
 
     Columns: game, condition, model, learning, speaker_role, loss (cut at the limit: by the rules, for everybody at the
     table; seems cut by its source: as the notes of reading say; lost: no word is left), mean (the share), lo, hi
-    (bootstrap over games), n (statements), games.
+    (over games), n (statements), games.
     """
     flags = [flag.fill_null(False).alias(loss) for loss, flag in _LOSSES.items()]
-    said = _said(frames).select("game_id", *_KEYS, *flags)
-    rows = said.unpivot(list(_LOSSES), index=["game_id", *_KEYS], variable_name="loss", value_name="holds")
+    said = _said(frames).select("game_id", "family", *_KEYS, *flags)
+    rows = said.unpivot(list(_LOSSES), index=["game_id", "family", *_KEYS], variable_name="loss", value_name="holds")
     some = rows.filter(pl.col("holds").any().over([*_KEYS, "loss"]))
     return game_means(some, [*_KEYS, "loss"], "holds")
 
@@ -77,10 +79,11 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_statement_lengths,
         needs=(SAID,),
         otherwise="the text of every statement was lost",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix A.1",
         paper=MINI_MAFIA,
         note="In characters, as the others at the table heard them; statements without text are left out.",
+        corrections=(Alike(("learning", "speaker_role")),),
     ),
     Analysis(
         "cut_statements",
@@ -89,7 +92,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_cut_statements,
         needs=(SAID,),
         otherwise="every statement is whole",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix A.1",
         paper=MINI_MAFIA,
         note="Cut at the limit of the rules, cut in what the source published as far as its marks tell, or lost whole. "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import RATER
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.benchmark.analyses.needs import LESSONS, TAGS
 from liescope.labeling.agreement import agreement
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
@@ -41,37 +41,33 @@ _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 def lesson_orders(frames: Frames) -> pl.DataFrame:
     """Theory-of-mind order of each model's lessons by the rules (section 5.6, Figure 4a).
 
-    Columns: condition, model, order, lessons, n (of the model), rate, lo, hi (Wilson over lessons).
+    Columns: condition, model, order, lessons, n (of the model), rate, lo, hi (over lessons, those of one game
+    together).
     """
-    tagged = _tagged(frames)
-    return _shares(tagged, ORDERS, "order", tagged)
+    return _shares(_tagged(frames), ORDERS, "order", lambda label: pl.col("order") == label)
 
 
 def lesson_categories(frames: Frames) -> pl.DataFrame:
     """Strategies of each model's lessons by the rules; a lesson may have several or none (section 5.6, Figure 4b).
 
-    Columns: condition, model, category, lessons, n (of the model), rate, lo, hi (Wilson over lessons).
+    Columns: condition, model, category, lessons, n (of the model), rate, lo, hi (over lessons, those of one game
+    together).
     """
-    tagged = _tagged(frames)
-    rows = tagged.filter(pl.col("categories").list.len() > 0).explode("categories").rename({"categories": "category"})
-    return _shares(rows, CATEGORIES, "category", tagged)
+    return _shares(_tagged(frames), CATEGORIES, "category", lambda label: pl.col("categories").list.contains(label))
 
 
 def lesson_third_order(frames: Frames) -> pl.DataFrame:
     """The share of third-order lessons by labeller: the rules, or a judge by its name (Appendix L, Table 21).
 
-    Columns: condition, model, labeller, third, n (lessons that the labeller tagged), rate, lo, hi (Wilson over
-    lessons).
+    Columns: condition, model, labeller, third, n (lessons that the labeller tagged), rate, lo, hi (over
+    lessons, those of one game together).
     """
-    rules = _tagged(frames).select(*LEARNER, "order", labeller=pl.lit(RULES))
-    judges = _judged(frames).select(*LEARNER, "order", labeller=RATER)
-    counts = (
-        pl.concat([rules, judges])
-        .drop_nulls("order")
-        .group_by(*LEARNER, "labeller", maintain_order=True)
-        .agg(third=(pl.col("order") == 3).sum().cast(pl.Int64), n=pl.len().cast(pl.Int64))
-    )
-    return with_wilson(counts, "third", "n").sort(*LEARNER, pl.col("labeller") != RULES, "labeller")
+    rules = _tagged(frames).select("family", *LEARNER, "order", labeller=pl.lit(RULES))
+    judges = _judged(frames).select("family", *LEARNER, "order", labeller=RATER)
+    tagged = pl.concat([rules, judges]).drop_nulls("order")
+    counts = tagged.with_columns(third=(pl.col("order") == 3).cast(pl.Int64), n=pl.lit(1, pl.Int64))
+    table = shares(counts, [*LEARNER, "labeller"], "third", "n")
+    return table.sort(*LEARNER, pl.col("labeller") != RULES, "labeller")
 
 
 AGREEMENT = pl.Schema(
@@ -180,7 +176,7 @@ def _kept(frames: Frames) -> pl.DataFrame:
 
 def _tagged(frames: Frames) -> pl.DataFrame:
     """The kept lessons, with the rules' categories and order."""
-    return _with_rules(_kept(frames).select(*LEARNER, "text"))
+    return _with_rules(_kept(frames).select("family", *LEARNER, "text"))
 
 
 def _with_rules(lessons: pl.DataFrame) -> pl.DataFrame:
@@ -199,15 +195,18 @@ def _judged(frames: Frames) -> pl.DataFrame:
 
 
 def _shares(
-    rows: pl.DataFrame, labels: Collection[str] | Collection[int], name: str, tagged: pl.DataFrame
+    tagged: pl.DataFrame,
+    labels: Collection[str] | Collection[int],
+    name: str,
+    carries: Callable[[str | int], pl.Expr],
 ) -> pl.DataFrame:
-    """How many of each model's lessons carry each label, zeros included. rows: one for each lesson and label."""
-    grid = tagged.group_by(LEARNER).agg(n=pl.len().cast(pl.Int64)).join(pl.DataFrame({name: list(labels)}), how="cross")
-    found = rows.group_by(*LEARNER, name).agg(lessons=pl.len().cast(pl.Int64))
-    counts = grid.join(found, on=[*LEARNER, name], how="left").with_columns(pl.col("lessons").fill_null(0))
+    """How many of each model's lessons carry each label, zeros included."""
+    each = [
+        tagged.select("family", *LEARNER, pl.lit(label).alias(name), lessons=carries(label).cast(pl.Int64), n=1)
+        for label in labels
+    ]
     place = pl.col(name).replace_strict(list(labels), range(len(labels)))
-    table = with_wilson(counts.sort(*LEARNER, place), "lessons", "n")
-    return table.select(*LEARNER, name, "lessons", "n", "rate", "lo", "hi")
+    return shares(pl.concat(each), [*LEARNER, name], "lessons", "n").sort(*LEARNER, place)
 
 
 def _content_words(text: str, names: set[str]) -> list[str]:
@@ -233,7 +232,7 @@ ANALYSES = (
         lesson_orders,
         plot_lesson_orders,
         needs=(LESSONS,),
-        interval=Interval.WILSON_N,
+        interval=Interval.UNITS,
         source="Figure 4a, section 5.6",
         note="Order 3 contrasts how two factions read the player; n counts lessons.",
         main=True,
@@ -244,7 +243,7 @@ ANALYSES = (
         lesson_categories,
         plot_lesson_categories,
         needs=(LESSONS,),
-        interval=Interval.WILSON_N,
+        interval=Interval.UNITS,
         source="Figure 4b",
         note="A lesson may follow several strategies or none; n counts lessons.",
     ),
@@ -253,7 +252,7 @@ ANALYSES = (
         "Third-order lessons by labeller",
         lesson_third_order,
         needs=(LESSONS,),
-        interval=Interval.WILSON_N,
+        interval=Interval.UNITS,
         source="Table 21",
         note="Compare the ranking of models within a labeller, not rates across labellers; n counts lessons.",
         main=True,

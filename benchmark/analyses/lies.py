@@ -10,6 +10,7 @@ import polars as pl
 from liescope.benchmark.analyses.adjusted import adjusted_difference
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, POOLED, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
@@ -17,6 +18,7 @@ from liescope.benchmark.analyses.moves import ACCUSED, DECEPTIVE, SPEAKER, moves
 from liescope.benchmark.analyses.needs import SAID, SUSPICION, VOTES
 from liescope.benchmark.analyses.sides import UNKNOWN
 from liescope.common.colours import COLOURS
+from liescope.common.statistics import CHANGE, PROPORTION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,10 +46,10 @@ def suspicion_shifts(frames: Frames) -> pl.DataFrame:
 
     label: one of the labels of statements; kind: its value, honest, deceptive or a type of deception. Allies are left
     out. Columns: game, condition, model (the speaker's), learning, rater, label, kind, observer_role, mean, lo, hi
-    (bootstrap over games), n (ratings), games.
+    (over games), n (ratings), games.
     """
     rows = of_kinds(moves(frames).filter((pl.col("of") == SPEAKER) & ~pl.col("allied")))
-    return game_means(rows, [*CELL, RATER, "label", "kind", "observer_role"], "shift", game="family")
+    return game_means(rows, [*CELL, RATER, "label", "kind", "observer_role"], "shift", CHANGE)
 
 
 def lies_and_suspicion(frames: Frames) -> pl.DataFrame:
@@ -114,9 +116,10 @@ def _contrast(rows: pl.DataFrame, measure: str, label: str) -> tuple[Any, ...]:
         return ()
     fewest = min(part["family"].n_unique() for part in (lies, honest))
     alike = [name for name in _ALIKE if label != "label_role" or name != "speaker_role"]
+    scale = PROPORTION if measure == "vote" else CHANGE
     figures: list[float | None] = []
     for strata in (["_all"], alike):
-        difference, *bounds, _ = adjusted_difference(rows, "_lie", measure, strata, game="family")
+        difference, *bounds, _ = adjusted_difference(rows, "_lie", measure, strata, scale)
         figures += [difference, *(bounds if fewest >= _FEWEST else (None, None))]
     means = [part[measure].cast(pl.Float64).mean() for part in (lies, honest)]
     return *means, *figures, lies.height, honest.height, fewest
@@ -182,10 +185,11 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_suspicion_shifts,
         needs=(SAID, SUSPICION),
         otherwise="no rated statement has a label",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         note="Below zero, the speaker was suspected less afterwards. Labels answer different questions and are never "
         "merged; the players' ratings and each judge's are apart.",
         main=True,
+        corrections=(Zero("mean"),),
     ),
     Analysis(
         "lies_and_suspicion",
@@ -197,6 +201,10 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.CLUSTERED,
         note=_NOTE,
         main=True,
+        corrections=(
+            Zero(),
+            Zero("matched", own_bounds=True),
+        ),
     ),
     Analysis(
         "lies_and_votes",
@@ -208,5 +216,9 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.CLUSTERED,
         note=_NOTE,
         main=True,
+        corrections=(
+            Zero(),
+            Zero("matched", own_bounds=True),
+        ),
     ),
 )

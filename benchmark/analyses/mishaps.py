@@ -16,14 +16,14 @@ from liescope.games.drawn import DRAWN
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ROW = ["game_id", *CELL, "role", "kind", "holds"]
+_ROW = ["game_id", "family", *CELL, "role", "kind", "holds"]
 
 
 def mishaps(frames: Frames) -> pl.DataFrame:
     """How often a model leaves a turn unused or a choice to the rules, by role; models that never did are left out.
 
     Columns: game, condition, model, learning, role, kind (silent turns, deliberate or not; for unusable replies, drawn
-    votes, drawn night acts and bids set to 0), mean (the share of such turns or choices), lo, hi (bootstrap over
+    votes, drawn night acts and bids set to 0), mean (the share of such turns or choices), lo, hi (over
     games), n (turns or choices), games. Silent turns are of games in which they follow from who spoke in which round.
     """
     asked = frames.nights.filter(pl.col("fallback") != DRAWN).drop_nulls("actor")
@@ -50,7 +50,7 @@ ANALYSES: tuple[Analysis, ...] = (
         mishaps,
         plot_mishaps,
         otherwise="as far as the sources say, every turn was used, and no choice was left to the rules",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         note="A model whose replies cannot be read is judged by what the rules did for it. Roles in which a model "
         "never did so are left out.",
     ),

@@ -40,8 +40,7 @@ def moves(frames: Frames) -> pl.DataFrame:
     whether its vote in the ballot before the statement did; vote_change: vote minus vote_before, for what is said
     between two ballots of a day (reasons of votes, defences). Votes that the rules drew are null. model: the speaker's;
     observer_model: of the player in the observer's seat, whoever rated; allied: speaker and observer deceive for the
-    same team, so that they know each other. family: the game, or the recorded one that it goes on from or plays again:
-    games of one family are not independent.
+    same team, so that they know each other.
     """
     statements = frames.statements.with_columns(ballot=ballot_after(pl.col("phase")))
     once = accusations(frames, said(frames)).select("statement_id", about="accused")
@@ -62,14 +61,12 @@ def moves(frames: Frames) -> pl.DataFrame:
         )
         .join(_seats(frames, "speaker"), on=["game_id", "speaker"], how="left")
         .join(_seats(frames, "observer"), on=["game_id", "observer"], how="left")
-        .join(frames.games.select("game_id", "siblings"), on="game_id", how="left")
         .filter((pl.col("observer") != pl.col("speaker")) & (pl.col("observer") != pl.col("about")))
     )
     same = pl.col("speaker_team") == pl.col("observer_team")
     return rows.with_columns(
         of=pl.when(pl.col("about") == pl.col("speaker")).then(pl.lit(SPEAKER)).otherwise(pl.lit(ACCUSED)),
         model="speaker_model",
-        family=pl.coalesce("siblings", "game_id"),
         allied=(same & pl.col("speaker_deceives") & pl.col("observer_deceives")).fill_null(False),
         shift=pl.col("after") - pl.col("before"),
         vote_change=pl.col("vote").cast(pl.Float64) - pl.col("vote_before").cast(pl.Float64),

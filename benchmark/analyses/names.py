@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from liescope.benchmark.analyses.adjusted import adjusted_difference
+from liescope.benchmark.analyses.adjusted import adjusted_difference, adjusted_omnibus
 from liescope.benchmark.analyses.analysis import MINI_MAFIA, Analysis
 from liescope.benchmark.analyses.cells import GAME
+from liescope.benchmark.analyses.corrections import LEAST, SMALLER, Zero
 from liescope.benchmark.analyses.figures import cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_means, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, game_means, shares
 from liescope.benchmark.analyses.needs import WINNERS
+from liescope.common.statistics import holm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,13 +38,8 @@ def name_wins(frames: Frames) -> pl.DataFrame:
     Columns: game, condition, name, wins, games, rate (Laplace's rule of succession, as in the paper: (wins + 1) /
     (games + 2)), lo, hi (Wilson's interval over games).
     """
-    counts = (
-        spoke(frames)
-        .group_by(*GAME, "name")
-        .agg(wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
-        .sort(*GAME, "name")
-    )
-    table = with_wilson(counts, "wins", "games")
+    counts = spoke(frames).with_columns(wins=pl.col("won").cast(pl.Int64), games=pl.lit(1, pl.Int64))
+    table = shares(counts, [*GAME, "name"], "wins", "games")
     return table.with_columns(rate=(pl.col("wins") + 1) / (pl.col("games") + 2))
 
 
@@ -57,11 +54,37 @@ def name_effect(frames: Frames) -> pl.DataFrame:
     return _effects(spoke(frames), "name")
 
 
+def name_differences(frames: Frames) -> pl.DataFrame:
+    """Whether names differ at all in what their sides win, within the same role, models and condition.
+
+    One test for all names (`adjusted.adjusted_omnibus`): in any role, and for each role. Columns: game, condition, role
+    ("any role", or one), names (compared), games, p, p_holm (corrected for the single roles; null for "any role", which
+    asks the whole at once).
+    """
+    found = []
+    for (game, condition), rows in spoke(frames).group_by(GAME, maintain_order=True):
+        p, names, games = adjusted_omnibus(rows, "name", "won", _ALIKE)
+        tests = [
+            (role, *adjusted_omnibus(part, "name", "won", _ALIKE))
+            for (role,), part in rows.sort("role").group_by("role", maintain_order=True)
+        ]
+        corrected = holm([test[1] for test in tests])
+        found.append((game, condition, ANY, names, games, p, None))
+        found += [
+            (game, condition, role, of, count, one, other)
+            for (role, one, of, count), other in zip(tests, corrected, strict=True)
+        ]
+    texts, counts = dict.fromkeys((*GAME, "role"), pl.String), dict.fromkeys(("names", "games"), pl.Int64)
+    schema = {**texts, **counts, "p": pl.Float64, "p_holm": pl.Float64}
+    table = pl.DataFrame(found, schema, orient="row").drop_nulls("p")
+    return table.with_columns(pl.col("p", "p_holm").clip(LEAST)).sort(*GAME, pl.col("role") != ANY, "role")
+
+
 def gender_wins(frames: Frames) -> pl.DataFrame:
     """How often the sides of male and of female names win, over names that lived to speak (section 4.1).
 
     Names that are not in `GENDERS` have a row of their own beside them. Columns: game, condition, gender, mean (the
-    share of their games that their side won), lo, hi (bootstrap over games), n (names in games), games.
+    share of their games that their side won), lo, hi (over games), n (names in games), games.
     """
     stated = (pl.col("gender") != UNSTATED).any().over(GAME)
     return game_means(with_gender(spoke(frames)).filter(stated), [*GAME, "gender"], "won")
@@ -147,7 +170,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_name_wins,
         needs=(WINNERS,),
         otherwise="no name recurs",
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="section 4.1",
         paper=MINI_MAFIA,
         note="How often the side of a name wins in games in which it lived to speak; which roles a name drew, and "
@@ -164,7 +187,20 @@ ANALYSES: tuple[Analysis, ...] = (
         source="section 4.1, Eq. 8",
         paper=MINI_MAFIA,
         note="The win rate of a name's side minus that of the other names in the same role, with the same models in "
-        "all roles. With several names, one interval in twenty leaves zero out by chance.",
+        "all roles. Of many names some leave zero out by chance: read p holm, and the test of all names below.",
+        main=True,
+        corrections=(Zero(),),
+    ),
+    Analysis(
+        "name_differences",
+        "Do names matter at all?",
+        name_differences,
+        needs=(WINNERS,),
+        otherwise="no two names held the same role beside the same models often enough",
+        source="section 4.1",
+        paper=MINI_MAFIA,
+        note="One test for all names together: how likely differences as large are if no name mattered. Where p is "
+        f"above .05, these games do not show that names matter, whatever single names gain or lose. {SMALLER}",
         main=True,
     ),
     Analysis(
@@ -174,7 +210,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_gender_wins,
         needs=(WINNERS,),
         otherwise="no name has a stated gender",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="section 4.1",
         paper=MINI_MAFIA,
         note="Only the default names have a gender here, which people most often give them; all others are not stated.",
@@ -192,5 +228,6 @@ ANALYSES: tuple[Analysis, ...] = (
         note="The win rate of male names' sides minus that of female names in the same role, with the same models "
         "in all roles; names of no stated gender are left out.",
         main=True,
+        corrections=(Zero(),),
     ),
 )

@@ -19,7 +19,7 @@ def named_roles(frames: Frames) -> pl.DataFrame:
     (section 5.4).
 
     Columns: game, condition, rater (the judge), observer_role, target_role (either may be "all"), mean (accuracy), lo,
-    hi (bootstrap over games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's baseline;
+    hi (over games), n (guesses), games; even_chance: one in the number of roles dealt, the paper's baseline;
     roster_chance: the accuracy of dealing the roster, without what the observer knows, at random.
     Everybody knows its own role and some roles know each other (`sides`), so their guesses about partners are left out.
     """
@@ -39,6 +39,7 @@ def named_roles(frames: Frames) -> pl.DataFrame:
         .join(of_role.rename({"target_role": "observer_role", "of_role": "of_own"}), on=["game_id", "observer_role"])
         .select(
             "game_id",
+            "family",
             *keys,
             right=pl.col("guess") == pl.col("target_role"),
             even_chance=1 / pl.col("roles"),
@@ -65,7 +66,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Hidden roles named by a judge",
         named_roles,
         needs=(GUESSES,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="section 5.4",
         note="Accuracy at roster_chance means that the transcript revealed nothing about the role to that seat.",
         main=True,

@@ -26,7 +26,7 @@ def doctor_targets(frames: Frames) -> pl.DataFrame:
     """Whom doctors protect: themselves, or players of which role (Table 10, Figure 8a, Appendix C).
 
     Columns: game, condition, model (the doctor's), learning, target ("self" or a role), protections, n (of the cell),
-    mean, lo, hi (bootstrap over games).
+    mean, lo, hi (over games).
     """
     acts = chosen(frames.nights).filter(pl.col("act") == "protection")
     own = pl.col("actor") == pl.col("target")
@@ -37,7 +37,7 @@ def victims(frames: Frames) -> pl.DataFrame:
     """Which roles those who kill at night attack, whether or not the doctor saved the victim (Figure 8b, Appendix C).
 
     Victims that the rules drew without asking anybody, as in Mini-Mafia, do not count. Columns: game, condition, model
-    (of the player who decided), learning, target (a role), attacks, n (of the cell), mean, lo, hi (bootstrap over
+    (of the player who decided), learning, target (a role), attacks, n (of the cell), mean, lo, hi (over
     games), died.
     """
     kills = chosen(frames.nights).filter(pl.col("act") == "kill").with_columns(kind=pl.col("target_role"))
@@ -49,7 +49,7 @@ def doctor_prediction(frames: Frames) -> pl.DataFrame:
     """How often a living doctor protects the werewolves' chosen victim, by day (Appendix K.4).
 
     Protecting itself when it is the victim counts. Columns: game, condition, model (the doctor's), day, mean, lo, hi
-    (bootstrap over games), n (protections), games.
+    (over games), n (protections), games.
     """
     kills = frames.nights.filter(pl.col("act") == "kill").select("game_id", "day", victim="target")
     acts = chosen(frames.nights).filter(pl.col("act") == "protection").join(kills, on=["game_id", "day"])
@@ -87,7 +87,7 @@ ANALYSES: tuple[Analysis, ...] = (
         doctor_targets,
         plot_targets,
         needs=(PROTECTIONS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Table 10, Figure 8a",
         note="A doctor that mostly protects itself does not predict whom the werewolves will attack.",
     ),
@@ -97,7 +97,7 @@ ANALYSES: tuple[Analysis, ...] = (
         victims,
         plot_targets,
         needs=(KILLS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Figure 8b",
         note="Attacks by the victim's role; those who died were not protected.",
     ),
@@ -108,7 +108,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_doctor_prediction,
         needs=(PROTECTIONS,),
         otherwise="nobody was attacked on a night when a doctor chose",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix K.4",
         note="The share of a living doctor's nights on which it protected the player the werewolves had chosen.",
     ),

@@ -10,9 +10,10 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, MIXED, MODEL, POOLED
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import SHARE, by_model, by_side, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, newcombe, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, share_difference, shares
 from liescope.benchmark.analyses.jester_games import jester_games
 from liescope.benchmark.analyses.needs import (
     MIXED_TABLES,
@@ -41,8 +42,8 @@ def win_rates(frames: Frames) -> pl.DataFrame:
     """
     cells = wins_by(frames, CELL)
     pooled = wins_by(frames, GAME).with_columns(model=pl.lit(POOLED), learning=pl.lit(None, pl.Boolean))
-    order = [*CELL, "faction", "wins", "games"]
-    return with_wilson(pl.concat([cells.select(order), pooled.select(order)]), "wins", "games")
+    keys = [*CELL, "faction"]
+    return pl.concat([shares(part, keys, "wins", "games") for part in (cells, pooled)])
 
 
 def model_wins(frames: Frames) -> pl.DataFrame:
@@ -55,15 +56,14 @@ def model_wins(frames: Frames) -> pl.DataFrame:
     keys = [*CELL, "role"]
     held = (
         frames.seats.join(mixed, on="game_id", how="semi")
-        .group_by(*keys, "game_id")
-        .agg(won=pl.col("won").any(), alike=pl.col("won").n_unique() == 1)
+        .group_by(*keys, "family", "game_id")
+        .agg(wins=pl.col("won").any().cast(pl.Int64), alike=pl.col("won").n_unique() == 1)
+        .with_columns(games=pl.lit(1, pl.Int64))
     )
-    counts = held.group_by(keys).agg(
-        wins=pl.col("won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64), alike=pl.col("alike").all()
-    )
-    table = with_wilson(counts.sort("game", "condition", "role", "model", "learning"), "wins", "games")
-    bounded = table.with_columns(pl.when("alike").then(pl.col("lo", "hi")))
-    return bounded.select(*keys, "wins", "games", "rate", "lo", "hi")
+    alike = held.group_by(keys).agg(pl.col("alike").all())
+    table = shares(held, keys, "wins", "games").join(alike, on=keys, how="left", maintain_order="left")
+    bounded = table.with_columns(pl.when("alike").then(pl.col("lo", "hi"))).drop("alike")
+    return bounded.sort("game", "condition", "role", "model", "learning")
 
 
 CHANGE = pl.Schema(
@@ -136,7 +136,7 @@ def triadic_against_dyadic(frames: Frames) -> pl.DataFrame:
     both = pl.concat([matched, control.join(matched, on=seated, how="semi", nulls_equal=True)])
     wins = wins_by(frames, ["condition", "model", "triadic"], both)
     regime = pl.when("triadic").then(pl.lit("triadic")).otherwise(pl.lit("dyadic"))
-    rates = with_wilson(wins.with_columns(regime=regime), "wins", "games")
+    rates = shares(wins.with_columns(regime=regime), ["condition", "model", "faction", "regime"], "wins", "games")
     change = against(wins, ["condition", "model", "faction"], "triadic", "triadic", "dyadic").select(
         "condition",
         "model",
@@ -164,59 +164,50 @@ def shuffled_runs(frames: Frames) -> pl.DataFrame:
     without games is null.
     """
     games = jester_games(frames).filter(pl.col("seating") != "fixed")
-    counts = (
-        games.unpivot(_METRICS, index=["condition", "model", "learning"], variable_name="metric")
-        .drop_nulls("value")
-        .group_by("condition", "model", "learning", "metric")
-        .agg(wins=pl.col("value").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
-    )
+    index = ["family", "condition", "model", "learning"]
+    long = games.unpivot(_METRICS, index=index, variable_name="metric").drop_nulls("value")
+    counts = long.with_columns(wins=pl.col("value").cast(pl.Int64), games=pl.lit(1, pl.Int64))
     table = against(counts, ["condition", "model", "metric"], "learning", "on", "off", full=True)
     place = pl.col("metric").replace_strict({name: at for at, name in enumerate(_METRICS)}, return_dtype=pl.Int64)
     return table.sort("condition", "model", place)
 
 
 def wins_by(frames: Frames, by: Sequence[str], games: pl.DataFrame | None = None) -> pl.DataFrame:
-    """by…, faction, wins, games (that deal the faction): of every faction, and of "nobody" where nobody won.
+    """by…, faction, family, wins, games (of the family that deal the faction): of every faction, and of "nobody" where
+    nobody won.
 
     by: columns of games. games: those that count, all where None. Games without a known winner never do.
     """
     games = frames.games if games is None else games
-    group = games.filter(DECIDED).select("game_id", *by, "winner")
-    dealt = frames.seats.select("game_id", faction="team").unique()
-    of_faction = group.join(dealt, on="game_id").group_by(*by, "faction").agg(games=pl.len().cast(pl.Int64))
-    won = group.group_by(*by, faction="winner").agg(wins=pl.len().cast(pl.Int64))
-    whole = group.group_by(by).agg(games=pl.len().cast(pl.Int64))
-    undealt = won.join(of_faction, on=[*by, "faction"], how="anti", nulls_equal=True).select(*by, "faction")
-    table = pl.concat([of_faction, undealt.join(whole, on=by, nulls_equal=True)])
-    table = table.join(won, on=[*by, "faction"], how="left", nulls_equal=True)
-    return table.with_columns(pl.col("wins").fill_null(0)).sort(*by, "faction")
+    group = games.filter(DECIDED).select("game_id", "family", *by, "winner")
+    dealt = group.join(frames.seats.select("game_id", faction="team").unique(), on="game_id")
+    keys = [*by, "faction"]
+    undealt = group.select(*by, faction="winner").unique().join(dealt, on=keys, how="anti", nulls_equal=True)
+    rows = pl.concat([dealt, group.join(undealt, on=by, nulls_equal=True).select(dealt.columns)])
+    won = (pl.col("winner") == pl.col("faction")).sum().cast(pl.Int64)
+    return rows.group_by(*keys, "family").agg(wins=won, games=pl.len().cast(pl.Int64)).sort(*keys, "family")
 
 
 def against(
     counts: pl.DataFrame, keys: Sequence[str], by: str, one: str, other: str, full: bool = False
 ) -> pl.DataFrame:
     """Rates where `by` is true against those where it is false: keys…, rate_other, games_other, rate_one, games_one,
-    difference, lo, hi. counts: keys…, `by`, wins, games. full: keys that occur on one side only stay, with nulls.
+    difference, lo, hi. counts: keys…, `by`, family, wins, games. full: keys that occur on one side only stay, with
+    nulls.
     """
-
-    def side(which: bool, name: str) -> pl.DataFrame:
-        part = counts.filter(pl.col(by) == which)
-        return part.select(*keys, pl.col("wins").alias(f"wins_{name}"), pl.col("games").alias(f"games_{name}"))
-
-    table = side(False, other).join(side(True, one), on=keys, how="full" if full else "inner", coalesce=True)
-    columns = [f"wins_{one}", f"games_{one}", f"wins_{other}", f"games_{other}"]
-    bounds = [(None, None) if None in row else newcombe(*row) for row in table.select(columns).iter_rows()]
-    rates = {f"rate_{side}": pl.col(f"wins_{side}") / pl.col(f"games_{side}") for side in (one, other)}
-    return (
-        table.with_columns(**rates)
-        .with_columns(
-            (pl.col(f"rate_{one}") - pl.col(f"rate_{other}")).alias("difference"),
-            pl.Series("lo", [lo for lo, _ in bounds], pl.Float64),
-            pl.Series("hi", [hi for _, hi in bounds], pl.Float64),
-        )
-        .select(*keys, f"rate_{other}", f"games_{other}", f"rate_{one}", f"games_{one}", "difference", "lo", "hi")
-        .sort(keys)
-    )
+    found = []
+    for key, part in counts.group_by(list(keys), maintain_order=True):
+        sides = [part.filter(pl.col(by) == which) for which in (False, True)]
+        games = [int(side["games"].sum()) or None for side in sides]
+        rates = [int(side["wins"].sum()) / n if n else None for side, n in zip(sides, games, strict=True)]
+        if full or None not in games:
+            gap = share_difference(sides[1], sides[0], "wins", "games")
+            found.append((*key, rates[0], games[0], rates[1], games[1], *gap))
+    schema = {name: counts.schema[name] for name in keys}
+    for side in (other, one):
+        schema |= {f"rate_{side}": pl.Float64(), f"games_{side}": pl.Int64()}
+    schema |= dict.fromkeys(("difference", "lo", "hi"), pl.Float64())
+    return pl.DataFrame(found, schema, orient="row").sort(keys)
 
 
 def _paired(frames: Frames) -> pl.DataFrame:
@@ -286,10 +277,11 @@ ANALYSES: tuple[Analysis, ...] = (
         win_rates,
         plot_win_rates,
         needs=(WINNERS,),
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="Table 7, Figure 2",
         note="Share of games that each faction won; games that nobody won count against all.",
         main=True,
+        corrections=(Alike(("learning", "faction"), "rate"),),
     ),
     Analysis(
         "model_wins",
@@ -297,11 +289,12 @@ ANALYSES: tuple[Analysis, ...] = (
         model_wins,
         plot_model_wins,
         needs=(MIXED_TABLES, WINNERS),
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         note="Games between different models: how often a role's team wins while the model holds that role. "
         "Who else was at the table differs between the rows; the capability model of liescope fit takes that into "
         "account.",
         main=True,
+        corrections=(Alike(("learning", "role"), "rate"),),
     ),
     Analysis(
         "condition_effect",
@@ -310,10 +303,11 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_condition_effect,
         needs=(two_conditions, WINNERS),
         otherwise="no model played in two conditions",
-        interval=Interval.NEWCOMBE,
+        interval=Interval.DIFFERENCE,
         note="Above zero, the faction wins more in the first condition; an interval that contains zero leaves the sign "
         "open.",
         main=True,
+        corrections=(Zero(draws=("games_one", "games_other")),),
     ),
     Analysis(
         "learning_effect",
@@ -322,11 +316,12 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_learning_effect,
         needs=(both_levels_of_learning,),
         otherwise="no model played with learning on and off",
-        interval=Interval.NEWCOMBE,
+        interval=Interval.DIFFERENCE,
         source="Figure 13a",
         note="Above zero, the faction wins more when the jester learns; an interval that contains zero leaves the sign "
         "open.",
         main=True,
+        corrections=(Zero(draws=("games_on", "games_off")),),
     ),
     Analysis(
         "triadic_dyadic",
@@ -335,7 +330,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_triadic_against_dyadic,
         needs=(with_and_without(JESTER),),
         otherwise="no model played both with the jester and without, with equal settings",
-        interval=Interval.WILSON_AND_NEWCOMBE,
+        interval=Interval.SHARES_AND_DIFFERENCE,
         source="Table 4",
         note="How much villagers lose once looking suspicious can mean two things.",
         main=True,
@@ -346,8 +341,9 @@ ANALYSES: tuple[Analysis, ...] = (
         shuffled_runs,
         needs=(dealt(JESTER),),
         otherwise="roles were fixed to names, or the seating is not known",
-        interval=Interval.NEWCOMBE,
+        interval=Interval.DIFFERENCE,
         source="Table 5",
         note="The headline figures of games in which a name cannot reveal a role.",
+        corrections=(Zero(draws=("games_on", "games_off")),),
     ),
 )

@@ -11,6 +11,7 @@ from liescope.benchmark.analyses.accuracy import honest_votes
 from liescope.benchmark.analyses.adjusted import adjusted_difference
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import GAME, PLAYERS, POOLED, RATER
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.figures import SHARE, dots
 from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_difference, game_means
@@ -40,8 +41,8 @@ def people_flags(frames: Frames) -> pl.DataFrame:
 
     truth: what a flag is compared with: the speaker's role, its claims checked against the log, its own report. metric:
     accuracy (of all flags), flagged_lies, flagged_honest (the shares of deceptive and of honest statements that are
-    flagged). Columns: game, condition, truth, metric, model (`people`, a model, or a judge), mean, lo, hi (bootstrap
-    over games), n (ratings), games, persons (how many different people; null for others, and where the games do not
+    flagged). Columns: game, condition, truth, metric, model (`people`, a model, or a judge), mean, lo, hi (over
+    games), n (ratings), games, persons (how many different people; null for others, and where the games do not
     tell). Ratings of allies do not count.
     """
     return _shares(_flags(frames), ["truth", "metric"], frames)
@@ -100,8 +101,8 @@ def _less_models(rows: pl.DataFrame, by: Sequence[str], same: Sequence[str]) -> 
     """People less each other player, and less all of them.
 
     where: "the same": at the same ballots, or from the same role at the same statements, one difference within each
-    (Mantel-Haenszel), with errors clustered by game and Student's interval; "all games": all their games, of which each
-    side's are resampled separately: people and models may have met other players there. Columns: game, condition, those
+    (Mantel-Haenszel), with errors clustered by game and Student's interval; "all games": all their games, where people
+    and models may have met other players. Columns: game, condition, those
     of `by`, model (the other; "all models"), where, difference (people's minus the other's), lo, hi, n (rows compared),
     games.
     """
@@ -154,6 +155,7 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.PAIRED_OR_NOT,
         note=_CONFOUNDED,
         main=True,
+        corrections=(Zero(),),
     ),
     Analysis(
         "people_flags",
@@ -162,9 +164,10 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_people_flags,
         needs=(PEOPLE_RATED,),
         otherwise="no statement that a person rated has a label",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         note="Whether people's flags are right, beside the models' and judges' who rated in these games.",
         main=True,
+        corrections=(Alike(("truth", "metric")),),
     ),
     Analysis(
         "people_flags_less_models",
@@ -175,5 +178,6 @@ ANALYSES: tuple[Analysis, ...] = (
         interval=Interval.PAIRED_OR_NOT,
         note=_CONFOUNDED,
         main=True,
+        corrections=(Zero(),),
     ),
 )

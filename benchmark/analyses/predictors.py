@@ -9,10 +9,12 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import MODEL, POOLED, RATER
+from liescope.benchmark.analyses.corrections import Zero
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, fisher
+from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.jester_games import chosen, jester_games
 from liescope.benchmark.analyses.needs import dealt
+from liescope.common.statistics import fisher
 from liescope.games.werewolf import JESTER
 
 FEATURES = (
@@ -57,7 +59,7 @@ def predictors(frames: Frames) -> pl.DataFrame:
             there = part.drop_nulls(feature)
             if there.height:
                 values, won = there[feature].cast(pl.Float64).to_list(), there["jester_won"].to_list()
-                found.append((*key, feature, *association(values, won)))
+                found.append((*key, feature, *association(values, won, there["family"].n_unique())))
     return pl.DataFrame(found, _SCHEMA, orient="row")
 
 
@@ -84,12 +86,14 @@ def game_features(frames: Frames) -> pl.DataFrame:
     return games
 
 
-def association(values: list[float], won: list[bool]) -> tuple[Any, ...]:
-    """(r, lo, hi, mean where won, mean where lost, games won, games) of a feature and a yes-or-no outcome."""
+def association(values: list[float], won: list[bool], families: int) -> tuple[Any, ...]:
+    """(r, lo, hi, mean where won, mean where lost, games won, games) of a feature and a yes-or-no outcome. families: of
+    games that share a beginning, for which the interval takes them.
+    """
     n = len(values)
     groups = [[value for value, one in zip(values, won, strict=True) if one is outcome] for outcome in (True, False)]
     means = [math.fsum(group) / len(group) if group else None for group in groups]
-    return (*fisher(_pearson(values, [float(one) for one in won]), n), *means, len(groups[0]), n)
+    return (*fisher(_pearson(values, [float(one) for one in won]), families), *means, len(groups[0]), n)
 
 
 def _pearson(one: list[float], two: list[float]) -> float | None:
@@ -109,7 +113,10 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(dealt(JESTER),),
         interval=Interval.FISHER,
         source="Table 8",
-        note="Correlation over games, one feature at a time; it does not show causes.",
+        note="Correlation over games, one feature at a time; it does not show causes. jester_deception is the share of "
+        "its statements that the jester calls deceptive, as the paper words it; its Table 8 prints 6.751 and 6.109 "
+        "there, which are no shares.",
         main=True,
+        corrections=(Zero("r"),),
     ),
 )

@@ -9,9 +9,10 @@ from importlib.metadata import version
 import polars as pl
 
 from liescope.benchmark.analyses import headline
-from liescope.benchmark.analyses.analysis import TRIADIC, Analysis
+from liescope.benchmark.analyses.analysis import MINI_MAFIA, TRIADIC, Analysis
 from liescope.benchmark.analyses.cells import CELL, PLAYERS, RATER
 from liescope.benchmark.analyses.frames import Frames
+from liescope.benchmark.analyses.intervals import RULE
 from liescope.benchmark.analyses.sources import GameSet, settings
 from liescope.common.colours import page_of
 from liescope.common.figures import style, svg
@@ -20,13 +21,16 @@ from liescope.common.report_page import Page, Table, shown
 from liescope.common.report_page import Section as PageSection
 from liescope.common.text import markdown as escaped
 from liescope.games.record import Source
+from liescope.generate.players.prompts.families import FAMILIES
 
 FOLDED = 6  # rows beyond which a table folds where a figure shows it
 TITLE = "Who deceived whom, and how well"
+PAPERS = {"mini-mafia": MINI_MAFIA, "werewolf": TRIADIC, "dyadic-werewolf": TRIADIC}
+"""The games that a paper tells of, whose prompts ours do not repeat."""
 _READING = (
     "Intervals are of 95% and take the game as the unit unless a section says otherwise: statements of one game are no "
-    "independent draws. A dash stands where a value is not defined. Days count from 1. A section may name the table or "
-    "figure of a paper that it corresponds to; the numbers here come from the games below."
+    f"independent draws. {RULE} A dash stands where a value is not defined. Days count from 1. A section may name the "
+    "table or figure of a paper that it corresponds to; the numbers here come from the games below."
 )
 
 _SOURCES = {
@@ -75,7 +79,7 @@ def run_analyses(
             if lacks := analysis.lacks(frames):
                 nothing.append((analysis, "; ".join(lacks)))
                 continue
-            table = analysis.table(frames)
+            table = analysis.found(frames)
             if table.is_empty():
                 nothing.append((analysis, analysis.otherwise))
             else:
@@ -98,11 +102,12 @@ def notes(games_set: GameSet) -> list[str]:
     said += _people(games_set.frames)
     said += _judged(games_set.frames)
     said += _mixed(games_set)
+    said += _reworded(games_set)
     for run in games_set.runs:
         if "fork" in run.plan or "recorded" in run.plan:
             said.append(
-                f"The games of {run.name} go on from recorded games or play them again: they are no independent draws, "
-                "and their rates hold for those games."
+                f"The games of {run.name} go on from recorded games or play them again: those of one recorded game "
+                "count as one draw, and their rates hold for those games."
             )
         if not run.finished:
             said.append(f"{run.name} has no finished game.")
@@ -110,6 +115,20 @@ def notes(games_set: GameSet) -> list[str]:
             f"Left out of {run.name}: {count} games that failed ({why})." for why, count in run.failed.most_common()
         ]
     return said
+
+
+def _reworded(games_set: GameSet) -> list[str]:
+    """A sentence for each paper whose game was played here with our own prompts."""
+    played = {
+        str(run.plan.get("game"))
+        for run in games_set.runs
+        if run.plan.get("game") in PAPERS and run.plan.get("prompts") in FAMILIES[run.plan["game"]].sets
+    }
+    return [
+        f"The prompts of {game} are worded anew and are not those of the {PAPERS[game]}: results of these games are "
+        "not comparable with the paper's, since wording alone can change them."
+        for game in sorted(played)
+    ]
 
 
 def _people(frames: Frames) -> list[str]:
@@ -244,7 +263,7 @@ def page_section(section: Section, frames: Frames) -> PageSection:
         analysis.name,
         analysis.title,
         tuple(said),
-        caption=analysis.interval.caption,
+        caption=analysis.caption(section.table),
         figure=section.svg,
         table=shown,
         folded=bool(section.svg) and section.table.height > FOLDED,
@@ -275,7 +294,7 @@ def markdown_report(games_set: GameSet, findings: Findings) -> str:
         cited = f"({analysis.cited}.)" if analysis.cited else ""
         parts += [
             f"## {analysis.title}\n",
-            " ".join(filter(None, (analysis.note, analysis.interval.caption, cited))) + "\n",
+            " ".join(filter(None, (analysis.note, analysis.caption(section.table), cited))) + "\n",
             markdown(section.table),
         ]
     return "\n".join(parts)

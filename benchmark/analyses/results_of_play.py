@@ -1,4 +1,4 @@
-"""The headline results of play, each a figure of sums over games, so that any selection of games can be resampled."""
+"""The headline results of play, each a figure of sums over games, so that they hold for any selection of games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from liescope.benchmark.analyses.accuracy import honest_votes
@@ -16,26 +15,29 @@ from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.analyses.last_word import last_words
 from liescope.benchmark.analyses.names import FEMALE, MALE, spoke, with_gender
 from liescope.benchmark.analyses.outcomes import DECIDED
+from liescope.common.statistics import CHANGE, PROPORTION, Floats, Scale
 
-Floats = npt.NDArray[np.float64]
 _GAME = "game_id"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """One result. name: in words; counts: game_id and numbers to add up, one row for each game that has any; figure:
-    from sums of these numbers, shape (sums, numbers), to values, NaN where it is not defined.
+    from sums of these numbers, shape (sums, numbers), to values, NaN where it is not defined; scale: its least and its
+    greatest value.
     """
 
     name: str
     counts: pl.DataFrame
     figure: Callable[[Floats], Floats]
+    scale: Scale = PROPORTION
 
 
 def results_of_play(frames: Frames) -> Iterator[tuple[str, str, list[Result]]]:
     """Of each game and condition: how often each faction wins; the share of votes for a deceiver, by role, and by model
-    in the role that most players hold, which knows least; the highest minus the lowest win rate of a name; male minus
-    female names; what the last word gains each role. Those without games to compare are left out.
+    in the role that most players hold, which knows least; male minus female names; what the last word gains each role.
+    Those without games to compare are left out. The highest win rate of a name minus the lowest is no result here: it
+    is never zero, and grows by chance as games get fewer.
     """
     makers = [
         (_wins, _sides(frames)),
@@ -75,15 +77,11 @@ def _accuracy(votes: pl.DataFrame) -> Iterator[Result]:
 
 
 def _names(seats: pl.DataFrame) -> Iterator[Result]:
-    won, name = pl.col("won").cast(bool), pl.col("name")
-    names = seats["name"].unique().sort().to_list()
-    if len(names) > 1:
-        flags = [flag for one in names for flag in (won & (name == one), name == one)]
-        yield Result("names: highest minus lowest win rate", _counts(seats, *flags), _spread)
+    won = pl.col("won").cast(bool)
     stated, gender = with_gender(seats), pl.col("gender")
     if {MALE, FEMALE} <= set(stated["gender"]):
         flags = [flag for one in (MALE, FEMALE) for flag in (won & (gender == one), gender == one)]
-        yield Result("names: male minus female win rate", _counts(stated, *flags), _gap)
+        yield Result("names: male minus female win rate", _counts(stated, *flags), _gap, CHANGE)
 
 
 def _last(words: pl.DataFrame) -> Iterator[Result]:
@@ -91,7 +89,7 @@ def _last(words: pl.DataFrame) -> Iterator[Result]:
     for (role,), part in words.sort("role").group_by("role", maintain_order=True):
         if part["last"].n_unique() == 2:
             counts = _counts(part, won & last, last, won & ~last, ~last)
-            yield Result(f"{role}: win rate with the last word minus without", counts, _gap)
+            yield Result(f"{role}: win rate with the last word minus without", counts, _gap, CHANGE)
 
 
 def _counts(rows: pl.DataFrame, *flags: pl.Expr) -> pl.DataFrame:
@@ -112,8 +110,3 @@ def _rate(sums: Floats) -> Floats:
 def _gap(sums: Floats) -> Floats:
     rates = _rates(sums)
     return np.asarray(rates[:, 0] - rates[:, 1])
-
-
-def _spread(sums: Floats) -> Floats:
-    rates = _rates(sums)
-    return np.asarray(rates.max(axis=1) - rates.min(axis=1))

@@ -7,7 +7,7 @@ OPINIONS = frozenset({"statements", "ratings", "ranks", "guesses", "tags"})
 FORK = ("fork_step", "fork_group", "fork_seat", "fork_event")
 LABELS = ("label_role", "label_claim", "label_self", "self_type")
 
-_GAME = ("game_id", "game", "condition", "model", "learning")
+_GAME = ("game_id", "family", "game", "condition", "model", "learning")
 _TURN = (*_GAME, "turn")
 _DAY = (*_GAME, "day")
 COLUMNS: dict[str, tuple[str, ...]] = {

@@ -10,7 +10,7 @@ from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL
 from liescope.benchmark.analyses.figures import SHARE, cell_names, dots
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, shares
 from liescope.benchmark.analyses.jester_games import jester_games
 from liescope.benchmark.analyses.needs import dealt
 from liescope.common.colours import COLOURS
@@ -37,12 +37,10 @@ def jester_silence(frames: Frames) -> pl.DataFrame:
     )
     spoke = talk.select("game_id", spoke=True).unique()
     games = jester_games(frames).join(died, on="game_id", how="anti").join(spoke, on="game_id", how="left")
-    counts = (
-        games.with_columns(pl.col("spoke").fill_null(False))
-        .group_by(*CELL, "spoke")
-        .agg(wins=pl.col("jester_won").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
+    counts = games.with_columns(
+        pl.col("spoke").fill_null(False), wins=pl.col("jester_won").cast(pl.Int64), games=pl.lit(1, pl.Int64)
     )
-    return with_wilson(counts.sort(*CELL, "spoke"), "wins", "games")
+    return shares(counts, [*CELL, "spoke"], "wins", "games")
 
 
 def plot_jester_silence(table: pl.DataFrame) -> Figure:
@@ -61,7 +59,7 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_jester_silence,
         needs=(dealt(JESTER),),
         otherwise="every jester died before it could speak",
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="Appendix F.1",
         note="In the paper every jester of one model that was silent on day 1 lost.",
     ),

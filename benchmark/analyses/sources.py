@@ -8,15 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl
 
 import polars as pl
 
 from liescope.benchmark.analyses.frames import Frames, frames_of
 from liescope.common.errors import UsageError
+from liescope.games.bidding import BIDS
+from liescope.games.core import AskKind
 from liescope.games.record import Source, Status
 from liescope.generate.corpus.open import OpenedGames, open_games
+from liescope.generate.players.prompts.families import FAMILIES
 
 _LONGEST = 300  # characters of a setting's value
+PROVIDERS = "the provider's default"
+"""What a setting is that no spec names."""
 
 
 @dataclass(slots=True)
@@ -98,12 +104,15 @@ def _sources(opened: Sequence[OpenedGames]) -> frozenset[Source]:
 
 
 def settings(runs: Sequence[Run]) -> pl.DataFrame:
-    """The runs' settings, one per row (Table 22): run, setting, value."""
+    """The runs' settings, one per row (Table 22): run, setting, value. How models were asked is said of each, also
+    where nothing was set.
+    """
     rows = [
         (run.name, name, value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
         for run in runs
         for name, value in [
             *_flat(run.plan),
+            *_asked(run.plan),
             *((f"version of {package}", number) for package, number in run.versions.items()),
         ]
     ]
@@ -119,6 +128,35 @@ def _flat(plan: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, str]
             yield name, f"{len(value)}: " + "; ".join(", ".join(dict.fromkeys(map(_words, cell))) for cell in value)
         else:
             yield name, _words(value)
+
+
+def _asked(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How each model of a plan was asked, and what a bid can be."""
+    game = plan.get("game")
+    if game not in FAMILIES:
+        yield "temperature, top_p, max_tokens", "not known: the games were not played here"
+        return
+    family = FAMILIES[game]
+    specs = [*plan.get("players", ()), *(spec for cell in plan.get("cells", ()) for spec in cell)]
+    for spec in dict.fromkeys(map(str, specs)):
+        kind, _, rest = spec.partition(":")
+        if kind not in ("openai", "local"):
+            continue
+        model, _, query = rest.partition("?")
+        named = dict(parse_qsl(query))
+        own = family.temperature
+        default = {
+            "temperature": PROVIDERS
+            if own is None
+            else f"{own:g}, as the paper of this game has it (runs begun before this was set: {PROVIDERS})",
+            "top_p": PROVIDERS,
+            "max_tokens": f"not set: {PROVIDERS}",
+        }
+        for name, words in default.items():
+            each = [f"{value} ({option})" for option, value in named.items() if option.partition(".")[0] == name]
+            yield f"{name} of {model}", "; ".join([*each, *([] if name in named else [words])])
+    if AskKind.BID in family.variables:
+        yield "bids", f"whole numbers from {BIDS[0]} to {BIDS[-1]}; one that cannot be read counts as 0"
 
 
 def _words(value: Any) -> str:

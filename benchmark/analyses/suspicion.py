@@ -8,6 +8,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, GAME, MODEL, RATER
+from liescope.benchmark.analyses.corrections import Alike, Zero
 from liescope.benchmark.analyses.curves import curves
 from liescope.benchmark.analyses.figures import SHARE, by_side, cell_names, dots, matrix_of
 from liescope.benchmark.analyses.frames import Frames
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def suspicion_attracted(frames: Frames) -> pl.DataFrame:
     """Mean suspicion that the ratings of a role's statements name (Figure 14, right).
 
-    Columns: game, condition, model (the speaker's), learning, rater, speaker_role, mean, lo, hi (bootstrap over games),
+    Columns: game, condition, model (the speaker's), learning, rater, speaker_role, mean, lo, hi (over games),
     n (ratings), games.
     """
     return game_means(frames.ratings, [*CELL, RATER, "speaker_role"], "suspicion")
@@ -32,7 +33,7 @@ def suspicion_attracted(frames: Frames) -> pl.DataFrame:
 def suspicion_by_day(frames: Frames) -> pl.DataFrame:
     """Suspicion attracted by role and day, all models together (Appendix K.1, which counts days from 0).
 
-    Columns: game, condition, rater, speaker_role, day, mean, lo, hi (bootstrap over games), n (ratings), games.
+    Columns: game, condition, rater, speaker_role, day, mean, lo, hi (over games), n (ratings), games.
     """
     return game_means(frames.ratings, [*GAME, RATER, "speaker_role", "day"], "suspicion")
 
@@ -40,7 +41,7 @@ def suspicion_by_day(frames: Frames) -> pl.DataFrame:
 def jester_suspicion(frames: Frames) -> pl.DataFrame:
     """Suspicion of the jester by day, in games that it won and in others (Appendix F.1).
 
-    Columns: game, condition, model (the jester's), learning, rater, day, jester_won, mean, lo, hi (bootstrap over
+    Columns: game, condition, model (the jester's), learning, rater, day, jester_won, mean, lo, hi (over
     games), n (ratings), games.
     """
     won = frames.games.select("game_id", jester_won=pl.col("winner") == JESTER)
@@ -50,7 +51,7 @@ def jester_suspicion(frames: Frames) -> pl.DataFrame:
 
 def _last_views(frames: Frames) -> pl.DataFrame:
     """Each observer's running suspicion of each speaker at the end of the game, if it ever rated the speaker."""
-    keys = ["game_id", *CELL, RATER, "observer", "observer_role", "speaker", "speaker_role"]
+    keys = ["game_id", "family", *CELL, RATER, "observer", "observer_role", "speaker", "speaker_role"]
     return (
         frames.ratings.drop_nulls("suspicion")
         .with_columns(model="observer_seat_model")
@@ -64,7 +65,7 @@ def cross_perception(frames: Frames) -> pl.DataFrame:
     """How much each role suspects each other role at the end of the game (Appendix B.1): mean running suspicion.
 
     Columns: game, condition, model (the observer's), learning, rater, observer_role, target_role, mean, lo, hi
-    (bootstrap over games), n (pairs of players), games.
+    (over games), n (pairs of players), games.
     """
     return game_means(_last_views(frames), [*CELL, RATER, "observer_role", "target_role"], "running_suspicion")
 
@@ -72,7 +73,7 @@ def cross_perception(frames: Frames) -> pl.DataFrame:
 def cross_perception_change(frames: Frames) -> pl.DataFrame:
     """Cross-perception with learning on minus off (Figure 5); above zero the observers suspect the target more.
 
-    Columns: game, condition, model, rater, observer_role, target_role, difference, lo, hi (bootstrap over games),
+    Columns: game, condition, model, rater, observer_role, target_role, difference, lo, hi (over games),
     games_on, games_off.
     """
     found = []
@@ -129,10 +130,11 @@ ANALYSES = (
         suspicion_attracted,
         plot_suspicion_attracted,
         needs=(SUSPICION,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Figure 14, right",
         note="If jester and werewolves draw equal suspicion, suspicion alone cannot distinguish them.",
         main=True,
+        corrections=(Alike(("learning", "rater", "speaker_role")),),
     ),
     Analysis(
         "suspicion_by_day",
@@ -140,7 +142,7 @@ ANALYSES = (
         suspicion_by_day,
         plot_suspicion_by_day,
         needs=(SUSPICION,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix K.1, Figure 11",
         note="Whether suspicion of a role grows during the game; later days have fewer games.",
     ),
@@ -151,7 +153,7 @@ ANALYSES = (
         plot_jester_suspicion,
         needs=(dealt(JESTER), SUSPICION),
         otherwise="no jester's statement was rated with a suspicion",
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix F.1, Figure 9a",
         note="Whether winning jesters were suspected from the first day.",
     ),
@@ -161,9 +163,10 @@ ANALYSES = (
         cross_perception,
         plot_cross_perception,
         needs=(SUSPICION,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix B.1",
         note="Mean suspicion at the end of the game, observers in rows and targets in columns.",
+        corrections=(Alike(("learning", "rater", "observer_role", "target_role")),),
     ),
     Analysis(
         "cross_perception_change",
@@ -172,8 +175,9 @@ ANALYSES = (
         plot_cross_perception_change,
         needs=(both_levels_of_learning, SUSPICION),
         otherwise="no model's games were rated with learning on and off",
-        interval=Interval.BOOTSTRAP_DIFFERENCE,
+        interval=Interval.MEAN_DIFFERENCE,
         source="Figure 5",
         note="How the jester's learning changed whom the others suspect.",
+        corrections=(Zero(draws=("games_on", "games_off")),),
     ),
 )

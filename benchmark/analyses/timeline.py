@@ -23,7 +23,7 @@ THIRDS = ("early", "mid", "late")
 def self_tagged_by_day(frames: Frames) -> pl.DataFrame:
     """The share of statements that speakers report as deceptive, by day (Appendix K.2, which counts days from 0).
 
-    Columns: game, condition, model (the speaker's), rater, speaker_role, day, mean, lo, hi (bootstrap over games), n
+    Columns: game, condition, model (the speaker's), rater, speaker_role, day, mean, lo, hi (over games), n
     (statements), games.
     """
     return game_means(frames.statements, [*MODEL, RATER, "speaker_role", "day"], "label_self")
@@ -33,7 +33,7 @@ def position_thirds(frames: Frames) -> pl.DataFrame:
     """Suspicion attracted by the position of a statement within its day, all models together (Appendix K.3).
 
     third: early, mid or late, of the statements of that day. Columns: game, condition, rater, speaker_role, third,
-    mean, lo, hi (bootstrap over games), n (ratings), games.
+    mean, lo, hi (over games), n (ratings), games.
     """
     place = ((pl.col("position") - 1) * 3 // pl.col("statements_of_day")).clip(0, 2)
     names = place.replace_strict(dict(enumerate(THIRDS)), return_dtype=pl.String)
@@ -65,7 +65,7 @@ ANALYSES = (
         self_tagged_by_day,
         plot_self_tagged_by_day,
         needs=(REPORTS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix K.2",
         note="Whether a role deceives more or less as the game goes on, by its own reports.",
     ),
@@ -75,7 +75,7 @@ ANALYSES = (
         position_thirds,
         plot_position_thirds,
         needs=(SUSPICION,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix K.3",
         note="Whether late speakers are suspected more.",
     ),

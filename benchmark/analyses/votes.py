@@ -9,10 +9,11 @@ import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.cells import CELL, MODEL, RATER
+from liescope.benchmark.analyses.corrections import Alike
 from liescope.benchmark.analyses.curves import curves
 from liescope.benchmark.analyses.figures import SHARE, by_model, cell_names, dots, of_game
 from liescope.benchmark.analyses.frames import Frames
-from liescope.benchmark.analyses.intervals import Interval, game_means, with_wilson
+from liescope.benchmark.analyses.intervals import Interval, game_means, shares
 from liescope.benchmark.analyses.jester_games import chosen, last_ballots
 from liescope.benchmark.analyses.needs import RANKS, VOTES, dealt
 from liescope.benchmark.analyses.sides import united_roles
@@ -45,7 +46,7 @@ def wolf_votes_first_day(frames: Frames) -> pl.DataFrame:
     wolves = chosen(frames.votes).filter((pl.col("voter_role") == WEREWOLF) & (pl.col("day") == 1))
     games = (
         wolves.join(triadic, on="game_id")
-        .group_by(*CELL, "ballot", "game_id")
+        .group_by(*CELL, "ballot", "game_id", "family")
         .agg(
             unanimous=pl.when(pl.len() > 1).then(pl.col("target").n_unique() == 1),
             voted_jester=(pl.col("target_role") == JESTER).any(),
@@ -53,23 +54,19 @@ def wolf_votes_first_day(frames: Frames) -> pl.DataFrame:
             wolves_won=pl.when((pl.col("target_role") == JESTER).any()).then(pl.col("wolves_won").first()),
         )
     )
-    counts = (
-        games.unpivot(_FIRST_DAY, index=[*CELL, "ballot"], variable_name="metric")
-        .drop_nulls("value")
-        .group_by(*CELL, "ballot", "metric")
-        .agg(count=pl.col("value").sum().cast(pl.Int64), games=pl.len().cast(pl.Int64))
-    )
+    long = games.unpivot(_FIRST_DAY, index=["family", *CELL, "ballot"], variable_name="metric").drop_nulls("value")
+    counts = long.with_columns(count=pl.col("value").cast(pl.Int64), games=pl.lit(1, pl.Int64))
     place = pl.col("metric").replace_strict({name: at for at, name in enumerate(_FIRST_DAY)}, return_dtype=pl.Int64)
-    return with_wilson(counts.sort(*CELL, "ballot", place), "count", "games")
+    return shares(counts, [*CELL, "ballot", "metric"], "count", "games").sort(*CELL, "ballot", place)
 
 
 def vote_ranks(frames: Frames) -> pl.DataFrame:
     """How closely votes follow suspicion: the mean rank of the target in the voter's running suspicion (Figure 12b).
 
     1 is the most suspected of the living others, ties averaged; every ballot counts, drawn votes do not. Columns: game,
-    condition, model (the voter's), learning, rater, voter_role, mean, lo, hi (bootstrap over games), n (votes), games.
+    condition, model (the voter's), learning, rater, voter_role, mean, lo, hi (over games), n (votes), games.
     """
-    return game_means(chosen(frames.ranks), [*CELL, RATER, "voter_role"], "suspicion_rank")
+    return game_means(chosen(frames.ranks), [*CELL, RATER, "voter_role"], "suspicion_rank", (1.0, math.inf))
 
 
 def vote_targets(frames: Frames) -> pl.DataFrame:
@@ -78,7 +75,7 @@ def vote_targets(frames: Frames) -> pl.DataFrame:
     Drawn votes do not count.
 
     Columns: game, condition, model (the voter's), learning, voter_role, target_role, mean (the share), lo, hi
-    (bootstrap over games), n (votes of the voter's role), games.
+    (over games), n (votes of the voter's role), games.
     """
     keys = ["game", "condition", "learning"]
     roles = frames.seats.select(*keys, target_role="role").unique()
@@ -99,14 +96,14 @@ def coordination(frames: Frames) -> pl.DataFrame:
     largest share of all votes on one player. Cells with and without learning are pooled, as in the paper. Drawn votes
     do not count.
 
-    Columns: game, condition, model, metric, ballot (1 first, 2 revote), day, mean, lo, hi (bootstrap over games), n
+    Columns: game, condition, model, metric, ballot (1 first, 2 revote), day, mean, lo, hi (over games), n
     (ballots; for wolf_votes_jester votes), games.
     """
     keys = [*MODEL, "ballot", "day"]
     of_game = frames.games.select("game_id", model="model")
     votes = chosen(frames.votes).drop("model").join(of_game, on="game_id")
     killers = votes.join(united_roles(), left_on=["game", "voter_role"], right_on=["game", "role"], how="semi")
-    united = killers.group_by(*keys, "game_id").agg(
+    united = killers.group_by(*keys, "game_id", "family").agg(
         metric=pl.lit("wolf_unanimity"),
         value=pl.when(pl.len() > 1).then((pl.col("target").n_unique() == 1).cast(pl.Float64)),
     )
@@ -123,14 +120,15 @@ def coordination(frames: Frames) -> pl.DataFrame:
         .select(
             *keys,
             "game_id",
+            "family",
             metric=pl.lit("wolf_votes_jester"),
             value=(pl.col("target_role") == JESTER).cast(pl.Float64),
         )
     )
     consensus = (
-        votes.group_by(*keys, "game_id", "target")
+        votes.group_by(*keys, "game_id", "family", "target")
         .agg(votes=pl.len())
-        .group_by(*keys, "game_id")
+        .group_by(*keys, "game_id", "family")
         .agg(metric=pl.lit("consensus"), value=pl.col("votes").max() / pl.col("votes").sum())
     )
     table = game_means(pl.concat([united, jester, consensus]), [*keys, "metric"], "value")
@@ -169,10 +167,11 @@ ANALYSES: tuple[Analysis, ...] = (
         plot_wolf_votes_first_day,
         needs=(dealt(JESTER), VOTES),
         otherwise="no werewolf chose its vote on day 1",
-        interval=Interval.WILSON_GAMES,
+        interval=Interval.SHARES,
         source="Table 14, Figure 12a",
         note="A vote that exiles the jester loses the werewolves the game; shares are of games.",
         main=True,
+        corrections=(Alike(("learning", "ballot", "metric"), "rate"),),
     ),
     Analysis(
         "vote_ranks",
@@ -180,19 +179,21 @@ ANALYSES: tuple[Analysis, ...] = (
         vote_ranks,
         plot_vote_ranks,
         needs=(RANKS,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Figure 12b",
         note="Mean rank of the vote's target in the voter's own suspicion; 1: always the most suspected.",
         main=True,
+        corrections=(Alike(("learning", "rater", "voter_role")),),
     ),
     Analysis(
         "vote_targets",
         "Who votes for whom",
         vote_targets,
         needs=(VOTES,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="section 5.4",
         note="Of the votes that one role casts in the last ballot of a day, the share that goes to each role.",
+        corrections=(Alike(("learning", "voter_role", "target_role")),),
     ),
     Analysis(
         "coordination",
@@ -200,7 +201,7 @@ ANALYSES: tuple[Analysis, ...] = (
         coordination,
         plot_coordination,
         needs=(VOTES,),
-        interval=Interval.BOOTSTRAP,
+        interval=Interval.MEANS,
         source="Appendix K.4",
         note="Only some games reach the later days, so a trend over days mixes change with selection.",
     ),

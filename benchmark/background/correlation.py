@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.intervals import fisher
 from liescope.benchmark.background.design import Array
 from liescope.benchmark.background.scores import DRAWS, LEAST, SEED, TAILS
+from liescope.common.statistics import fisher
 
 FEWEST = 3  # models whose scores can be correlated
 CORRELATIONS = pl.Schema(

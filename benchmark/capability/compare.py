@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from liescope.benchmark.analyses.intervals import newcombe
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.results import TAILS, scores
 from liescope.benchmark.counting.counts import PLAYERS
+from liescope.common.statistics import newcombe
 
 DIFFERENCES = pl.Schema(
     {

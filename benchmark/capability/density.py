@@ -8,11 +8,8 @@ distribution: its Laplace approximation, shifted and stretched to that.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from scipy.optimize import minimize
 

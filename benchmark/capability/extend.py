@@ -24,6 +24,7 @@ from liescope.benchmark.counting.tables import read_counts
 from liescope.benchmark.parts import Part, interval_text
 from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
+from liescope.common.reading import read_text, regular
 from liescope.common.report_page import Section, with_interval
 
 if TYPE_CHECKING:
@@ -89,15 +90,15 @@ def read_report(folder: Path) -> OldReport:
 
 def _variant(path: Path) -> str:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        data = json.loads(read_text(path))
+    except (BadData, OSError, ValueError, RecursionError):
         return ""
     return str(data.get("variant", "")) if isinstance(data, dict) else ""
 
 
 def _table(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_csv(path)
+        return pl.read_csv(regular(path))
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         raise BadData(f"{path} cannot be read as a table ({error}); fit the games of this report again") from None
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, Counts, tally
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text
 
 TABLE_KEYS = ("capability", "model")
 MOST_DIGITS = 12  # of a count; more must be a mistake and would overflow the sums
@@ -28,11 +29,9 @@ def read_counts(path: Path) -> Counts:
     Raises UsageError if there is no such file, BadData (naming the line) where its content cannot be counts.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig", given=True)
     except FileNotFoundError:
         raise UsageError(f"there is no file {path}; give a CSV file of counts or the folder of a run") from None
-    except UnicodeDecodeError:
-        raise BadData(f"{path} is not a text file in UTF-8; save the counts as CSV") from None
     cells = parse_counts(text, str(path))
     return Counts(cells, cells)
 

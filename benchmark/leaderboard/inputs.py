@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.benchmark.reporting.data import LARGEST, Name, Number, ReportData
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text
 
 REPORT_JSON = "report.json"
 _OTHERS = ("report.html", "report.md")  # what other reports hold: fit, analyse, audit
@@ -135,10 +136,8 @@ def _read(folder: Path) -> tuple[Data, str] | str:
         if any((folder / name).is_file() for name in _OTHERS):
             return "a report of fit or analyse has no place of its own; `liescope report` puts both on one page"
         raise UsageError(f"{folder} is no report; name folders that `liescope report`, transfer or evaluate wrote")
-    if path.stat().st_size > LARGEST:
-        raise BadData(f"{path} has more than {LARGEST >> 20} MiB, which is more than a report needs")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, LARGEST)
         held = json.loads(text)
     except (ValueError, RecursionError):
         raise BadData(f"{path} is not JSON in UTF-8; make the report again") from None

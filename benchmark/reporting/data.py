@@ -17,6 +17,7 @@ from liescope.benchmark.parts import Part
 from liescope.benchmark.reporting.gathering import Gathered
 from liescope.benchmark.reporting.page import findings, missing, notes, tables
 from liescope.common.errors import BadData
+from liescope.common.reading import read_bytes
 
 FORMAT = 1
 LARGEST = 64 * 2**20  # bytes of a report.json that is read
@@ -127,9 +128,7 @@ class ReportData(_Part):
 def read_report(path: Path) -> ReportData:
     """The report.json of a report. Raises BadData, naming the file and the place in it, where it cannot be one."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise BadData(f"{path} has more than {LARGEST >> 20} MiB, which is more than a report needs")
-        return ReportData.model_validate_json(path.read_bytes())
+        return ReportData.model_validate_json(read_bytes(path, LARGEST))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import entr
 
 from liescope.common.errors import UsageError
+from liescope.common.reading import read_text
 from liescope.detectors.examples import examples_of
 from liescope.detectors.protocol import ROLE, Detector, Progress
 from liescope.detectors.view.transcript import Moment, Transcript
@@ -31,7 +32,7 @@ def chosen(
         raise UsageError(
             f"{how} is no file; choose {RANDOM}, {UNCERTAIN}, or a file with the id of a game on each line"
         )
-    named = list(dict.fromkeys(path.read_text(encoding="utf-8").split()))
+    named = list(dict.fromkeys(read_text(path).split()))
     if unknown := [name for name in named if name not in games]:
         raise UsageError(f"{path}: the corpus has no unseen game {unknown[0]!r} with labels")
     return named[:count]

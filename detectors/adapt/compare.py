@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import Floats, Scored, Weights
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.ranking import pairs_within, rank_metrics, within_games
 from liescope.detectors.examples import Labelled
 from liescope.detectors.model_file import Gain
 from liescope.detectors.protocol import ROLE, Detector, Progress
 from liescope.detectors.view.transcript import KILLED, Moment
 
-ONLINE, WHOLE, TOP = "AUROC, online", "AUROC, whole game", "most suspect deceives"
+ONLINE, WHOLE, TOP = "AUROC online", "AUROC whole game", "most suspect deceives"
+POOLED = ", pooled"
+"""Beside the AUROC within games of either kind: that over statements of all games."""
 NEW, OWN = "new games", "own games"
 Truth = Mapping[str, frozenset[str]]
 
@@ -29,16 +32,22 @@ def gains(
     seed: int,
     show: Progress,
 ) -> list[Gain]:
-    """How well both detectors do on some games, and the interval of the difference over resamples of these games."""
+    """How well both detectors do on some games, and the interval of the difference over resamples of these games. The
+    AUROC is within games, with the pooled one beside it.
+    """
     if not len(data.y) or data.y.all() or not data.y.any():
         return []
     game, games = codes(data.groups)
+    own, _ = codes(np.array([one.game_id for one in data.examples], dtype=np.str_))
     weights = game_weights(games, draws, seed)
-    figures = [dict(_figures(one, data, game, weights, truth, show)) for one in (before, after)]
+    unscored = Scored(data.y, np.zeros(len(data.y)), game, games, own)
+    resting = int(np.count_nonzero(pairs_within(unscored)[1]))
+    figures = [dict(_figures(one, data, unscored, weights, truth, show)) for one in (before, after)]
     found = []
     for metric, old in figures[0].items():
         new = figures[1][metric]
-        _, lo, hi = estimate(new - old)
+        counted = resting if metric in (ONLINE, WHOLE) else games
+        _, lo, hi = estimate(new - old, counted, (-1.0, 1.0))
         found.append(
             Gain(
                 where=where,
@@ -48,32 +57,35 @@ def gains(
                 lo=lo,
                 hi=hi,
                 statements=len(data.y),
-                games=games,
+                games=counted,
             )
         )
     return found
 
 
 def _figures(
-    detector: Detector, data: Labelled, game: np.ndarray, weights: Weights, truth: Truth, show: Progress
+    detector: Detector, data: Labelled, unscored: Scored, weights: Weights, truth: Truth, show: Progress
 ) -> Iterator[tuple[str, Floats]]:
-    """Each metric, (draws,)."""
-    games = weights.shape[1]
-    online = detector.predict_proba(data.examples, show)[:, 1]
-    yield ONLINE, rank_metrics(Scored(data.y, online, game, games), weights, {})["auroc"]
+    """Each metric, over the rows of the weights."""
+
+    def ranked(kind: str, score: Floats) -> Iterator[tuple[str, Floats]]:
+        scored = replace(unscored, score=score)
+        yield kind, within_games(scored, weights)
+        yield kind + POOLED, rank_metrics(scored, weights, {})["auroc"]
+
+    yield from ranked(ONLINE, detector.predict_proba(data.examples, show)[:, 1])
     if data.examples[0].target != ROLE:
         return
-    whole = detector.predict_whole(data.examples, show)
-    yield WHOLE, rank_metrics(Scored(data.y, whole, game, games), weights, {})["auroc"]
-    hits, known = np.zeros(games), np.zeros(games)
-    numbers = dict(zip(data.groups.tolist(), game.tolist(), strict=True))
+    yield from ranked(WHOLE, detector.predict_whole(data.examples, show))
+    family = dict(zip((one.game_id for one in data.examples), unscored.game.tolist(), strict=True))
     seen = {one.game_id: one.seen.transcript for one in data.examples if one.seen and one.game_id in truth}
+    hits: list[float] = []
     for name, players in zip(seen, detector.player_posteriors([Moment(one) for one in seen.values()]), strict=True):
         killed = {turn.player for turn in seen[name].turns if turn.kind == KILLED}
         left = {player: chance for player, chance in players.items() if player not in killed}
-        known[numbers[name]] = 1.0
-        hits[numbers[name]] = max(left, key=lambda player: left[player]) in truth[name]
-    yield TOP, share(hits, known, np.arange(games), weights)
+        hits.append(max(left, key=lambda player: left[player]) in truth[name])
+    places = np.array([family[name] for name in seen], dtype=np.int64)
+    yield TOP, share(np.array(hits, dtype=np.float64), np.ones(len(hits)), places, weights)
 
 
 def _defined(value: float) -> float | None:

@@ -8,7 +8,7 @@ import polars as pl
 from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.data import Audited
 from liescope.detectors.audit.findings import AuditRow, Finding, graded
-from liescope.detectors.evaluation.bootstrap import LEVEL, codes, game_weights
+from liescope.detectors.evaluation.bootstrap import LEVEL, codes, game_weights, resampled
 from liescope.detectors.evaluation.metrics import Floats
 from liescope.detectors.examples import target_column
 
@@ -32,8 +32,9 @@ def cramers_v(table: pl.DataFrame, one: str, other: str, draws: int, seed: int) 
     counts = np.zeros((games, shape[0] * shape[1]))
     np.add.at(counts, (game, left * shape[1] + right), 1)
     square = _square((game_weights(games, draws, seed) @ counts).reshape(-1, *shape))
-    lo, hi = np.quantile(square[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    corrected = 2 * square[0] - np.array([square[1:].mean(), hi, lo])
+    drawn = resampled(square)
+    lo, hi = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    corrected = 2 * square[0] - np.array([drawn.mean(), hi, lo])
     found = np.sqrt(np.clip(corrected, 0, 1))
     return float(found[0]), float(found[1]), float(found[2])
 

@@ -17,6 +17,7 @@ from liescope.detectors.audit.marks import Mark
 from liescope.detectors.audit.missing import missing
 from liescope.detectors.audit.probes import MASKED, SHORTCUTS, TAGGED, table_probes, texts_of, word_probe
 from liescope.detectors.audit.result import AuditPlan, AuditResult
+from liescope.detectors.audit.telling import telling
 from liescope.detectors.audit.words import about_words, shortcut, shuffled
 from liescope.detectors.protocol import Progress, silent
 
@@ -66,6 +67,7 @@ def check_all(
         if probe_name in (MASKED, TAGGED):
             kept[probe_name] = probe
     notes.findings += about_words(reached)
+    notes.add(telling(data, bench))
 
     rows, findings, copied = copies(data, bench)
     notes.add((rows, findings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,26 +11,21 @@ from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.bench import TRAIN_TEST, Bench, Bools
 from liescope.detectors.audit.data import Audited
 from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
-from liescope.detectors.audit.near import near_copies
 from liescope.detectors.audit.probes import opening
 from liescope.detectors.evaluation.metrics import Floats
-from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.near import SHORT, copied_games, is_long, near_copies, normal
 
-SHORT = 5
-"""Statements of fewer words repeat by nature ("I agree."), so that only copies of longer ones count."""
 FIRST = 5
 """How many words make an opening."""
-_COMMON = 20  # games of train beyond which a text says nothing about which game was copied
-_SAME = 3  # statements that a copied game shares at least
 
 
 def copies(data: Audited, bench: Bench) -> tuple[list[AuditRow], list[Finding], Bools]:
     """Rows and sentences about what test and validation share with train; and which of `data.texts` are copies, or near
     copies, of a statement in train, (n,).
     """
-    texts = [" ".join(re.findall(r"\w+", textualize(one, TextConfig()).casefold())) for one in data.examples]
+    texts = normal(data.examples)
     table = data.texts.select("game_id", "split", normal=pl.Series(texts, dtype=pl.String))
-    long = np.array([text.count(" ") >= SHORT - 1 for text in texts], dtype=bool)
+    long = np.array([is_long(text) for text in texts], dtype=bool)
     train = (table["split"] == "train").to_numpy() & long
     learned = [text for text, there in zip(texts, train, strict=True) if there]
     known, begun = set(learned), {opening(text, FIRST) for text in learned}
@@ -99,17 +93,3 @@ def without_copies(bench: Bench, score: Floats, copied: Bools) -> tuple[list[Aud
         f"copies, learned by heart or just easier, add {gain:.3f}."
     )
     return rows, [Finding("copies", "gain from copies", severity, words)]
-
-
-def copied_games(train: pl.DataFrame, there: pl.DataFrame) -> dict[str, str]:
-    """Games that share most of their statements, and at least three, with one game of train, and which one that is.
-
-    train, there: game_id and normal (text) of statements.
-    """
-    mine = there.select(game="game_id", text="normal").unique()
-    theirs = train.select(other="game_id", text="normal").unique().filter(pl.len().over("text") <= _COMMON)
-    pairs = mine.join(theirs, on="text").group_by("game", "other").agg(shared=pl.len())
-    sizes = mine.group_by("game").agg(size=pl.len())
-    most = pl.max_horizontal(pl.lit(_SAME), pl.col("size") / 2)
-    copied = pairs.join(sizes, on="game").filter(pl.col("shared") >= most)
-    return dict(copied.sort("game", "shared", "other").select("game", "other").iter_rows())

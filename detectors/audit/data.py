@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from liescope.detectors.examples import Example, Labelled, make_examples, read_statements, target_column
+from liescope.detectors.examples import Example, Labelled, label_counts, make_examples, read_statements, target_column
 from liescope.generate.corpus import collected, read
 
 CONTEXT = 10
@@ -45,7 +45,8 @@ class Audited:
         table = self.table
         examples = tuple(example for example, kept in zip(self.examples, self.labelled, strict=True) if kept)
         y = table[target_column(self.target)].to_numpy().astype(bool)
-        return Labelled(examples, y, table["game_id"].to_numpy().astype(np.str_), int((~self.labelled).sum()))
+        groups, left_out = table["game_id"].to_numpy().astype(np.str_), int((~self.labelled).sum())
+        return Labelled(examples, y, groups, left_out, label_counts(self.texts))
 
 
 def read_audited(corpus: str | os.PathLike[str], target: str) -> Audited:

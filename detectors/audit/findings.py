@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from liescope.detectors.evaluation.bootstrap import estimate
-from liescope.detectors.evaluation.metrics import Floats
+from liescope.detectors.evaluation.bootstrap import Estimate, estimate, resampled
+from liescope.detectors.evaluation.metrics import SHARE, Floats, Span
 
 SERIOUS, NOTABLE, PLAIN = "serious", "notable", "plain"
 SEVERITIES = {
@@ -78,16 +78,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure over resamples of games. draws: (draws + 1,), the first without resampling."""
+    """A figure over the rows of `game_weights`. span: the values that it can have."""
 
     draws: Floats
     statements: int
     games: int
     prevalence: float | None = None
+    span: Span = SHARE
 
     def __sub__(self, other: Figure) -> Figure:
         """The difference, paired: both were resampled alike."""
-        return Figure(self.draws - other.draws, self.statements, self.games, self.prevalence)
+        return Figure(self.draws - other.draws, self.statements, self.games, self.prevalence, (-1.0, 1.0))
 
     @property
     def value(self) -> float:
@@ -96,16 +97,20 @@ class Figure:
     @property
     def certain(self) -> float:
         """The value less three standard errors; minus infinity if it is not defined, so that it passes no rule."""
-        drawn = self.draws[1:][np.isfinite(self.draws[1:])]
+        drawn = resampled(self.draws)
         return self.value - ERRORS * float(drawn.std()) if len(drawn) > 1 and np.isfinite(self.value) else -np.inf
+
+    def estimate(self) -> Estimate:
+        """The value with its interval."""
+        return estimate(self.draws, self.games, self.span)
 
     def row(self, check: str, name: str, scheme: str, metric: str) -> AuditRow:
         counted = (self.statements, self.games, self.prevalence)
-        return AuditRow(check, name, scheme, metric, *estimate(self.draws), *counted)
+        return AuditRow(check, name, scheme, metric, *self.estimate(), *counted)
 
     def __format__(self, form: str) -> str:
         """The value with its interval, as in "0.61 (0.60 to 0.62)"; the form is that of a number."""
-        value, lo, hi = estimate(self.draws)
+        value, lo, hi = self.estimate()
         if value is None:
             return "not defined"
         return format(value, form) if lo is None or hi is None else f"{value:{form}} ({lo:{form}} to {hi:{form}})"

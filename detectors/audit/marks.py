@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text
 
 RIGHT, WRONG, UNSURE = "right", "wrong", "unsure"
 MARKS = (RIGHT, WRONG, UNSURE)
@@ -68,9 +69,9 @@ def read_marks(path: Path) -> tuple[Mark, ...]:
     nothing of success. Raises UsageError if there is no such file, BadData for a line that is no mark.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        text = read_text(path, given=True)
+    except OSError as error:
+        why = error.strerror or error
         raise UsageError(f"{path} cannot be read ({why}); `liescope view --marks` writes files of marks") from None
     return tuple(_mark(line, f"{path}, line {number}") for number, line in enumerate(_whole(text), 1) if line.strip())
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from liescope.detectors.audit.bench import Bools, Probe
 from liescope.detectors.audit.data import CONTEXT, Audited
-from liescope.detectors.evaluation.controls import CONTROLS, FitPredict, logistic_on
+from liescope.detectors.evaluation.controls import CONTROLS, K_OF_N, FitPredict, logistic_on, with_k_of_n
 from liescope.detectors.evaluation.metrics import Floats
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import Rows
@@ -46,6 +46,11 @@ class Shortcut:
 
 LEARNED_NOTHING = "a detector at {value:.2f} would have learned nothing more"
 SHORTCUTS = {
+    K_OF_N: Shortcut(
+        K_OF_N,
+        "Knowing how many of how many players deceive, and not who, reaches",
+        "a detector at {value:.2f} over all games would know nothing within one",
+    ),
     "length": Shortcut("length", "Length alone reaches", LEARNED_NOTHING),
     "position": Shortcut("position", "The place in the game alone reaches", LEARNED_NOTHING),
     "round": Shortcut("round", "Day, phase and round alone reach", LEARNED_NOTHING),
@@ -72,8 +77,9 @@ SHORTCUTS = {
 
 def table_probes(data: Audited) -> dict[str, Probe]:
     """The probes that read columns, by the names in SHORTCUTS; only those that can differ between statements."""
-    table = data.table
+    table = with_k_of_n(data.table, data.target)
     made: dict[str, tuple[FitPredict, tuple[str, ...]]] = {
+        K_OF_N: (CONTROLS[K_OF_N], (K_OF_N,)),
         "length": (CONTROLS["length"], ("text",)),
         "position": (CONTROLS["position"], ("position",)),
         "round": (logistic_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")),

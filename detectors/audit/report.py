@@ -10,9 +10,10 @@ import polars as pl
 
 from liescope.common.colours import INK, MODELS
 from liescope.common.dots import Dot, dots_with_intervals
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
+from liescope.common.reading import read_text
 from liescope.common.report_page import Page, Section, Table, with_interval, write_page
 from liescope.common.text import cell
 from liescope.common.text import markdown as md
@@ -23,6 +24,7 @@ from liescope.detectors.evaluation.scores import scripted_warning
 
 TITLES = {
     "probe": "What cheap scorers reach",
+    "telling": "Single words and characters",
     "copies": "Copies across splits",
     "division": "How statements are divided",
     "missing": "Who is missing",
@@ -33,6 +35,8 @@ TITLES = {
 """The parts of an audit, by the `check` of their rows, in order."""
 _MEANINGS = {
     "probe": "AUROC; 0.5 is chance. A detector that does no better than a row here has learned no more than it knows.",
+    "telling": "AUROC of having it, or of lacking it; and the share of the statements that have it. Chosen as the most "
+    "telling of all that pass an exact test, which the intervals do not allow for.",
     "copies": "Statements of five words or more, names masked. Nearly: they share 80% of their 5-character pieces.",
     "division": "TF-IDF of words, divided by game (as every other figure), by whole batches, and by statement.",
     "missing": "Shares of statements or turns; Cramér's V says how unevenly they are spread, from 0 to 1.",
@@ -81,8 +85,8 @@ def check_report_folder(out: Path) -> None:
 
 def _is_report(out: Path) -> bool:
     try:
-        return (out / "report.json").read_text(encoding="utf-8").startswith('{\n "audit"')
-    except (OSError, UnicodeDecodeError):
+        return read_text(out / "report.json").startswith('{\n "audit"')
+    except (BadData, OSError):
         return False
 
 

@@ -17,11 +17,11 @@ from liescope.detectors.evaluation.bootstrap import Estimate, codes, estimate, g
 from liescope.detectors.evaluation.comparing import Scorer, differences
 from liescope.detectors.evaluation.crowd import OBSERVER, crowd_of, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, rates
-from liescope.detectors.evaluation.metrics import DECISION, METRICS, Floats
+from liescope.detectors.evaluation.metrics import DECISION, METRIC, REAL, Floats
 from liescope.detectors.evaluation.people import Answers
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.ranking import rank_metrics
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, measured, resampled_as, rows_of
 from liescope.detectors.evaluation.scorers import draws_of
 from liescope.detectors.evaluation.scores import per_detector, scored
 from liescope.detectors.protocol import ROLE, Progress
@@ -71,7 +71,9 @@ def on_judged_players(
     """Who deceives, by people at the end of what they read, and by detectors of the role at that moment; rows of
     splits named `test:players-judged-by-people`. A finished detector knows the players of train.
     """
+    family = evaluated.select("game_id", "siblings").unique() if "siblings" in evaluated.columns else None
     named = answers.players.join(evaluated, on="game_id", how="semi", maintain_order="left")
+    named = named if family is None else named.join(family, on="game_id", how="left", maintain_order="left")
     named = named.with_columns(statement_id=pl.format("{}|{}", "game_id", "name"), yes=pl.col("score") > 0.5)
     items = named.unique("statement_id", keep="first", maintain_order=True)
     moments = {key: _moment(games[key], days) for key, days in items.select("game_id", "days").unique().iter_rows()}
@@ -114,8 +116,7 @@ def _compared(
         rows += differences([(scorer, person) for person in people], *key)
         scorers.append(scorer)
     for scorer in scorers:
-        found = [(m.name, estimate(scorer.values[m.name])) for m in METRICS if m.name in scorer.values]
-        rows += rows_of(scorer.name, *key, found, describe(scorer.table))
+        rows += measured(scorer.name, *key, scorer.values, scorer.table)
     return rows
 
 
@@ -143,9 +144,9 @@ def _figures(table: pl.DataFrame, *, chosen: Thresholds, plan: ScoringPlan) -> d
 
 def _agreement(answers: pl.DataFrame, plan: ScoringPlan) -> Estimate:
     _, item = np.unique(answers["statement_id"].to_numpy(), return_inverse=True)
-    game, games = codes(answers["game_id"].to_numpy())
+    game, games = codes(answers[resampled_as(answers)].to_numpy())
     weights = game_weights(games, plan.draws, plan.seed)
-    return estimate(alpha(item, answers["yes"].to_numpy().astype(bool), game, weights))
+    return estimate(alpha(item, answers["yes"].to_numpy().astype(bool), game, weights), games, REAL)
 
 
 def _at_equal_rates(
@@ -156,9 +157,11 @@ def _at_equal_rates(
     """
     mine, own = scorer.on(person.table)
     theirs, their = person.on(scorer.table)
-    found = _even("people", their["false_positive_rate"], _recall_at(mine, their, plan), their["recall"])
+    values = _even("people", their["false_positive_rate"], _recall_at(mine, their, plan), their["recall"])
     if chosen[DECISION] is not None:
-        found += _even("own", own["false_positive_rate"], own["recall"], _recall_at(theirs, own, plan))
+        values |= _even("own", own["false_positive_rate"], own["recall"], _recall_at(theirs, own, plan))
+    games = mine[resampled_as(mine)].n_unique()
+    found = [(name, estimate(each, games, METRIC[name].span)) for name, each in values.items()]
     return rows_of(scorer.name, *key, found, describe(mine), person.name)
 
 
@@ -167,10 +170,10 @@ def _recall_at(table: pl.DataFrame, other: Mapping[str, Floats], plan: ScoringPl
     return rank_metrics(data, game_weights(data.games, plan.draws, plan.seed), {"recall": rate})["recall"]
 
 
-def _even(whose: str, rate: Floats, mine: Floats, people: Floats) -> list[tuple[str, Estimate]]:
-    return [
-        (f"{whose}_fpr", estimate(rate)),
-        (f"recall_at_{whose}_fpr", estimate(mine)),
-        (f"people_at_{whose}_fpr", estimate(people)),
-        (f"lead_at_{whose}_fpr", estimate(mine - people)),
-    ]
+def _even(whose: str, rate: Floats, mine: Floats, people: Floats) -> dict[str, Floats]:
+    return {
+        f"{whose}_fpr": rate,
+        f"recall_at_{whose}_fpr": mine,
+        f"people_at_{whose}_fpr": people,
+        f"lead_at_{whose}_fpr": mine - people,
+    }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from liescope.detectors.evaluation.bootstrap import LEVEL, Estimate, share
+from liescope.detectors.evaluation.bootstrap import LEVEL, Estimate, resampled, share
 from liescope.detectors.evaluation.metrics import Floats, Scored, Weights
 
 BINS = 15
@@ -32,7 +32,7 @@ def calibration_error(data: Scored, weights: Weights, bins: int = BINS) -> Estim
         return None, None, None
     debiased, biased = squared_errors(data, weights, bins)
     value = float(debiased[0])
-    far, near = np.quantile(debiased[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) - biased[0]
+    far, near = np.quantile(resampled(debiased), [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) - biased[0]
     low, high = min(value - near, value), max(value - far, value)
     root = [float(np.sqrt(max(number, 0.0))) for number in (value, low, high)]
     return root[0], root[1], root[2]

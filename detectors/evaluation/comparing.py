@@ -8,12 +8,11 @@ from itertools import combinations
 
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import estimate
-from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, Floats
-from liescope.detectors.evaluation.rows import MetricRow, describe, rows_of
+from liescope.detectors.evaluation.metrics import Floats
+from liescope.detectors.evaluation.rows import MetricRow, measured
 from liescope.detectors.evaluation.scores import CONTROL
 
-_RIVALS = ("length", "position", "model_identity", "role_oracle")
+_RIVALS = ("k_of_n", "length", "position", "model_identity", "role_oracle")
 """The controls that a detector is compared with; chance needs no comparison."""
 
 
@@ -44,12 +43,8 @@ def differences(pairs: Iterable[tuple[Scorer, Scorer]], target: str, split: str)
     for one, other in pairs:
         shared, first = one.on(other.table)
         _, second = other.on(one.table)
-        found = [
-            (metric.name + DIFFERENCE, estimate(first[metric.name] - second[metric.name]))
-            for metric in METRICS
-            if metric.compared and metric.name in first and metric.name in second
-        ]
-        rows += rows_of(one.name, target, split, found, describe(shared), other.name)
+        found = {name: first[name] - second[name] for name in first if name in second}
+        rows += measured(one.name, target, split, found, shared, other.name)
     return rows
 
 

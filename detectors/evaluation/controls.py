@@ -2,7 +2,8 @@
 
 `role_oracle` knows the speaker's role, where a source says it, and shows how closely a target follows the role;
 `shuffled` is the TF-IDF detector trained on labels moved to other games, and shows that the protocol leaks nothing;
-`majority` knows the prevalence.
+`majority` knows the prevalence; `k_of_n` knows how many of how many players deceive in each game, and reads no word:
+all that it reaches, it reaches between games.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from liescope.detectors.evaluation.scores import CONTROL, score_table
-from liescope.detectors.examples import Labelled, check_trainable, labelled, make_examples
+from liescope.detectors.examples import Labelled, check_trainable, labelled, make_examples, target_column
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 from liescope.detectors.kinds.tfidf import TfidfDetector, TfidfOptions
 from liescope.detectors.logistic import logistic
-from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.protocol import ROLE, Progress, silent
 from liescope.detectors.textualize import TextConfig
 
 _LAST_PLACE = 20
 _FOLDS = 5
-ROLE_ORACLE = "role_oracle"
+K_OF_N, ROLE_ORACLE = "k_of_n", "role_oracle"
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -43,6 +44,7 @@ def control_scores(
     """A score table of all controls, fitted on the training statements: scores of every statement in `others` and, if
     `own`, out-of-fold scores of `train` with their fold. Raises UsageError if the training split cannot train.
     """
+    train, others = (with_k_of_n(table, target) for table in (train, others))
     data = labelled(train, target, context=0)
     check_trainable(data, target, _FOLDS)
     learn = train.filter(pl.col(f"label_{target}").is_not_null())
@@ -63,6 +65,15 @@ def control_scores(
             tables.append(score_table(others["statement_id"], control(learn, data.y, others, seed), detector, target))
     progress(f"controls of {target}", len(CONTROLS), len(CONTROLS))
     return pl.concat(tables)
+
+
+def with_k_of_n(statements: pl.DataFrame, target: str) -> pl.DataFrame:
+    """The statements with `k_of_n`, from `read_statements`: for the role, the share of their game's players that
+    deceive; for other targets, that of its labelled statements; the mean share where it is not known.
+    """
+    share = pl.col("deceiving") if target == ROLE else pl.col(target_column(target)).mean().over("game_id")
+    found = statements.with_columns(k_of_n=share.cast(pl.Float64))
+    return found.with_columns(k_of_n=pl.col("k_of_n").fill_null(pl.col("k_of_n").mean()).fill_null(0.5))
 
 
 def knows_roles(statements: pl.DataFrame) -> bool:
@@ -109,6 +120,10 @@ def _model(table: pl.DataFrame) -> pl.DataFrame:
     return table.select("speaker_model")
 
 
+def _k_of_n(_learn: pl.DataFrame, _y: Bools, score: pl.DataFrame, _seed: int) -> Floats:
+    return score["k_of_n"].to_numpy()
+
+
 def _role(table: pl.DataFrame) -> pl.DataFrame:
     role = pl.col("label_role")
     return table.select(deceives=role.fill_null(False).cast(pl.Float64), known=role.is_not_null().cast(pl.Float64))
@@ -127,6 +142,7 @@ def _majority(_learn: pl.DataFrame, y: Bools, score: pl.DataFrame, _seed: int) -
 
 
 CONTROLS: dict[str, FitPredict] = {
+    K_OF_N: _k_of_n,
     "length": logistic_on(_length),
     "position": logistic_on(_position, one_hot=True),
     "model_identity": logistic_on(_model, one_hot=True),

@@ -13,7 +13,8 @@ import polars as pl
 
 from liescope.detectors.evaluation.bootstrap import Estimate, codes, estimate, game_weights, share
 from liescope.detectors.evaluation.dawid_skene import Answers, Weighed, dawid_skene, effective, pairs_of, residuals
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
+from liescope.detectors.evaluation.metrics import REAL
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, resampled_as, rows_of
 
 OBSERVERS = "observers:"
 OBSERVER = "observer:"
@@ -61,7 +62,8 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
     """Recall and false positive rate of each observer, by the labels and by agreement alone; the number of observers of
     an item, and how many independent ones they are worth. truth: item, y of the labelled items of a population.
     """
-    known = crowd.answers.join(truth.select("item", "y"), on="item", maintain_order="left")
+    family = [] if resampled_as(truth) in crowd.answers.columns else [resampled_as(truth)]
+    known = crowd.answers.join(truth.select("item", "y", *family), on="item", maintain_order="left")
     if known.is_empty():
         return []
     rows: list[MetricRow] = []
@@ -79,12 +81,12 @@ def observer_rows(crowd: Crowd, truth: pl.DataFrame, target: str, split: str, pl
 
 
 def _measured(answers: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
-    game, games = codes(answers["game_id"].to_numpy())
+    game, games = codes(answers[resampled_as(answers)].to_numpy())
     weights = game_weights(games, plan.draws, plan.seed)
     yes, lie = (answers[column].to_numpy().astype(float) for column in ("yes", "y"))
     return [
-        ("recall", estimate(share(yes * lie, lie, game, weights))),
-        ("false_positive_rate", estimate(share(yes * (1 - lie), 1 - lie, game, weights))),
+        ("recall", estimate(share(yes * lie, lie, game, weights), games)),
+        ("false_positive_rate", estimate(share(yes * (1 - lie), 1 - lie, game, weights), games)),
     ]
 
 
@@ -92,7 +94,7 @@ def _worth(known: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]
     first = known.unique("item", keep="first", maintain_order=True)
     items, item = np.unique(known["item"].to_numpy(), return_inverse=True)
     first = first.sort("item")
-    game, games = codes(first["game_id"].to_numpy())
+    game, games = codes(first[resampled_as(first)].to_numpy())
     weights = game_weights(games, plan.draws, plan.seed)
     _, observer = np.unique(known["observer"].to_numpy(), return_inverse=True)
     answers = Answers(item.astype(np.int64), observer.astype(np.int64), known["yes"].to_numpy().astype(bool))
@@ -100,9 +102,9 @@ def _worth(known: pl.DataFrame, plan: ScoringPlan) -> list[tuple[str, Estimate]]
     number = share(np.bincount(item).astype(float), np.ones(len(items)), game, weights)
     correlation = share(together, pairs, game, weights)
     return [
-        ("observers", estimate(number)),
-        ("error_correlation", estimate(correlation)),
-        ("effective_observers", estimate(effective(number, correlation))),
+        ("observers", estimate(number, games, REAL)),
+        ("error_correlation", estimate(correlation, games, REAL)),
+        ("effective_observers", estimate(effective(number, correlation), games, REAL)),
     ]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from liescope.common.errors import UsageError
+from liescope.common.model_names import spellings
 from liescope.detectors.evaluation.rows import ALL, THRESHOLDS_ON, ScoringPlan
 from liescope.detectors.evaluation.scores import score_table
 from liescope.detectors.examples import make_examples, target_column
@@ -57,14 +58,24 @@ def check_unseen(models: Mapping[str, LoadedDetector], corpus_id: str, evaluated
 
 
 def unheard(models: Mapping[str, LoadedDetector], evaluated: pl.DataFrame) -> tuple[tuple[str, ...], list[str]]:
-    """The models at the evaluated tables that no detector heard in training; and notes on those that only some did."""
+    """The models at the evaluated tables that no detector heard in training, under whatever name; and notes on those
+    that only some did, and on those that were heard under another name.
+    """
     present = set(evaluated["models"].explode().drop_nulls())
-    heard = {name: set(model.file.training.models) for name, model in models.items()}
+    heard = {
+        name: {one for one in present if spellings(one, model.file.training.models)} for name, model in models.items()
+    }
     everybody, anybody = set.intersection(*heard.values()), set.union(*heard.values())
     notes = [
         f"{model} was in the training of {' and '.join(name for name in heard if model in heard[name])} alone: what it "
         "says is not counted as held out"
-        for model in sorted((anybody - everybody) & present)
+        for model in sorted(anybody - everybody)
+    ]
+    trained = sorted({one for model in models.values() for one in model.file.training.models})
+    notes += [
+        f"{model} is taken for {' or '.join(spellings(model, trained))}, which was in training: what it says is not "
+        "counted as held out"
+        for model in sorted(anybody.difference(trained))
     ]
     return tuple(sorted(present - anybody)), notes
 

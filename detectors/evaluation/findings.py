@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from liescope.common.report_page import with_interval
-from liescope.detectors.evaluation.metrics import DIFFERENCE
+from liescope.detectors.evaluation.metrics import DIFFERENCE, POOLED, WITHIN
 from liescope.detectors.evaluation.populations import HELD_OUT, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
@@ -14,21 +14,35 @@ from liescope.detectors.evaluation.scores import CONTROL
 
 
 def sentences(evaluation: EvaluationResult) -> tuple[str, str, str]:
-    """About the best detector of the first target, on held-out models where there are any."""
+    """About the best detector of the first target within games, on held-out models where there are any; pooled over
+    games where no game has both classes.
+    """
     target = evaluation.rows[0].target
     rows = [row for row in evaluation.rows if row.target == target]
-    ranked = [row for row in rows if row.metric == "auroc" and row.against is None and is_population(row.split)]
-    own = [row for row in ranked if not row.detector.startswith(CONTROL) and row.value is not None]
+    ranked = [row for row in rows if row.against is None and is_population(row.split) and row.value is not None]
+    ranked = [row for row in ranked if not row.detector.startswith(CONTROL)]
+    own = [row for row in ranked if row.metric == WITHIN]
     if not own:
-        return (f"No AUROC is defined for {target}.", "Nothing can be compared.", "The notes below say why.")
+        pooled = [row for row in ranked if row.metric == POOLED]
+        if not pooled:
+            return (f"No AUROC is defined for {target}.", "Nothing can be compared.", "The notes below say why.")
+        best = max(pooled, key=lambda row: row.value or 0.0)
+        return (
+            f"No game has both deceptive and honest statements ({target}), so that nothing can be said within games.",
+            f"Pooled over games, {best.detector} has an AUROC of {_figure(best)} on {best.split}: it may know no more "
+            "than in which games many deceive.",
+            _lean(rows, best),
+        )
     places = list(dict.fromkeys(row.split for row in own))
     place = next((split for split in places if split.endswith(f":{HELD_OUT}")), places[0])
     best = max((row for row in own if row.split == place), key=lambda row: row.value or 0.0)
     others = [row for row in own if row.detector == best.detector and row.split != place]
     elsewhere = "".join(f", on {row.split} {_figure(row)}" for row in others)
+    pooled = [row for row in ranked if (row.metric, row.split, row.detector) == (POOLED, place, best.detector)]
+    beside = "".join(f"; pooled over all games {_figure(row)}" for row in pooled)
     return (
-        f"On {place}, {best.detector} ranks deceptive above honest statements ({target}) with an AUROC of "
-        f"{_figure(best)}{elsewhere}.",
+        f"Within games, on {place}, {best.detector} ranks deceptive above honest statements ({target}) with an AUROC "
+        f"of {_figure(best)}{elsewhere}{beside}.",
         _beside(rows, best),
         _lean(rows, best),
     )
@@ -39,7 +53,7 @@ def _beside(rows: Sequence[MetricRow], best: MetricRow) -> str:
     leads = [
         row if row.detector == best.detector else _turned(row)
         for row in rows
-        if (row.split, row.metric) == (best.split, "auroc" + DIFFERENCE)
+        if (row.split, row.metric) == (best.split, best.metric + DIFFERENCE)
         and best.detector in (row.detector, row.against)
         and row.value is not None
     ]

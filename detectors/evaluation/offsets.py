@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from liescope.detectors.evaluation.bootstrap import Estimate, codes, estimate, game_weights, share
+from liescope.detectors.evaluation.metrics import REAL
 
 _EDGE = 1e-6  # scores of 0 and 1 are moved in by this, so that their log-odds are finite
 
@@ -39,11 +40,10 @@ def offset(table: pl.DataFrame, model: str, draws: int, seed: int) -> Estimate:
     table: game_id, speaker_model, y and score.
     """
     honest = table.filter(~pl.col("y")).with_columns(score=log_odds())
-    game, games = codes(honest["game_id"].to_numpy())
+    if honest.is_empty():
+        return None, None, None
+    game, games = codes(honest["siblings" if "siblings" in honest.columns else "game_id"].to_numpy())
     weights = game_weights(games, draws, seed)
     score, own = honest["score"].to_numpy(), (honest["speaker_model"] == model).to_numpy().astype(float)
-    return estimate(
-        share(score * own, own, game, weights) - share(score, np.ones(len(own)), game, weights)
-        if games
-        else np.full(draws + 1, np.nan)
-    )
+    shift = share(score * own, own, game, weights) - share(score, np.ones(len(own)), game, weights)
+    return estimate(shift, len(np.unique(game[own > 0])), REAL)

@@ -49,6 +49,37 @@ def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Flo
     return found
 
 
+def within_games(data: Scored, weights: Weights) -> Floats:
+    """(draws,): the AUROC within games, NaN where no game has both classes."""
+    right, pairs = (weights @ part for part in pairs_within(data))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(right / pairs, dtype=np.float64)
+
+
+def pairs_within(data: Scored) -> tuple[Floats, Floats]:
+    """(pairs that are ranked right, ties half; pairs), each (games,): of a deceptive and an honest statement of one
+    game. The first over the second is the AUROC within games, in which each game weighs by its number of pairs.
+    """
+    if not len(data.y):
+        return np.zeros(data.games), np.zeros(data.games)
+    own = data.game if data.own is None else data.own
+    order = np.lexsort((data.score, own))
+    y, score, own, game = data.y[order], data.score[order], own[order], data.game[order]
+    new_game = np.r_[True, own[1:] != own[:-1]]
+    block = (new_game | np.r_[True, score[1:] != score[:-1]]).cumsum() - 1
+    honest_before = np.r_[0, (~y).cumsum()]
+    first = np.searchsorted(block, np.arange(block[-1] + 2))
+    below, tied = honest_before[first[:-1]], np.diff(honest_before[first])
+    start = np.maximum.accumulate(np.where(new_game, np.arange(len(y)), 0))
+    ends = np.append(np.flatnonzero(new_game)[1:], len(y))[new_game.cumsum() - 1]
+    right = below[block] - honest_before[start] + tied[block] / 2
+    against = honest_before[ends] - honest_before[start]
+    return (
+        np.bincount(game, np.where(y, right, 0.0), data.games),
+        np.bincount(game, np.where(y, against, 0.0), data.games),
+    )
+
+
 def _counts(block: np.ndarray, game: np.ndarray, shape: tuple[int, int]) -> csr_array:
     return csr_array((np.ones(len(block)), (block, game)), shape=shape)
 

@@ -11,14 +11,14 @@ from functools import partial
 
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import estimate, game_weights
+from liescope.detectors.evaluation.bootstrap import game_weights
 from liescope.detectors.evaluation.comparing import Scorer, differences
 from liescope.detectors.evaluation.crowd import MODELS, OBSERVERS, Crowd, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, rates
-from liescope.detectors.evaluation.metrics import DECISION, METRICS, Floats
+from liescope.detectors.evaluation.metrics import DECISION, Floats
 from liescope.detectors.evaluation.populations import populations
 from liescope.detectors.evaluation.ranking import rank_metrics
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, measured
 from liescope.detectors.evaluation.scorers import draws_of
 from liescope.detectors.evaluation.scores import per_detector, scored
 from liescope.games.mafia import VILLAGER
@@ -63,8 +63,7 @@ def on_statements(
                     beside[key].append(Scorer.of(detector, flagged, partial(_beside_flags, chosen=chosen, plan=plan)))
         for (target, split), scorers in beside.items():
             for scorer in scorers:
-                found = [(m.name, estimate(scorer.values[m.name])) for m in METRICS if m.name in scorer.values]
-                rows += rows_of(scorer.name, target, split, found, describe(scorer.table))
+                rows += measured(scorer.name, target, split, scorer.values, scorer.table)
             players = [scorer for scorer in scorers if scorer.name.startswith(OBSERVERS)]
             pairs = [(one, other) for one in scorers if one not in players for other in players]
             rows += differences(pairs, target, split)

@@ -16,7 +16,7 @@ from liescope.detectors.evaluation.sections import headline_figure, how, introdu
 
 def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
     """The report as Markdown. figures: files to show."""
-    lines = [f"# {md(_title(evaluation))}", "", *(f"> **{words}**\n" for words in _warnings(evaluation))]
+    lines = [f"# {md(_title(evaluation))}", "", *(f"> **{md(words)}**\n" for words in _warnings(evaluation))]
     lines += [*(f"- {md(words)}" for words in sentences(evaluation)), "", introduction(evaluation), ""]
     if evaluation.plan.hold_out:
         lines += [f"Held out: {md(', '.join(evaluation.plan.hold_out))}. The populations are:", ""]
@@ -57,7 +57,7 @@ def _targets(evaluation: EvaluationResult) -> list[str]:
 
 
 def _warnings(evaluation: EvaluationResult) -> tuple[str, ...]:
-    return tuple(filter(None, [scripted_warning(evaluation.sources)]))
+    return tuple(filter(None, [*evaluation.warnings, scripted_warning(evaluation.sources)]))
 
 
 def _table(table: Tabular | None) -> list[str]:

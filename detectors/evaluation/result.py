@@ -9,7 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.evaluation.populations import is_population
+from liescope.detectors.evaluation.remembered import Remembered
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures
 from liescope.detectors.judge.facts import JudgeFacts
@@ -22,8 +24,8 @@ class EvaluationResult:
     scores, statements: what `evaluate_scores` recomputes `figures` from with `plan`; rows: all figures, including
     the comparison with the players; models: name to the contents of model.json; sources: where the evaluated words
     come from; judges: what asking the chat models came to; without_label: target and reason to the evaluated statements
-    whose label is null; notes: what could not be computed, and what was left out; files: those of the report, if one
-    was written.
+    whose label is null; notes: what could not be computed, and what was left out; remembered: what the detectors may
+    know of the evaluated statements from learning copies of them; files: those of the report, if one was written.
     """
 
     corpus: str
@@ -37,7 +39,13 @@ class EvaluationResult:
     judges: tuple[JudgeFacts, ...]
     without_label: Mapping[str, Mapping[str, int]]
     notes: tuple[str, ...]
+    remembered: tuple[Remembered, ...] = ()
     files: tuple[Path, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before any figure: what may have been learned by heart."""
+        return tuple(words for found in self.remembered if found.alarming for words in found.sentences())
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -52,6 +60,7 @@ class EvaluationResult:
             "split": self.plan.split,
             "judges": [judge.to_json() for judge in self.judges],
             "without_label": {target: dict(reasons) for target, reasons in self.without_label.items()},
+            "copies": [found.to_json() for found in self.remembered],
             "rows": [row.to_json() for row in self.rows],
             "notes": list(self.notes),
         }
@@ -60,6 +69,7 @@ class EvaluationResult:
         auroc = [
             f"{row.detector} {row.value:.3f}{row.split.removeprefix(self.plan.split).replace(':', ' ')}"
             for row in self.figures.rows
-            if row.metric == "auroc" and is_population(row.split) and row.detector in self.models and row.value
+            if row.metric == WITHIN and is_population(row.split) and row.detector in self.models and row.value
         ]
-        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC {', '.join(auroc) or 'not defined'}>"
+        found = ", ".join(auroc) or "not defined"
+        return f"<EvaluationResult {self.corpus} ({self.plan.split}): AUROC within games {found}>"

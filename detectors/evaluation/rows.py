@@ -10,8 +10,9 @@ import polars as pl
 
 from liescope.common.errors import UnknownName
 from liescope.data_cards.tables import SPLITS
-from liescope.detectors.evaluation.bootstrap import DRAWS, Estimate
+from liescope.detectors.evaluation.bootstrap import DRAWS, Estimate, estimate
 from liescope.detectors.evaluation.decisions import Thresholds
+from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, Floats
 
 ALL = "all"
 """Every split of a corpus at once, for a model that never trained there."""
@@ -103,6 +104,39 @@ def rows_of(
         )
         for metric, (value, lo, hi) in found
     ]
+
+
+def measured(
+    detector: str,
+    target: str,
+    split: str,
+    values: Mapping[str, Floats],
+    table: pl.DataFrame,
+    against: str | None = None,
+) -> list[MetricRow]:
+    """A row for each metric, in the order of their declaration; for a difference, for those that scorers are compared
+    by. values: by metric, over the rows of `game_weights`; table: what they are of, with y and game_id. Figures of
+    pairs count the games that have both classes alone.
+    """
+    paired = in_pairs(table)
+    rows: list[MetricRow] = []
+    for metric in METRICS:
+        if metric.name in values and (against is None or metric.compared):
+            mine = paired if metric.paired else table
+            name, span = (metric.name + DIFFERENCE, metric.difference()) if against else (metric.name, metric.span)
+            found = [(name, estimate(values[metric.name], mine[resampled_as(mine)].n_unique(), span))]
+            rows += rows_of(detector, target, split, found, describe(mine), against)
+    return rows
+
+
+def in_pairs(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of games with deceptive and with honest ones. table: y and game_id."""
+    return table.filter(pl.col("y").cast(pl.Int8).n_unique().over("game_id") > 1)
+
+
+def resampled_as(table: pl.DataFrame) -> str:
+    """The column that names what is resampled: games that share a beginning have one name, where the table says so."""
+    return "siblings" if "siblings" in table.columns else "game_id"
 
 
 def describe(table: pl.DataFrame) -> tuple[int, int, float | None]:

@@ -24,6 +24,7 @@ from liescope.detectors.evaluation.evaluated import (
 from liescope.detectors.evaluation.judging import JUDGES_THRESHOLDS, Judges, judge_statements, judges_of
 from liescope.detectors.evaluation.people import Answers, read_people
 from liescope.detectors.evaluation.rated import on_statements
+from liescope.detectors.evaluation.remembered import remembered
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, check_split
 from liescope.detectors.evaluation.scorers import Figures, evaluate_scores
@@ -90,9 +91,9 @@ def evaluate(
 
     judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
     statements for each target, drawn by whole games, those that people judged first; judge_prompt: a file to be used in
-    place of `detectors/judge/prompt.toml`; judge_cache: the folder that keeps every reply, so that none is paid for
-    twice, by default in the user's cache folder; judge_batch: send requests by OpenAI's batch protocol; price,
-    max_cost, currency, allow_key: as for `play`.
+    place of `detectors/judge/prompt.toml`; judge_cache: the folder that keeps every reply, also those that models ask
+    a chat model for, so that none is paid for twice, by default in the user's cache folder; judge_batch: send requests
+    by OpenAI's batch protocol; price, max_cost, currency, allow_key: as for `play`.
 
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
     their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them.
@@ -127,7 +128,11 @@ def evaluate(
     answers = read_people(people) if people else None
     wanted = _Wanted(split, observers, answers, draws, seed, keep_lost, judges, progress)
     with shown(progress) as show, as_corpus(corpus) as folder:
-        result = _evaluate(load_all(models), folder, corpus_name(corpus), wanted, show)
+        loaded = load_all(models)
+        if judge_cache is not None:
+            for model in loaded.values():
+                model.detector.keep_replies_in(Path(judge_cache))
+        result = _evaluate(loaded, folder, corpus_name(corpus), wanted, show)
     if out is None:
         return result
     from liescope.detectors.evaluation.report import write_report
@@ -187,6 +192,8 @@ def _evaluate(
         beside, said = on_judged_statements(mine, evaluated, wanted.people, plan, figures.thresholds)
         rows += beside + on_judged_players(models, games, wanted.people, evaluated, plan, progress)
         more += said
+    copied, why = remembered(models, scores, evaluated, plan)
+    notes += [words for found in copied if not found.alarming for words in found.sentences()] + why
     progress("figures", 1, 1)
     return EvaluationResult(
         name_of_corpus,
@@ -200,6 +207,7 @@ def _evaluate(
         tuple(facts),
         {target: without_label(evaluated, target) for target in targets},
         (*notes, *figures.notes, *more),
+        tuple(copied),
     )
 
 

@@ -11,15 +11,15 @@ from functools import partial
 
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import Estimate, estimate, game_weights
+from liescope.detectors.evaluation.bootstrap import game_weights
 from liescope.detectors.evaluation.calibration import brier, calibration_error
 from liescope.detectors.evaluation.comparing import Scorer, differences, pairs_of_interest
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, choose_thresholds, decision_metrics
-from liescope.detectors.evaluation.metrics import DECISION, LEVELS, METRICS, Floats, words_of
+from liescope.detectors.evaluation.metrics import DECISION, LEVELS, POOLED, WITHIN, Floats, words_of
 from liescope.detectors.evaluation.offsets import offset
 from liescope.detectors.evaluation.populations import SPEAKER, populations
-from liescope.detectors.evaluation.ranking import rank_metrics
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
+from liescope.detectors.evaluation.ranking import rank_metrics, within_games
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, in_pairs, measured, rows_of
 from liescope.detectors.evaluation.scores import CONTROL, per_detector, scored
 
 
@@ -48,7 +48,10 @@ def evaluate_scores(scores: pl.DataFrame, statements: pl.DataFrame, plan: Scorin
         evaluated = plan.evaluated(table)
         for name, part in populations(evaluated, plan.split, plan.hold_out):
             scorer = Scorer.of(detector, part, partial(draws_of, chosen=chosen, plan=plan))
-            rows += rows_of(detector, target, name, _estimates(scorer, plan), describe(part))
+            rows += measured(detector, target, name, scorer.values, part)
+            weights = game_weights(scored(part).games, plan.draws, plan.seed)
+            error = [("calibration_error", calibration_error(scored(part), weights))]
+            rows += rows_of(detector, target, name, error, describe(part))
             notes += [f"{detector}, {target}, {name}: {why}" for why in _undefined(detector, part, chosen, plan)]
             beside.setdefault((target, name), []).append(scorer)
         if not detector.startswith(CONTROL):
@@ -73,17 +76,10 @@ def draws_of(table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> dict
     """
     data = scored(table)
     weights = game_weights(data.games, plan.draws, plan.seed)
-    found = rank_metrics(data, weights)
+    found = {WITHIN: within_games(data, weights), **rank_metrics(data, weights)}
     if "centred" in table.columns:
         found["auroc_centred"] = rank_metrics(scored(table, "centred"), weights, {})["auroc"]
     return {**found, **decision_metrics(data, chosen, weights), "brier": brier(data, weights)}
-
-
-def _estimates(scorer: Scorer, plan: ScoringPlan) -> list[tuple[str, Estimate]]:
-    data = scored(scorer.table)
-    found = {name: estimate(draws) for name, draws in scorer.values.items()}
-    found["calibration_error"] = calibration_error(data, game_weights(data.games, plan.draws, plan.seed))
-    return [(metric.name, found[metric.name]) for metric in METRICS if metric.name in found]
 
 
 def _undefined(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> Iterator[str]:
@@ -92,6 +88,11 @@ def _undefined(detector: str, table: pl.DataFrame, chosen: Thresholds, plan: Sco
     elif table["y"].n_unique() == 1:
         label = "deceptive" if table["y"][0] else "honest"
         yield f"all {table.height} statements are {label}, so nothing that compares the two classes is defined"
+    elif in_pairs(table).is_empty():
+        yield (
+            f"none of {table['game_id'].n_unique():,} games has both deceptive and honest statements, so that there is "
+            "no AUROC within games; the pooled one also rewards knowing in which games many deceive"
+        )
     lacking = [name for name, at in chosen.items() if at is None]
     if lacking:
         why = "none was chosen"
@@ -108,11 +109,14 @@ def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPl
     rows: list[MetricRow] = []
     for model in models if len(models) > 1 else ():
         part = table.filter(pl.col("speaker_model") == model)
-        weights = game_weights(part["game_id"].n_unique(), plan.draws, plan.seed)
-        found = [
-            ("auroc", estimate(rank_metrics(scored(part), weights, {})["auroc"])),
-            ("auroc_centred", estimate(rank_metrics(scored(part, "centred"), weights, {})["auroc"])),
-            ("offset", offset(table, model, plan.draws, plan.seed)),
-        ]
-        rows += rows_of(detector, target, f"{plan.split}:{SPEAKER}{model}", found, describe(part))
+        data, where = scored(part), f"{plan.split}:{SPEAKER}{model}"
+        weights = game_weights(data.games, plan.draws, plan.seed)
+        found = {
+            WITHIN: within_games(data, weights),
+            POOLED: rank_metrics(data, weights, {})["auroc"],
+            "auroc_centred": rank_metrics(scored(part, "centred"), weights, {})["auroc"],
+        }
+        rows += measured(detector, target, where, found, part)
+        shift = [("offset", offset(table, model, plan.draws, plan.seed))]
+        rows += rows_of(detector, target, where, shift, describe(part))
     return rows

@@ -18,6 +18,7 @@ from liescope.common.errors import BadData
 from liescope.detectors.evaluation.bootstrap import codes
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.offsets import centred
+from liescope.detectors.evaluation.rows import resampled_as
 from liescope.detectors.examples import target_column
 
 SCORES = {
@@ -71,8 +72,9 @@ def per_detector(scores: pl.DataFrame, statements: pl.DataFrame) -> Iterator[tup
 
 
 def scored(table: pl.DataFrame, column: str = "score") -> Scored:
-    game, games = codes(table["game_id"].to_numpy())
-    return Scored(table["y"].to_numpy().astype(bool), table[column].to_numpy(), game, games)
+    game, games = codes(table[resampled_as(table)].to_numpy())
+    own, _ = codes(table["game_id"].to_numpy())
+    return Scored(table["y"].to_numpy().astype(bool), table[column].to_numpy(), game, games, own)
 
 
 def scripted_warning(sources: Collection[str]) -> str:

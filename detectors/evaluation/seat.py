@@ -14,9 +14,9 @@ import polars as pl
 
 from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, share
 from liescope.detectors.evaluation.crowd import OBSERVERS
-from liescope.detectors.evaluation.metrics import DIFFERENCE, Floats
+from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, Floats
 from liescope.detectors.evaluation.populations import populations
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, resampled_as, rows_of
 from liescope.detectors.evaluation.scores import score_table
 from liescope.games.mafia import DETECTIVE, MAFIOSO, VILLAGER, MiniMafia
 from liescope.labeling.ledger import RULES
@@ -51,6 +51,7 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
         "game_id",
         mafioso_model=mafiosos.list.first().struct.field("model"),
         models=pl.col("seats").list.eval(pl.element().struct.field("model")),
+        siblings=pl.col("siblings").fill_null(pl.col("game_id")),
     )
     votes = tables.votes.filter(pl.col("voter_role") == VILLAGER).join(mini, on="game_id")
     if votes.is_empty():
@@ -70,11 +71,11 @@ def in_the_villagers_seat(scores: pl.DataFrame, tables: Tables, plan: ScoringPla
         for split, part in _groups(units, plan):
             voted, named = _share(part, "voted", plan), _share(part, "named", plan)
             said, chance = int(part["statements"].sum()), part["chance"].to_numpy().mean()
-            shared = (said, part["game_id"].n_unique(), float(chance))
+            shared, games = (said, part["game_id"].n_unique(), float(chance)), part[resampled_as(part)].n_unique()
             if target not in shown:
-                rows += rows_of(_VILLAGER_VOTE, target, split, [(_NAMES, estimate(voted))], shared)
-            rows += rows_of(detector, target, split, [(_NAMES, estimate(named))], shared)
-            difference = [(_NAMES + DIFFERENCE, estimate(named - voted))]
+                rows += rows_of(_VILLAGER_VOTE, target, split, [(_NAMES, estimate(voted, games))], shared)
+            rows += rows_of(detector, target, split, [(_NAMES, estimate(named, games))], shared)
+            difference = [(_NAMES + DIFFERENCE, estimate(named - voted, games, METRIC[_NAMES].difference()))]
             rows += rows_of(detector, target, split, difference, shared, _VILLAGER_VOTE)
         shown.add(target)
     return rows, notes
@@ -135,6 +136,7 @@ def _units(votes: pl.DataFrame, candidates: pl.DataFrame, suspicion: pl.DataFram
         "voter_source",
         "mafioso_model",
         "models",
+        "siblings",
         voted=(pl.col("target_role") == MAFIOSO).cast(pl.Float64),
     )
     return voted.join(named, on=vote).sort(vote)
@@ -153,6 +155,6 @@ def _groups(units: pl.DataFrame, plan: ScoringPlan) -> Iterator[tuple[str, pl.Da
 
 
 def _share(units: pl.DataFrame, column: str, plan: ScoringPlan) -> Floats:
-    game, games = codes(units["game_id"].to_numpy())
+    game, games = codes(units[resampled_as(units)].to_numpy())
     values = units[column].to_numpy()
     return share(values, np.ones(len(values)), game, game_weights(games, plan.draws, plan.seed))

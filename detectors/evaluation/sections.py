@@ -10,7 +10,7 @@ from liescope.common.dots import Dot, dots_with_intervals
 from liescope.common.figures import svg
 from liescope.common.report_page import Section, Table, with_interval
 from liescope.detectors.evaluation.beside_people import JUDGED, SUSPECTED
-from liescope.detectors.evaluation.metrics import DIFFERENCE, METRICS, words_of
+from liescope.detectors.evaluation.metrics import DIFFERENCE, METRIC, METRICS, POOLED, WITHIN, words_of
 from liescope.detectors.evaluation.populations import POPULATIONS, SPEAKER, is_population
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow
@@ -97,7 +97,11 @@ def introduction(evaluation: EvaluationResult) -> str:
             f"Thresholds were chosen on {plan.threshold_split} (for a detector trained on another corpus: on its own)"
         )
     return (
-        f"Every figure has a 95% interval from {plan.draws} resamples of whole games (seed {plan.seed}). {chosen}: for "
+        "AUROC within games is over pairs of a deceptive and an honest statement of one game; a game weighs by its "
+        "number of pairs, and the counts are of games that have both. The pooled one is over pairs from all games: it "
+        "also rewards knowing in which games many deceive, which is all that control:k_of_n knows. Every figure has a "
+        f"95% interval from {plan.draws} resamples of whole games (seed {plan.seed}) and from leaving games out. "
+        f"{chosen}: for "
         "1% and 5% false positives, with the realised rates beside them, and for F1 and balanced accuracy the one with "
         "the largest macro F1 there. The calibration error is debiased: it is 0 where chance explains all of it. "
         "control: rows are cheap scorers under the same protocol; a detector that does not beat them has learned no "
@@ -140,9 +144,13 @@ def notes(evaluation: EvaluationResult) -> Section:
 
 
 def headline_figure(evaluation: EvaluationResult, target: str) -> str:
-    """AUROC with intervals: a panel for each population, a row for each detector and control. As SVG."""
-    rows = [row for row in evaluation.figures.rows if (row.target, row.metric, row.against) == (target, "auroc", None)]
-    rows = [row for row in rows if is_population(row.split)]
+    """AUROC within games with intervals, pooled where no game has both classes: a panel for each population, a row for
+    each detector and control. As SVG.
+    """
+    every = [row for row in evaluation.figures.rows if row.target == target and row.against is None]
+    every = [row for row in every if is_population(row.split) and row.metric in (WITHIN, POOLED)]
+    ranked = WITHIN if any(row.metric == WITHIN and row.value is not None for row in every) else POOLED
+    rows = [row for row in every if row.metric == ranked]
     names = list(dict.fromkeys(row.detector for row in rows))
     colours = {
         **dict.fromkeys(names, MUTED),
@@ -151,14 +159,16 @@ def headline_figure(evaluation: EvaluationResult, target: str) -> str:
     dots = [Dot(row.detector, row.value, row.lo, row.hi, facet=row.split) for row in rows]
     lows = [dot.value if dot.lo is None else dot.lo for dot in dots if dot.value is not None]
     limits = (min([0.5, *lows]) - 0.02, 1.02)
-    return svg(dots_with_intervals(dots, "AUROC", colours, reference=0.5, limits=limits), f"auroc_{target}")
+    return svg(dots_with_intervals(dots, words_of(ranked), colours, reference=0.5, limits=limits), f"auroc_{target}")
 
 
 def _populations(rows: Sequence[MetricRow], target: str, missing: tuple[str, ...]) -> Iterator[Section]:
     for number, split in enumerate(dict.fromkeys(row.split for row in rows)):
         here = [row for row in rows if row.split == split]
         meaning = POPULATIONS.get(split.partition(":")[2], "everybody")
-        said = f"{_counted(here[0])}; said by {meaning}."
+        whole = next(row for row in here if row.metric != WITHIN)
+        paired = max((row.games for row in here if row.metric == WITHIN), default=0)
+        said = f"{_counted(whole)}; said by {meaning}. {paired:,} of the games have both classes."
         yield Section(f"{target}-{number}", split, (said, *(() if number else missing)), table=_wide(here))
 
 
@@ -196,9 +206,13 @@ def _wide(rows: Sequence[MetricRow]) -> Table:
     metrics = [metric.name for metric in METRICS if metric.name in present]
     several, minus = len({row.split for row in rows}) > 1, any(row.against for row in rows)
     where = ["where", "statements", "games", "deceptive, or by chance"] if several else []
+    counts = {
+        (row.detector, row.against, row.split): [row.split, row.statements, row.games, row.prevalence]
+        for row in sorted(rows, key=lambda row: not METRIC[row.metric.removesuffix(DIFFERENCE)].paired)
+    }
     cells: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in rows:
-        counted = [row.split, row.statements, row.games, row.prevalence] if several else []
+        counted = counts[row.detector, row.against, row.split] if several else []
         place = (row.detector, *([row.against or ""] if minus else []), *counted)
         cells.setdefault(place, {})[row.metric.removesuffix(DIFFERENCE)] = with_interval(row.value, row.lo, row.hi, 3)
     columns = ["detector", *(["minus"] if minus else []), *where, *map(words_of, metrics)]
@@ -206,10 +220,10 @@ def _wide(rows: Sequence[MetricRow]) -> Table:
 
 
 def _by_speaker(rows: Sequence[MetricRow]) -> str:
-    metrics = ("auroc", "auroc_centred", "offset")
+    metrics = (POOLED, "auroc_centred")
     dots = [
         Dot(row.split.partition(SPEAKER)[2], row.value, row.lo, row.hi, facet=f"{row.detector}: {words_of(metric)}")
-        for metric in metrics[:2]
+        for metric in metrics
         for row in rows
         if row.metric == metric
     ]

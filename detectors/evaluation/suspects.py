@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from liescope.detectors.confidence import Confidence
 from liescope.detectors.conformal import PlayerSets
-from liescope.detectors.evaluation.bootstrap import Estimate, at_share, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import Bools, Floats
+from liescope.detectors.evaluation.bootstrap import at_share, codes, estimate, game_weights, share
+from liescope.detectors.evaluation.metrics import METRIC, Bools, Floats
 from liescope.detectors.evaluation.populations import populations
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, rows_of
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, resampled_as, rows_of
 from liescope.detectors.evaluation.verdicts import CHOSEN_ON, COVERAGES, PROMISED
 from liescope.detectors.protocol import ROLE, Progress
 from liescope.detectors.saved import LoadedDetector
@@ -84,7 +84,7 @@ def on_suspects(
         confidence = model.file.confidence if plan.split != CHOSEN_ON or name in plan.frozen else Confidence()
         for where, part in populations(told.with_row_index("case"), plan.split, plan.hold_out):
             if part.height:
-                rows += _rows(name, where, [cases[i] for i in part["case"]], confidence, plan)
+                rows += _rows(name, where, [cases[i] for i in part["case"]], part["siblings"], confidence, plan)
     return rows, notes
 
 
@@ -104,40 +104,43 @@ def _told(
     evaluated: pl.DataFrame, games: Mapping[str, Transcript], truth: Mapping[str, frozenset[str]]
 ) -> pl.DataFrame:
     """The evaluated games in which somebody deceives and somebody does not: game_id, models, and as speaker_model that
-    of a deceiver who spoke, if any did.
+    of a deceiver who spoke, if any did; siblings.
     """
     some = {key: who for key, who in truth.items() if key in games and 0 < len(who) < len(games[key].names)}
     pairs = [(key, name) for key, who in some.items() for name in sorted(who)]
     lies = pl.DataFrame(pairs, schema={"game_id": pl.String, "speaker": pl.String}, orient="row")
     said = evaluated.join(lies, on=["game_id", "speaker"]).unique("game_id", keep="first", maintain_order=True)
     every = evaluated.filter(pl.col("game_id").is_in(list(some))).unique("game_id", keep="first", maintain_order=True)
-    return every.select("game_id", "models").join(
+    return every.select("game_id", "models", pl.col(resampled_as(every)).alias("siblings")).join(
         said.select("game_id", "speaker_model"), on="game_id", how="left", maintain_order="left"
     )
 
 
 def _rows(
-    name: str, where: str, cases: Sequence[Case], confidence: Confidence, plan: ScoringPlan
+    name: str, where: str, cases: Sequence[Case], siblings: pl.Series, confidence: Confidence, plan: ScoringPlan
 ) -> Iterator[MetricRow]:
-    weights = game_weights(len(cases), plan.draws, plan.seed)
+    """siblings: of each case, the name that games with one beginning share."""
+    family, families = codes(siblings.to_numpy())
+    weights = game_weights(families, plan.draws, plan.seed)[:, family]
     shared = (len(cases), len(cases), float(np.mean([case.chance for case in cases])))
     sure, top1 = (np.array(numbers) for numbers in zip(*((case.sure, case.top1) for case in cases), strict=True))
     for answered in SHARES:
-        found = [("top1", estimate(at_share(sure, top1, answered, weights)))]
+        found = [("top1", estimate(at_share(sure, top1, answered, weights), families))]
         yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{ANSWERED}{answered:.0%}", found, shared)
     for coverage in COVERAGES:
         for sets, when in ((confidence.suspects, ""), (confidence.online, ONLINE)):
             if sets:
-                found = list(_kept(cases, sets, coverage, weights, whole=not when))
+                kept = _kept(cases, sets, coverage, weights, whole=not when)
+                found = [(metric, estimate(values, families, METRIC[metric].span)) for metric, values in kept]
                 yield from rows_of(name, ROLE, f"{where}:{PLAYERS}{when}{PROMISED}{coverage:.0%}", found, shared)
 
 
 def _kept(
     cases: Sequence[Case], sets: PlayerSets, coverage: float, weights: NDArray[np.float32], whole: bool
-) -> Iterator[tuple[str, Estimate]]:
-    """players_covered: how often all who deceive are suspects, at every moment or once the game is whole; suspects: how
-    many there are; for whole games, abstained: how often more than deceive; answered_accuracy: how often those named,
-    where it does not abstain, are those who deceive.
+) -> Iterator[tuple[str, Floats]]:
+    """Values by resample. players_covered: how often all who deceive are suspects, at every moment or once the game is
+    whole; suspects: how many there are; for whole games, abstained: how often more than deceive; answered_accuracy: how
+    often those named, where it does not abstain, are those who deceive.
     """
     held = [
         np.array([sets.suspects(one, case.known, coverage) for one in (case.scores[:1] if whole else case.scores)])
@@ -146,12 +149,12 @@ def _kept(
     covered = np.array([found[:, case.lies].all() for case, found in zip(cases, held, strict=True)])
     count = np.array([found.sum(axis=1).mean() for found in held])
     everyone = np.ones(len(cases))
-    yield "players_covered", estimate(_mean(covered, everyone, weights))
-    yield "suspects", estimate(_mean(count, everyone, weights))
+    yield "players_covered", _mean(covered, everyone, weights)
+    yield "suspects", _mean(count, everyone, weights)
     if whole:
         answered = count <= np.array([case.lies.sum() for case in cases])
-        yield "abstained", estimate(_mean(~answered, everyone, weights))
-        yield "answered_accuracy", estimate(_mean(covered & answered, answered, weights))
+        yield "abstained", _mean(~answered, everyone, weights)
+        yield "answered_accuracy", _mean(covered & answered, answered, weights)
 
 
 def _mean(part: NDArray[Any], whole: NDArray[Any], weights: NDArray[np.float32]) -> Floats:

@@ -6,13 +6,11 @@ from functools import partial
 
 import polars as pl
 
-from liescope.detectors.evaluation.bootstrap import estimate
 from liescope.detectors.evaluation.comparing import Scorer, differences
 from liescope.detectors.evaluation.crowd import MODELS, OBSERVERS, crowd_of, observer, observer_rows
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS
-from liescope.detectors.evaluation.metrics import METRICS
 from liescope.detectors.evaluation.populations import populations
-from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, rows_of
+from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, measured
 from liescope.detectors.evaluation.scorers import draws_of
 from liescope.detectors.evaluation.seat import Tables
 from liescope.games.core import Phase
@@ -45,22 +43,33 @@ def on_players(scores: pl.DataFrame, tables: Tables, plan: ScoringPlan) -> tuple
             for name, mine in _by_detector(scores)
         ]
         for scorer in (*players, *detectors):
-            found = [(m.name, estimate(scorer.values[m.name])) for m in METRICS if m.name in scorer.values]
-            rows += rows_of(scorer.name, "role", split, found, describe(scorer.table))
+            rows += measured(scorer.name, "role", split, scorer.values, scorer.table)
         rows += differences([(one, other) for one in detectors for other in players], "role", split)
         rows += observer_rows(crowd, part, "role", split, plan)
     return rows, list(crowd.notes)
 
 
 def _answers(tables: Tables) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """(items, answers): item, game_id, day, ballot, name, model, models, y; and item, game_id, observer, yes."""
+    """(items, answers): item, game_id, day, ballot, name, model, models, siblings, y; and item, game_id, observer and
+    yes.
+    """
     seat = pl.col("seat").struct
     seats = (
         tables.games.select(
-            "game_id", seat="seats", models=pl.col("seats").list.eval(pl.element().struct.field("model"))
+            "game_id",
+            seat="seats",
+            models=pl.col("seats").list.eval(pl.element().struct.field("model")),
+            siblings=pl.col("siblings").fill_null(pl.col("game_id")),
         )
         .explode("seat")
-        .select("game_id", "models", name=seat.field("name"), model=seat.field("model"), y=seat.field("deceives"))
+        .select(
+            "game_id",
+            "models",
+            "siblings",
+            name=seat.field("name"),
+            model=seat.field("model"),
+            y=seat.field("deceives"),
+        )
     )
     alive = tables.statements.group_by("game_id", "day").agg(name=pl.col("alive").first()).explode("name")
     asked = (
@@ -75,7 +84,7 @@ def _answers(tables: Tables) -> tuple[pl.DataFrame, pl.DataFrame]:
         )
         .unique(["item", "voter"], maintain_order=True)
     )
-    about = ("item", "game_id", "day", "ballot", "name", "model", "models", "y")
+    about = ("item", "game_id", "day", "ballot", "name", "model", "models", "siblings", "y")
     return asked.unique("item").select(about).sort("item"), asked.select("item", "game_id", "observer", "yes")
 
 

@@ -10,9 +10,12 @@ from typing import Any
 from liescope.common.errors import MissingExtra, UsageError
 
 
-def read_body(folder: Path, classes: Sequence[str] | None = None) -> tuple[Any, Any, frozenset[str]]:
+def read_body(
+    folder: Path, classes: Sequence[str] | None = None, attention: str = ""
+) -> tuple[Any, Any, frozenset[str]]:
     """(tokenizer, classifier, its modules that are new) from a folder that was checked. classes: the names of its
-    outputs, for a new head; None for one that was saved, of which no weight may be missing (ValueError).
+    outputs, for a new head; None for one that was saved, of which no weight may be missing (ValueError). attention: the
+    implementation, "" for the usual one; ValueError or ImportError for one that it does not have.
     """
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -22,9 +25,9 @@ def read_body(folder: Path, classes: Sequence[str] | None = None) -> tuple[Any, 
     logging.disable_progress_bar()
     shared = {"trust_remote_code": False, "local_files_only": True}
     tokenizer = AutoTokenizer.from_pretrained(str(folder), **shared)
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {"attn_implementation": attention} if attention else {}
     if classes is not None:
-        settings = {"id2label": dict(enumerate(classes)), "label2id": {name: at for at, name in enumerate(classes)}}
+        settings |= {"id2label": dict(enumerate(classes)), "label2id": {name: at for at, name in enumerate(classes)}}
     model, news = AutoModelForSequenceClassification.from_pretrained(
         str(folder), use_safetensors=True, dtype=torch.float32, output_loading_info=True, **shared, **settings
     )

@@ -16,11 +16,13 @@ from liescope.common.encoder_folder import check_encoder, encoder_folder, is_hub
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
 from liescope.detectors.batches import by_length
+from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.bodies import device, limit, read_body
-from liescope.detectors.fine_tuning.epochs import Losses
+from liescope.detectors.fine_tuning.curves import Losses
+from liescope.detectors.fine_tuning.loop import Body, Tuned
 from liescope.detectors.fine_tuning.options import FineTuningOptions
 from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Detector, Progress
+from liescope.detectors.protocol import Detector, Progress, StepsChosen
 from liescope.detectors.sentence_body import LOCAL, PART, encoder_id, own_encoder
 from liescope.detectors.textualize import TextConfig
 
@@ -48,17 +50,27 @@ class FineTunedDetector(Detector):
     def _classes(self) -> list[str]:
         """The name of each output."""
 
-    def _begin(self) -> frozenset[str]:
-        """Read the encoder and give it a new head; the names of its new modules. Raises UsageError, BadData."""
+    def _begin(self) -> Body:
+        """Read the encoder and give it a new head. Raises UsageError, BadData."""
         from transformers import set_seed
 
         set_seed(self.options.seed)
         with Reading(f"the encoder {self.options.encoder!r}", _ADVICE):
-            self._tokenizer, self._model, new = read_body(encoder_folder(self.options.encoder), self._classes())
-        return new
+            folder = encoder_folder(self.options.encoder)
+            self._tokenizer, self._model, new = read_body(folder, self._classes(), self.options.attention)
+        return self._model, new
 
-    def _finish(self, tuned: tuple[Any, Losses]) -> Self:
-        self._model, self.losses = tuned
+    def _finish(self, tuned: Tuned, aside: Sequence[Example] = ()) -> Self:
+        """aside: what the number of steps was chosen on."""
+        self._model, self.losses = tuned.model, tuned.losses
+        self.chosen = None
+        if aside:
+            models = tuple(sorted({example.speaker_model for example in aside}))
+            games = len({example.game_id for example in aside})
+            self.chosen = StepsChosen(
+                steps=tuned.steps, planned=tuned.planned, statements=len(aside), games=games, models=models
+            )
+            self.notes = (*self.notes, self.chosen.words())
         if self.options.encoder and not is_hub_id(self.options.encoder):
             self.options = self.options.model_copy(update={"encoder": LOCAL})
         return self

@@ -1,4 +1,8 @@
-"""The training loop: the Trainer of transformers, in one process or as one of several that `torchrun` started."""
+"""The training loop: the Trainer of transformers, in one process or as one of several that `torchrun` started.
+
+Where some items are kept aside to choose the number of steps, a first training chooses it; a second one then learns
+from all items for that many steps, with the same learning rate at each, and is what remains.
+"""
 
 from __future__ import annotations
 
@@ -6,59 +10,143 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from liescope.common.errors import UsageError
 from liescope.detectors.fine_tuning.bodies import device, recompute_activations, with_lora
-from liescope.detectors.fine_tuning.epochs import Epochs, Losses
+from liescope.detectors.fine_tuning.checkpoints import Kept
+from liescope.detectors.fine_tuning.curves import Losses, best_step, curve, following
 from liescope.detectors.fine_tuning.options import FineTuningOptions
 from liescope.detectors.protocol import Progress
 
 _POINTS = 0.02  # a point of the training curve for each fiftieth of the steps
+_SAVES = 0.1  # a checkpoint for each tenth of the steps
+Body = tuple[Any, frozenset[str]]
+"""A model before it has learned, and its modules without weights of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What is learned from. every: in the end; learn, check: while the number of steps is chosen, to learn from and to
+    choose it on; without `check` it is not chosen. collate: makes a batch of items, with `labels`.
+    """
+
+    every: Sequence[Any]
+    learn: Sequence[Any]
+    check: Sequence[Any]
+    collate: Callable[[list[Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """model: on its device and ready to score; losses: its curves; steps: for how many it has learned; planned: how
+    many it would have without a choice.
+    """
+
+    model: Any
+    losses: Losses
+    steps: int
+    planned: int
+
+
+Loss = Callable[..., Any]
+"""Of (outputs, labels, num_items_in_batch), where that is the number of labels that are not -100."""
 
 
 def fine_tune(
-    model: Any,
-    new: frozenset[str],
-    learn: Sequence[Any],
-    check: Sequence[Any],
-    collate: Callable[[list[Any]], dict[str, Any]],
-    loss: Callable[..., Any],
+    fresh: Callable[[], Body],
+    items: Items,
+    loss: Loss,
     o: FineTuningOptions,
     batch_size: int,
     progress: Progress,
     **arguments: Any,
-) -> tuple[Any, Losses]:
-    """(the model with what it has learned, on its device and ready to score; its curves).
+) -> Tuned:
+    """Learn. fresh: the model to begin with, the same each time; batch_size: items at a time; arguments: more for the
+    Trainer.
 
-    new: its modules without weights of their own yet; learn, check: items to learn from, and to choose the best epoch
-    on, if any; collate: makes a batch of items, with `labels`; loss: of (outputs, labels, num_items_in_batch), where
-    that is the number of labels that are not -100; batch_size: items at a time; arguments: more for the Trainer.
-
-    Raises UsageError for a training that diverges or an encoder that cannot do as the options say, MissingExtra for
-    LoRA without its package.
+    Raises UsageError for a training that diverges, an option that the Trainer or the encoder cannot take, or
+    checkpoints that cannot be written, and MissingExtra for LoRA without its package.
     """
-    from transformers import PrinterCallback, Trainer, set_seed
+    kept = Kept.of(o, batch_size, items.every, items.learn, items.check)
+    run = partial(_train, fresh, items.collate, loss, o, batch_size, arguments=arguments)
+    if not items.check:
+        whole, state = run(items.every, (), kept.part("training"), progress)
+        return Tuned(whole, curve(state.log_history, "training"), state.global_step, state.max_steps)
+    chosen = kept.chosen()
+    if chosen is None:
+        _, state = run(items.learn, items.check, kept.part("choosing"), progress)
+        chosen = best_step(state.log_history), state.max_steps, curve(state.log_history, "training")
+        kept.keep(chosen)
+    steps, planned, losses = chosen
+    whole, state = run(items.every, (), kept.part("learning"), progress, steps=steps, horizon=planned)
+    return Tuned(whole, losses + curve(state.log_history, "refit"), steps, planned)
 
+
+def _train(
+    fresh: Callable[[], Body],
+    collate: Callable[[list[Any]], dict[str, Any]],
+    loss: Loss,
+    o: FineTuningOptions,
+    batch_size: int,
+    learn: Sequence[Any],
+    check: Sequence[Any],
+    folder: Path | None,
+    progress: Progress,
+    steps: int = 0,
+    horizon: int = 0,
+    *,
+    arguments: dict[str, Any],
+) -> tuple[Any, Any]:
+    """(what has learned, the state of the Trainer). folder: of its checkpoints, None for none; steps, horizon: for how
+    many it learns, and for how many the learning rate is planned, 0 for the options'.
+    """
+    from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, set_seed
+
+    model, new = fresh()
     set_seed(o.seed)
     if o.checkpointing:
         recompute_activations(model)
     tuned = with_lora(model, o.lora, new) if o.lora else model
-    epochs = Epochs(o.patience, progress)
+    callbacks = [following(progress), *([EarlyStoppingCallback(o.patience)] if o.patience and len(check) else [])]
     with tempfile.TemporaryDirectory(prefix="liescope-") as scratch, _repeatable(o.deterministic):
-        trainer = Trainer(
-            model=tuned,
-            args=_arguments(scratch, o, batch_size, choose=len(check) > 0, **arguments),
-            train_dataset=learn,
-            eval_dataset=check or None,
-            data_collator=collate,
-            compute_loss_func=loss,
-            callbacks=[epochs.callback()],
-        )
+        with _refusals():
+            trainer = Trainer(
+                model=tuned,
+                args=_arguments(folder, scratch, o, batch_size, len(check) > 0, steps, **arguments),
+                train_dataset=learn,
+                eval_dataset=check or None,
+                data_collator=collate,
+                compute_loss_func=loss,
+                callbacks=callbacks,
+            )
         trainer.remove_callback(PrinterCallback)  # it prints, but standard output belongs to the command
-        trainer.train()
-    epochs.restore_best(tuned)
+        if horizon:
+            trainer.create_scheduler = _planned_for(horizon, trainer.create_scheduler)
+        trainer.train(resume_from_checkpoint=Kept.last(folder, steps))
     whole = tuned.merge_and_unload() if o.lora else tuned
-    return whole.to(device()).eval(), epochs.losses
+    return whole.to(device()).eval(), trainer.state
+
+
+def _planned_for(horizon: int, create: Callable[..., Any]) -> Callable[..., Any]:
+    """To be called as `Trainer.create_scheduler` is; the scheduler is that of a training of so many steps."""
+
+    def created(num_training_steps: int, optimizer: Any = None) -> Any:  # noqa: ARG001
+        return create(horizon, optimizer)
+
+    return created
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What the Trainer says of an option that it cannot take, as a UsageError."""
+    try:
+        yield
+    except (ImportError, RuntimeError, ValueError) as error:
+        raise UsageError(f"the encoder cannot be fine-tuned like this ({str(error).strip()[:300]})") from error
 
 
 @contextmanager
@@ -78,32 +166,40 @@ def _repeatable(wanted: bool) -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
-def _arguments(scratch: str, o: FineTuningOptions, batch_size: int, choose: bool, **more: Any) -> Any:
+def _arguments(
+    folder: Path | None, scratch: str, o: FineTuningOptions, batch_size: int, choose: bool, steps: int, **more: Any
+) -> Any:
     import torch
     from transformers import TrainingArguments
 
     gpu = torch.cuda.is_available()
     return TrainingArguments(
-        output_dir=scratch,
+        output_dir=str(folder or scratch),
         num_train_epochs=o.epochs,
-        max_steps=o.max_steps or -1,
+        max_steps=steps or o.max_steps or -1,
         learning_rate=o.lr,
-        warmup_steps=0.1,
-        weight_decay=0.01,
+        lr_scheduler_type=o.scheduler,
+        warmup_steps=o.warmup,
+        weight_decay=o.weight_decay,
         per_device_train_batch_size=batch_size,
         per_device_eval_batch_size=batch_size * 2,
         gradient_accumulation_steps=o.accumulate,
         bf16=gpu and torch.cuda.is_bf16_supported(),
         use_cpu=not gpu,
+        torch_compile=o.compile,
         dataloader_pin_memory=gpu,
         remove_unused_columns=False,
         seed=o.seed,
         eval_strategy="epoch" if choose else "no",
-        save_strategy="no",
+        metric_for_best_model="loss" if choose else None,
+        save_strategy="steps" if folder else "no",
+        save_steps=_SAVES,
+        save_total_limit=2,
+        restore_callback_states_from_checkpoint=folder is not None,
         logging_strategy="steps",
         logging_steps=_POINTS,
         logging_nan_inf_filter=False,
-        report_to="none",
+        report_to=o.report_to or "none",
         disable_tqdm=True,
         **more,
     )

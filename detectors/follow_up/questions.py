@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from liescope.common.errors import BadData
+from liescope.common.reading import read_text
 from liescope.detectors.examples import Example
 from liescope.detectors.textualize import SPEAKER_TOKEN, TextConfig, textualize
 
@@ -63,9 +64,7 @@ def read_questions(path: Path | None = None) -> Questions:
     path = path or DEFAULT
     advice = f"write it like {DEFAULT}"
     try:
-        if path.stat().st_size > _LARGEST:
-            raise BadData(f"{path} is larger than any list of questions; {advice}")
-        return Questions.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return Questions.model_validate(tomllib.loads(read_text(path, _LARGEST, given=True)))
     except OSError as error:
         raise BadData(f"{path} cannot be read ({error.strerror or error}); {advice}") from error
     except ValidationError as error:

@@ -58,7 +58,7 @@ def _log_odds(probability: Floats) -> Floats:
 class Learned(BaseModel):
     """prompt: the one asked with; statements or games: the examples in it, word for word; prevalence: the share of the
     statements of training that are deceptive, or with whole games of the players; stated: whether the model states
-    numbers, None if it was not asked.
+    numbers, None if it was not asked; own_cache: whether its user named a folder for its replies.
     """
 
     model_config = _STRICT
@@ -69,6 +69,7 @@ class Learned(BaseModel):
     prevalence: Annotated[float, Field(gt=0, lt=1)]
     calibration: Calibration = Calibration()
     stated: bool | None = None
+    own_cache: bool = False
 
     def write(self, path: Path) -> None:
         path.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")

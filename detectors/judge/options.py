@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import Field
 
+from liescope.common.errors import UsageError
 from liescope.detectors.judge.asking import Asking, Question, Spent
 from liescope.detectors.judge.session import ask_judge, check_address, check_spec
 from liescope.detectors.options import DetectorOptions
@@ -39,17 +40,28 @@ class AskingOptions(DetectorOptions):
 
 
 def ask(
-    o: AskingOptions, questions: Sequence[Question[T]], progress: Progress, stated: bool | None, saved: bool
+    o: AskingOptions,
+    questions: Sequence[Question[T]],
+    progress: Progress,
+    stated: bool | None,
+    saved: bool,
+    own_cache: bool = False,
 ) -> tuple[Asking[T], list[T | None]]:
     """How the asking went, and the answer to each question, asked once however often it occurs; None for what could not
     be used. stated: whether the model states its answers, None while unknown; saved: somebody else may have chosen the
-    options.
+    options; own_cache: whoever trained it named a folder for its replies, whose path is not saved.
 
-    Raises UsageError for a model that cannot be opened or may not be asked, RunPaused if it cannot be asked for now.
+    Raises UsageError for a model that cannot be opened or may not be asked, and for a saved one whose folder of replies
+    is not named again; RunPaused if it cannot be asked for now.
     """
     check_spec(o.model)
     if saved:
         check_address(o.model)
+        if own_cache and not o.cache:
+            raise UsageError(
+                "this detector was trained with a folder for the replies of its chat model, whose path is not saved; "
+                "name that folder, or another: --cache FOLDER (--judge-cache of evaluate)"
+            )
     keys = [json.dumps(question.words(bool(stated))) for question in questions]
     once = dict(zip(keys, questions, strict=True))
     found = ask_judge(

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData
+from liescope.common.reading import read_text
 from liescope.detectors.examples import TARGETS
 
 DEFAULT = Path(__file__).with_name("prompt.toml")
@@ -107,9 +108,7 @@ def read_prompt(path: Path | None = None) -> JudgePrompt:
     path = path or DEFAULT
     advice = f"write it like {DEFAULT}"
     try:
-        if path.stat().st_size > _LARGEST:
-            raise BadData(f"{path} is larger than any prompt; {advice}")
-        prompt = JudgePrompt.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        prompt = JudgePrompt.model_validate(tomllib.loads(read_text(path, _LARGEST, given=True)))
     except OSError as error:
         raise BadData(f"{path} cannot be read ({error.strerror or error}); {advice}") from error
     except ValidationError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from liescope.common.errors import Interrupted, RunPaused, UsageError
+from liescope.common.signals import end_by
 from liescope.detectors.judge.asking import Asking, Question, Spent
 from liescope.detectors.protocol import Progress
 from liescope.generate.players.openai.key_rules import BASE_URL, default_url, host_of, is_this_machine
@@ -83,7 +84,7 @@ def ask_judge(
     about an interrupt to standard error.
 
     Raises UsageError for a model or folder that cannot be opened, RunPaused if the model cannot be asked for now, and
-    KeyboardInterrupt; every reply that came is kept.
+    KeyboardInterrupt (SystemExit for other signals); every reply that came is kept.
     """
     folder = limits.cache or default_cache()
     spent = spent or Spent()
@@ -117,9 +118,9 @@ def ask_judge(
 
     try:
         return finish(work, say)
-    except Interrupted:
+    except Interrupted as asked:
         if say:
             sys.stderr.write(f"\nstopped; run the same command again: replies are kept in {folder}\n")
-        raise KeyboardInterrupt from None
+        raise end_by(asked.number) from None
     except RunPaused as error:
         raise type(error)(f"{error}; replies so far are kept in {folder}") from error

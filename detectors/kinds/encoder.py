@@ -16,7 +16,7 @@ from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning import tasks
 from liescope.detectors.fine_tuning.detector import FineTunedDetector
 from liescope.detectors.fine_tuning.held_out import held_out_rows
-from liescope.detectors.fine_tuning.loop import fine_tune
+from liescope.detectors.fine_tuning.loop import Items, fine_tune
 from liescope.detectors.fine_tuning.options import FineTuningOptions
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.truncation import Fitted, fit_texts
@@ -71,27 +71,25 @@ print(score["deceptive"] / (score["honest"] + score["deceptive"]))
         asked = {example.target for example in examples}
         others = [task for task in tasks.named(self.options.tasks) if {task} != asked]
         o = self.options = self.options.model_copy(update={"tasks": ",".join(others)})
-        new = self._begin()
+        self._begin()
         read = self._read(examples)
         self.notes = read.notes
-        labels = tasks.label_rows(examples, y, others)
+        known = tasks.label_rows(examples, y, others)
+        rows = self._rows(read.texts)
         learn, check = held_out_rows(examples, y, groups, o.held_out, o.seed)
-        labels[check, 1:] = tasks.UNKNOWN  # the best epoch is the target's
-        data = [{**row, "labels": known} for row, known in zip(self._rows(read.texts), labels.tolist(), strict=True)]
-        return self._finish(
-            fine_tune(
-                self._model,
-                new,
-                [data[i] for i in learn],
-                [data[i] for i in check],
-                DataCollatorWithPadding(self._tokenizer),
-                tasks.loss_of(tasks.sizes(others), tasks.class_weights(y[learn], o.balanced)),
-                o,
-                o.batch_size,
-                progress,
-                train_sampling_strategy="group_by_length",
-            )
+        every = [{**row, "labels": labels} for row, labels in zip(rows, known.tolist(), strict=True)]
+        known[:, 1:] = tasks.UNKNOWN  # the number of steps is the target's
+        aside = [{**rows[i], "labels": known[i].tolist()} for i in check]
+        tuned = fine_tune(
+            self._begin,
+            Items(every, [every[i] for i in learn], aside, DataCollatorWithPadding(self._tokenizer)),
+            tasks.loss_of(tasks.sizes(others), tasks.class_weights(y, o.balanced)),
+            o,
+            o.batch_size,
+            progress,
+            train_sampling_strategy="group_by_length",
         )
+        return self._finish(tuned, [examples[i] for i in check])
 
     def predict_proba(self, examples: Sequence[Example], progress: Progress = silent) -> NDArray[np.float64]:
         return self._heads(examples, progress)[0]

@@ -132,6 +132,10 @@ class EnsembleDetector(Detector):
             score[alone] = expit(self._statements(_statement_logits(self._members, parts, progress)))
         return np.column_stack([1 - score, score])
 
+    def keep_replies_in(self, folder: Path) -> None:
+        for member in self._members:
+            member.keep_replies_in(folder)
+
     def save(self, folder: Path) -> None:
         for path, member in zip(_folders(folder, self._members), self._members, strict=True):
             path.mkdir()

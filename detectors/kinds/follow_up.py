@@ -56,7 +56,7 @@ class FollowUpOptions(AskingOptions):
 
 class _Asked(BaseModel):
     """What is saved beside the head. stated: whether the endpoint gives no log-probabilities; check: the answers of a
-    local model to a fixed conversation.
+    local model to a fixed conversation; own_cache: see `liescope.detectors.judge.learned.Learned`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -64,6 +64,7 @@ class _Asked(BaseModel):
     questions: Questions
     stated: bool | None = None
     check: list[float] = []
+    own_cache: bool = False
 
 
 class FollowUpDetector(Detector):
@@ -106,7 +107,7 @@ class FollowUpDetector(Detector):
         o = self.options
         if not o.model:
             raise UsageError("follow-up questions need somebody to answer them: --model openai:NAME, or a local model")
-        self._asked, self._failed = _Asked(questions=self._questions()), Counter()
+        self._asked, self._failed = _Asked(questions=self._questions(), own_cache=bool(o.cache)), Counter()
         if not self._remote:
             self._local = language_model(o.model)
         self._head = scaled_logistic(o.strength, o.seed)
@@ -122,6 +123,9 @@ class FollowUpDetector(Detector):
         if not examples:
             return np.empty((0, 2))
         return np.asarray(self._head.predict_proba(self._answers(examples, progress)), dtype=np.float64)
+
+    def keep_replies_in(self, folder: Path) -> None:
+        self.options = self.options.model_copy(update={"cache": str(folder)})
 
     def save(self, folder: Path) -> None:
         from liescope.detectors.logistic import dump
@@ -186,7 +190,7 @@ class FollowUpDetector(Detector):
     def _asked_for(self, conversations: Sequence[Conversation], progress: Progress) -> NDArray[np.float64]:
         questions = self._asked.questions
         put = [ToTheSuspect(one, questions, words) for one in conversations for words in questions.asked()]
-        asking, answers = ask(self.options, put, progress, self._asked.stated, saved=self._loaded)
+        asking, answers = ask(self.options, put, progress, self._asked.stated, self._loaded, self._asked.own_cache)
         self._asked = self._asked.model_copy(update={"stated": asking.stated})
         self._failed += asking.failed
         self.notes = tuple(

@@ -21,7 +21,7 @@ from liescope.detectors.fine_tuning.detector import FineTunedDetector
 from liescope.detectors.fine_tuning.game_loss import FALSE, TRUE, UNTOLD, Table, collate, table_loss
 from liescope.detectors.fine_tuning.game_text import add_marks, fit_views, game_text
 from liescope.detectors.fine_tuning.held_out import held_out_rows
-from liescope.detectors.fine_tuning.loop import fine_tune
+from liescope.detectors.fine_tuning.loop import Body, Items, fine_tune
 from liescope.detectors.fine_tuning.options import FineTuningOptions
 from liescope.detectors.kinds.table_head import prevalent
 from liescope.detectors.kinds.view_options import ViewOptions
@@ -66,35 +66,42 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
         progress: Progress = silent,
     ) -> Self:
         o = self.options
-        parts = held_out_rows(examples, y, groups, o.held_out, o.seed, whole_games=True)
-        learn, check = (lesson([examples[i] for i in rows], y[rows], o.moments) for rows in parts)
-        self._fine_tune(learn, check, progress)
+        learn, check = held_out_rows(examples, y, groups, o.held_out, o.seed, whole_games=True)
+        whole, *parts = (
+            lesson([examples[i] for i in rows], y[rows], o.moments) for rows in (np.arange(len(y)), learn, check)
+        )
+        self._fine_tune(whole, parts if len(check) else (), [examples[i] for i in check], progress)
         return self
 
     def learn(self, lesson: Lesson, progress: Progress) -> None:
-        self._fine_tune(lesson, None, progress)
+        self._fine_tune(lesson, (), (), progress)
 
     def scores(self, candidates: Sequence[Candidate], progress: Progress) -> Floats:
         return np.asarray(self._logits(self._views(candidates)[0], progress)[:, 0]) + self._offset
 
-    def _fine_tune(self, learn: Lesson, check: Lesson | None, progress: Progress) -> None:
-        """Learn from a lesson, and choose the epoch on another, if there is one."""
-        new = self._begin()
-        add_marks(self._tokenizer, self._model)
-        tables, cut = self._tables(learn)
-        others = self._tables(check)[0] if check else []
+    def _begin(self) -> Body:
+        model, new = super()._begin()
+        add_marks(self._tokenizer, model)
+        return model, new
+
+    def _fine_tune(self, whole: Lesson, parts: Sequence[Lesson], aside: Sequence[Example], progress: Progress) -> None:
+        """Learn from a lesson. parts: two of it, to learn from and to choose the number of steps on, if it is chosen;
+        aside: the examples of the second.
+        """
+        self._begin()
+        every, cut = self._tables(whole)
+        learn, check = (self._tables(part)[0] for part in parts) if parts else ([], [])
+        self.notes = ()
         if cut:
             self.notes = (
-                f"{cut:,} of {len(learn.candidates):,} views hold more words of the candidate than the encoder reads; "
+                f"{cut:,} of {len(whole.candidates):,} views hold more words of the candidate than the encoder reads; "
                 "their middle was left out",
             )
-        make_batch = partial(collate, tokenizer=self._tokenizer)
-        o = self.options
-        self._finish(fine_tune(self._model, new, tables, others, make_batch, table_loss, o, o.batch_size, progress))
+        items = Items(every, learn, check, partial(collate, tokenizer=self._tokenizer))
+        self._finish(fine_tune(self._begin, items, table_loss, self.options, self.options.batch_size, progress), aside)
         self._offset = 0.0
-        seen = check if others and check else learn
-        if (seen.tables.deceivers >= 0).all():  # nothing that was learned says where a score alone stands
-            self._offset = prevalent(self.scores(seen.candidates, progress), seen.tables)
+        if (whole.tables.deceivers >= 0).all():  # nothing that was learned says where a score alone stands
+            self._offset = prevalent(self.scores(whole.candidates, progress), whole.tables)
 
     def save(self, folder: Path) -> None:
         super().save(folder)

@@ -95,9 +95,11 @@ class JudgeDetector(Detector):
         prompt.check_has(examples=self.options.shots > 0, whole=self.options.whole)
         self._failed = Counter()
         if self.options.whole:
-            self._fit_games(examples, y, groups, Learned(prompt=prompt, prevalence=0.5), progress)
+            known = Learned(prompt=prompt, prevalence=0.5, own_cache=bool(self.options.cache))
+            self._fit_games(examples, y, groups, known, progress)
         else:
-            self._fit_statements(examples, y, groups, Learned(prompt=prompt, prevalence=float(y.mean())), progress)
+            known = Learned(prompt=prompt, prevalence=float(y.mean()), own_cache=bool(self.options.cache))
+            self._fit_statements(examples, y, groups, known, progress)
         return self
 
     def _fit_statements(
@@ -197,7 +199,7 @@ class JudgeDetector(Detector):
         stated = self.options.whole or self._learned.stated
         if not questions:
             return []
-        found, answers = ask(self.options, questions, progress, stated, saved=self._loaded)
+        found, answers = ask(self.options, questions, progress, stated, self._loaded, self._learned.own_cache)
         self._learned = self._learned.model_copy(update={"stated": found.stated})
         self._failed += found.failed
         self.notes = tuple(
@@ -206,6 +208,9 @@ class JudgeDetector(Detector):
             for why, count in self._failed.most_common()
         )
         return answers
+
+    def keep_replies_in(self, folder: Path) -> None:
+        self.options = self.options.model_copy(update={"cache": str(folder)})
 
     def save(self, folder: Path) -> None:
         self._learned.write(folder / _FILE)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.ranking import pairs_within, rank_metrics
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
@@ -60,7 +60,7 @@ class Recipe:
 @dataclass(frozen=True, slots=True)
 class Choice:
     """setting: the chosen values; left_out: what the inner folds left out, "" if nothing was chosen; tried: the mean
-    AUROC of each setting on what they left out, None where it could not be fitted.
+    AUROC of each setting on what they left out, within games if these have pairs; None where it could not be fitted.
     """
 
     setting: Setting
@@ -112,10 +112,13 @@ def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, 
         except UsageError:
             found += [np.nan] * len(made)
             continue
-        found += [_auroc(table.y[out], score) for score in scores]
+        found += [_auroc(table, out, score) for score in scores]
     return np.array(found)
 
 
-def _auroc(y: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
-    one = np.ones((1, 1), np.float32)
-    return float(rank_metrics(Scored(y, score, np.zeros(len(y), np.int64), 1), one, {})["auroc"][0])
+def _auroc(table: Table, out: Rows, score: NDArray[np.float64]) -> float:
+    """Within games, as detectors are judged; over all games where none has both classes."""
+    _, own = np.unique(table.column("game_id")[out], return_inverse=True)
+    data = Scored(table.y[out], score, np.zeros(len(out), np.int64), 1, own)
+    (right,), (pairs,) = pairs_within(data)
+    return float(right / pairs if pairs else rank_metrics(data, np.ones((1, 1), np.float32), {})["auroc"][0])

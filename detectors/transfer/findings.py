@@ -9,8 +9,9 @@ import polars as pl
 
 from liescope.common.matrix import Cell
 from liescope.common.report_page import with_interval
-from liescope.detectors.transfer.cells import AUROC, OVER_ROLE, SLICE_WORDS, WITHIN_ROLE
-from liescope.detectors.transfer.forms import FORMS, MAIN, ONLINE, RETROSPECTIVE, STATEMENT
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN, words_of
+from liescope.detectors.transfer.cells import EVERYTHING, OVER_ROLE, SLICE_WORDS, WITHIN_ROLE
+from liescope.detectors.transfer.forms import FORMS, K_OF_N, MAIN, ONLINE, RETROSPECTIVE, STATEMENT
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR, with_labels
 from liescope.detectors.transfer.player_figures import (
     NAMES,
@@ -23,8 +24,8 @@ from liescope.detectors.transfer.player_figures import (
 NOT_DEFINED = "–"
 OTHER_FIGURES = {
     "average_precision": "average precision",
-    WITHIN_ROLE: "AUROC within deceptive roles",
-    OVER_ROLE: "AUROC minus role oracle",
+    WITHIN_ROLE: "AUROC within deceptive roles, pooled",
+    OVER_ROLE: "pooled AUROC minus role oracle",
 }
 PROTOCOLS = {
     PAIR: "Trained on the row, tested on the column. On the diagonal, and wherever both share games, a statement is "
@@ -36,82 +37,102 @@ PROTOCOLS = {
 def sentences(by: str, detector: str, headline: pl.DataFrame, cells: pl.DataFrame) -> tuple[str, ...]:
     """What was found for one kind of unit and one detector: across, left out, who is named, and at home."""
     mine = headline.filter((pl.col("by") == by) & (pl.col("detector") == detector))
-    rows = {(row["protocol"], row["kind"]): row for row in mine.to_dicts()}
+    rows = {(row["protocol"], row["kind"], row["metric"]): row for row in mine.to_dicts()}
     found = []
-    if (PAIR, ONLINE) in rows:
-        found.append(_across(by, detector, rows[PAIR, ONLINE]) + _afterwards(rows[PAIR, RETROSPECTIVE]))
-    if (LEFT_OUT, ONLINE) in rows:
-        found.append(_left_out(by, rows[LEFT_OUT, ONLINE]) + _afterwards(rows[LEFT_OUT, RETROSPECTIVE]))
-    found += _named(by, detector, cells)
-    if (PAIR, ONLINE) in rows:
+    for protocol, said in ((PAIR, _across(by, detector)), (LEFT_OUT, _left_out(by))):
+        if (protocol, ONLINE, WITHIN) in rows:
+            found.append(_ranked(said, rows, protocol) + _control(by, cells))
+    found += _named(by, rows, cells)
+    if (PAIR, ONLINE, WITHIN) in rows:
         found.append(_at_home(by, detector, cells))
     return tuple(found)
 
 
-def _at_home(by: str, detector: str, cells: pl.DataFrame) -> str:
-    home = (
-        statement_cells(by, detector, PAIR, cells)
-        .filter(pl.col("train") == pl.col("test"))["value"]
-        .drop_nulls()
-        .to_list()
+def _across(by: str, detector: str) -> tuple[str, str]:
+    return (
+        f"Trained on one {by} and tested on another, {detector} has",
+        f"No {by} can be tested on another: every cell off the diagonal is empty.",
     )
-    own = f"from {min(home):.2f} to {max(home):.2f}" if home else "not defined"
-    return f"Trained and tested on the same {by}, by cross-validation over games, the AUROC is {own}."
+
+
+def _left_out(by: str) -> tuple[str, str]:
+    return (
+        f"With one {by} left out of training, it has",
+        f"No {by} can be left out: without its games there is nothing to learn from.",
+    )
+
+
+def _ranked(said: tuple[str, str], rows: Mapping[tuple[str, str, str], Mapping[str, Any]], protocol: str) -> str:
+    """Within games first, online and after the whole game; pooled beside it."""
+    what, nothing = said
+    parts = []
+    for metric, words in ((WITHIN, f"{what} an AUROC within games of"), (POOLED, "Pooled over all games it is")):
+        online, later = (rows[protocol, kind, metric] for kind in (ONLINE, RETROSPECTIVE))
+        if online["worst"] is not None:
+            parts.append(f"{words} {_worst(online)}{_afterwards(later)}.")
+        elif metric == WITHIN:
+            parts.append(
+                "No game that could be tested has both deceptive and honest statements: there is no AUROC within games."
+            )
+    return " ".join(parts) if len(parts) > 1 else nothing
+
+
+def _worst(row: Mapping[str, Any]) -> str:
+    worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
+    where = row["test"] if row["train"] == EVERYTHING else f"from {row['train']} to {row['test']}"
+    return f"{worst} at worst ({where}), with a mean of {mean} over {row['cells']}"
 
 
 def _afterwards(row: Mapping[str, Any]) -> str:
-    if row["worst"] is None:
+    return "" if row["worst"] is None else f"; after the whole game {_worst(row)}"
+
+
+def _control(by: str, cells: pl.DataFrame) -> str:
+    """What is reached without a word, by the number of those who deceive alone."""
+    here = (pl.col("by") == by) & (pl.col("score") == K_OF_N) & (pl.col("metric") == POOLED)
+    found = cells.filter(here)["value"].drop_nulls().to_list()
+    if not found:
         return ""
-    worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
-    return f" After the whole game it is {worst} at worst ({row['test']}), and the mean is {mean}."
+    low, high = f"{min(found):.2f}", f"{max(found):.2f}"
+    reach = low if low == high else f"from {low} to {high}"
+    return f" Knowing only how many deceive in each game, and not who, has {reach} pooled, and .50 within games."
 
 
-def _named(by: str, detector: str, cells: pl.DataFrame) -> Iterator[str]:
+def _at_home(by: str, detector: str, cells: pl.DataFrame) -> str:
+    reached = []
+    for metric, words in ((WITHIN, "within games"), (POOLED, "pooled")):
+        here = statement_cells(by, detector, PAIR, cells, metric).filter(pl.col("train") == pl.col("test"))
+        home = here["value"].drop_nulls().to_list()
+        reached.append(f"{f'from {min(home):.2f} to {max(home):.2f}' if home else 'not defined'} {words}")
+    return f"Trained and tested on the same {by}, by cross-validation over games, the AUROC is {', '.join(reached)}."
+
+
+def _named(by: str, rows: Mapping[tuple[str, str, str], Mapping[str, Any]], cells: pl.DataFrame) -> Iterator[str]:
     """How often the most suspect player deceives, units left out."""
-    here = (pl.col("by") == by) & (pl.col("detector") == detector) & (pl.col("protocol") == LEFT_OUT)
     for metric, half, who in (
         (NAMES, NAMES_HALF, "the player that is most suspect after the whole game deceives"),
         (NAMES_VILLAGER, NAMES_VILLAGER_HALF, "a detector in the seat of a villager names one who deceives"),
     ):
-        found, surer = (cells.filter(here & (pl.col("metric") == name)).drop_nulls("value") for name in (metric, half))
-        if not found.is_empty():
-            worst, sure = found.sort("value").row(0, named=True), surer.sort("value").row(0, named=True)
+        found, surer = (rows.get((LEFT_OUT, RETROSPECTIVE, name)) for name in (metric, half))
+        if found and surer and found["worst"] is not None:
+            here = (pl.col("by") == by) & (pl.col("test") == found["test"]) & (pl.col("metric") == metric)
+            chance = cells.filter(here & (pl.col("protocol") == LEFT_OUT))["prevalence"].drop_nulls().item(0)
             yield (
-                f"With one {by} left out, {who} in {_percent(worst)} of its games at worst, {worst['test']}, where "
-                f"{worst['prevalence']:.1%} is chance; in the half of the games where it is surest, in "
-                f"{_percent(sure)} at worst, {sure['test']}."
+                f"With one {by} left out, {who} in {_percent(found)} of its games at worst, {found['test']}, where "
+                f"{chance:.1%} is chance; in the half of the games where it is surest, in "
+                f"{_percent(surer)} at worst, {surer['test']}."
             )
 
 
 def _percent(row: Mapping[str, Any]) -> str:
-    interval = "" if row["lo"] is None else f" ({row['lo']:.1%} to {row['hi']:.1%})"
-    return f"{row['value']:.1%}{interval}"
+    interval = "" if row["worst_lo"] is None else f" ({row['worst_lo']:.1%} to {row['worst_hi']:.1%})"
+    return f"{row['worst']:.1%}{interval}"
 
 
-def _across(by: str, detector: str, row: Mapping[str, Any]) -> str:
-    if row["worst"] is None:
-        return f"No {by} can be tested on another: every cell off the diagonal is empty."
-    worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
-    return (
-        f"Trained on one {by} and tested on another, {detector} has AUROC {worst} at worst, from {row['train']} "
-        f"to {row['test']}; the mean of {row['cells']} such cells is {mean}."
-    )
-
-
-def _left_out(by: str, row: Mapping[str, Any]) -> str:
-    if row["worst"] is None:
-        return f"No {by} can be left out: without its games there is nothing to learn from."
-    worst, mean = (with_interval(row[name], row[f"{name}_lo"], row[f"{name}_hi"]) for name in ("worst", "mean"))
-    return (
-        f"With one {by} left out of training, the worst is {row['test']} with AUROC {worst}; the mean over "
-        f"{row['cells']} is {mean}."
-    )
-
-
-def statement_cells(by: str, detector: str, protocol: str, cells: pl.DataFrame) -> pl.DataFrame:
+def statement_cells(by: str, detector: str, protocol: str, cells: pl.DataFrame, metric: str = WITHIN) -> pl.DataFrame:
     """The AUROC of single statements, one row a cell."""
     here = (pl.col("by") == by) & (pl.col("detector") == detector) & (pl.col("protocol") == protocol)
-    return cells.filter(here & (pl.col("score") == STATEMENT) & (pl.col("metric") == AUROC))
+    return cells.filter(here & (pl.col("score") == STATEMENT) & (pl.col("metric") == metric))
 
 
 def matrix_cells(found: pl.DataFrame) -> dict[tuple[str, str], Cell]:
@@ -138,15 +159,20 @@ def matrix_table(found: pl.DataFrame) -> pl.DataFrame:
 def left_out_table(by: str, detector: str, cells: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Units left out, with the AUROC of every form of the score of one kind, online or retrospective."""
     here = (pl.col("by") == by) & (pl.col("detector") == detector) & (pl.col("protocol") == LEFT_OUT)
-    mine = cells.filter(here & (pl.col("metric") == AUROC))
+    mine = cells.filter(here & pl.col("metric").is_in([WITHIN, POOLED]))
     rows = []
     for test in mine["test"].unique(maintain_order=True):
-        its = mine.filter(pl.col("test") == test)
-        forms = {row["score"]: row for row in its.to_dicts()}
-        first = forms[STATEMENT]
+        its = {(row["score"], row["metric"]): row for row in mine.filter(pl.col("test") == test).to_dicts()}
+        first, paired = its[STATEMENT, POOLED], its[STATEMENT, WITHIN]
         counts = {name: first[name] for name in ("target", "statements", "games", "prevalence")}
-        named = {f"{kind}: {name}": _cell(forms.get(name)) for name, (of, _) in FORMS.items() if of == kind}
-        rows.append({"left out": test, **counts, **named, **({"why empty": first["why"]} if first["why"] else {})})
+        counts |= {"games with both": paired["games"]}
+        named = {f"{kind}: {name}": _cell(its.get((name, WITHIN))) for name, (of, _) in FORMS.items() if of == kind}
+        beside = {
+            f"{MAIN[kind]}, pooled": _cell(its.get((MAIN[kind], POOLED))),
+            f"{K_OF_N}, pooled": _cell(its.get((K_OF_N, POOLED))),
+        }
+        why = {"why empty": paired["why"]} if paired["why"] else {}
+        rows.append({"left out": test, **counts, **named, **beside, **why})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -182,23 +208,28 @@ def label_table(by: str, detector: str, cells: pl.DataFrame, labels: Sequence[in
     for test in cells.filter(here)["test"].unique(maintain_order=True) if labels else ():
         for games in (0, *labels):
             mine = cells.filter(here & (pl.col("test") == test) & (pl.col("protocol") == with_labels(games))).to_dicts()
-            auroc = {row["score"]: row for row in mine if row["metric"] == AUROC}
+            auroc = {(row["score"], row["metric"]): row for row in mine if row["metric"] in (WITHIN, POOLED)}
             players = {row["metric"]: row for row in mine if row["metric"] in PLAYER_METRICS}
-            if auroc.get(STATEMENT, {}).get("value") is not None:
-                main = {f"{kind}: AUROC": _cell(auroc.get(form)) for kind, form in MAIN.items()}
+            if auroc.get((STATEMENT, POOLED), {}).get("value") is not None:
+                main = {
+                    f"{kind}: {words_of(metric)}": _cell(auroc.get((form, metric)))
+                    for kind, form in MAIN.items()
+                    for metric in (WITHIN, POOLED)
+                }
                 named = {words: _cell(players.get(name)) for name, words in PLAYER_METRICS.items()}
-                scored = auroc[STATEMENT]["games"]
+                scored = auroc[STATEMENT, POOLED]["games"]
                 rows.append({"left out": test, "labelled games": games, "games scored": scored, **main, **named})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def ablation_table(by: str, names: Sequence[str], headline: pl.DataFrame) -> pl.DataFrame:
-    """Worst and mean AUROC of a detector and of what it is without a field, by protocol and kind of score."""
+    """Worst and mean AUROC within games of a detector and of what it is without a field, by protocol and kind."""
     rows = []
     for name in names:
         mine = headline.filter((pl.col("by") == by) & (pl.col("detector") == name))
         found = {"detector": name}
-        for row in mine.filter(pl.col("protocol").is_in([PAIR, LEFT_OUT])).to_dicts():
+        ranked = pl.col("protocol").is_in([PAIR, LEFT_OUT]) & (pl.col("metric") == WITHIN)
+        for row in mine.filter(ranked).to_dicts():
             for what in ("worst", "mean"):
                 parts = {"value": row[what], "lo": row[f"{what}_lo"], "hi": row[f"{what}_hi"]}
                 found[f"{row['protocol']}, {row['kind']}: {what}"] = _cell(parts)
@@ -209,17 +240,20 @@ def ablation_table(by: str, names: Sequence[str], headline: pl.DataFrame) -> pl.
 def slice_table(by: str, detector: str, slices: pl.DataFrame, kind: str) -> pl.DataFrame:
     """The slices of the units that are left out, by scores of one kind."""
     here = (pl.col("by") == by) & (pl.col("detector") == detector) & (pl.col("protocol") == LEFT_OUT)
-    mine = slices.filter(here & (pl.col("kind") == kind))
+    rows: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in slices.filter(here & (pl.col("kind") == kind)).to_dicts():
+        rows.setdefault((row["test"], row["slice"]), {})[row["metric"]] = row
     return pl.DataFrame(
         [
             {
-                "left out": row["test"],
-                "slice": SLICE_WORDS[row["slice"]],
-                f"{kind}: AUROC": _cell(row),
-                **{name: row[name] for name in ("statements", "games", "prevalence")},
+                "left out": test,
+                "slice": SLICE_WORDS[name],
+                **{f"{kind}: {words_of(metric)}": _cell(its[metric]) for metric in (WITHIN, POOLED)},
+                **{name: its[POOLED][name] for name in ("statements", "games", "prevalence")},
+                "games with both": its[WITHIN]["games"],
             }
-            for row in mine.to_dicts()
-            if row["value"] is not None
+            for (test, name), its in rows.items()
+            if its[POOLED]["value"] is not None
         ],
         infer_schema_length=None,
     )
@@ -227,7 +261,12 @@ def slice_table(by: str, detector: str, slices: pl.DataFrame, kind: str) -> pl.D
 
 def empty_cells(cells: pl.DataFrame) -> list[str]:
     """Why cells are empty, each reason once with how many cells it empties."""
-    why = cells.filter(pl.col("why") != "").group_by("by", "why", maintain_order=True).len()
+    places = (
+        cells.filter(pl.col("why") != "")
+        .select("by", "protocol", "train", "test", "detector", "why")
+        .unique(maintain_order=True)
+    )
+    why = places.group_by("by", "why", maintain_order=True).len()
     return [f"by {by}: {reason} ({count} {'cell' if count == 1 else 'cells'})" for by, reason, count in why.iter_rows()]
 
 

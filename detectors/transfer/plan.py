@@ -74,6 +74,11 @@ def why_one_class(y: NDArray[np.bool_], what: str, things: str = "statements") -
     return ""
 
 
+def no_pairs(what: str, things: str = "statements") -> str:
+    """Why nothing is said within games."""
+    return f"{what}: no game has both deceptive and honest {things}, so that there is no AUROC within games"
+
+
 def _from_one(table: Table, by: str, unit: str, learn: Rows, seed: int) -> Iterator[Fit]:
     games, y = table.games, table.y[learn]
     inside = np.isin(games, np.unique(games[learn]))

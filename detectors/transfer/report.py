@@ -18,9 +18,10 @@ from liescope.common.matrix import matrix
 from liescope.common.report_page import Page, Section, page_html
 from liescope.common.text import cell
 from liescope.data_cards.cards import markdown as md
+from liescope.detectors.evaluation.metrics import POOLED
 from liescope.detectors.evaluation.scores import scripted_warning, write_scores
 from liescope.detectors.transfer import findings
-from liescope.detectors.transfer.forms import FORMS, ONLINE, RETROSPECTIVE
+from liescope.detectors.transfer.forms import FORMS, K_OF_N, ONLINE, RETROSPECTIVE
 from liescope.detectors.transfer.plan import LEFT_OUT, PAIR
 from liescope.detectors.transfer.run import TransferResult
 
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FITS = "fits"
-_ALT = "AUROC of {detector}, a row for each {by} trained on and a column for each tested"
-_INTERVALS = "In brackets: the 95% interval from resamples of whole games."
+_ALT = "AUROC within games of {detector}, a row for each {by} trained on and a column for each tested"
+_INTERVALS = (
+    "AUROC within games, over pairs of statements of one game, unless it is called pooled. In brackets: the 95% "
+    "interval over whole games."
+)
 
 
 @contextmanager
@@ -102,7 +106,7 @@ def markdown(result: TransferResult) -> str:
     for by, detector in _parts(result):
         lines += [f"## By {by}: {md(detector)}", ""]
         lines += [f"- {md(sentence)}" for sentence in findings.sentences(by, detector, result.headline, result.cells)]
-        lines += ["", f"![AUROC by {by}](matrix_{by}_{detector}.svg)", ""] if _drawn(result) else [""]
+        lines += ["", f"![AUROC within games, by {by}](matrix_{by}_{detector}.svg)", ""] if _drawn(result) else [""]
         for section in _sections(result, by, detector):
             lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
             if section.table is not None:
@@ -136,7 +140,16 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
             table=findings.matrix_table(pairs),
             folded=True,
             file="cells.csv",
-        )
+        ),
+        Section(
+            f"{name}-pooled",
+            f"The same, pooled over all games ({detector})",
+            (_POOLED,),
+            caption="In brackets: the 95% interval over whole games.",
+            table=findings.matrix_table(findings.statement_cells(by, detector, PAIR, result.cells, POOLED)),
+            folded=True,
+            file="cells.csv",
+        ),
     ]
     for kind in (ONLINE, RETROSPECTIVE):
         meaning = "; ".join(f"{form}: {words}" for form, (of, words) in FORMS.items() if of == kind)
@@ -169,6 +182,11 @@ def _sections(result: TransferResult, by: str, detector: str) -> list[Section]:
     return [section for section in made if section.table is not None and section.table.rows()]
 
 
+_POOLED = (
+    "Every deceptive statement against every honest one, of whatever game: this also rewards knowing in which games "
+    f"many deceive. {K_OF_N}: what is reached by knowing that and nothing else."
+)
+
 _PLAYERS = (
     "AUROC: over the players of the unit. The others say how often the player that is named deceives, in games whose "
     "number of deceivers is known: the most suspect of the table, or of all but the villager in whose seat the "
@@ -180,7 +198,10 @@ _LABELS = (
     "Trained on every game in which the unit does not speak, and on that many labelled games of the unit, drawn at "
     "random. Every row of a unit is of the same games, which were never drawn.",
 )
-_ABLATIONS = ("The AUROC of the same detector when it does not read one of its fields, or the votes; worst and mean.",)
+_ABLATIONS = (
+    "The AUROC within games of the same detector when it does not read one of its fields, or the votes: worst and "
+    "mean.",
+)
 
 _KINDS = {
     ONLINE: "These use only what was said so far.",
@@ -201,8 +222,10 @@ def _warnings(result: TransferResult) -> tuple[str, ...]:
 def _meta(result: TransferResult) -> str:
     targets = ", ".join(f"{corpus} ({target})" for corpus, target in result.targets.items())
     return (
-        f"Corpora and their targets: {targets}. Options were chosen on inner folds that leave units out too; intervals "
-        f"are from {result.settings['draws']:,} resamples of whole games, seed {result.settings['seed']}."
+        f"Corpora and their targets: {targets}. Options were chosen on inner folds that leave units out too, by the "
+        f"AUROC within games; intervals are from {result.settings['draws']:,} resamples of whole games, seed "
+        f"{result.settings['seed']}, and from leaving games out. The interval of a worst cell allows "
+        "for its having been picked."
     )
 
 
@@ -212,7 +235,7 @@ def _matrix(result: TransferResult, by: str, detector: str) -> Figure:
     cells = findings.matrix_cells(found)
     everything = found["test"].unique().sort().to_list()
     units = [unit for unit in everything if any(unit in cell for cell in cells)] or everything
-    return matrix(units, units, cells, "AUROC", middle=0.5, row_axis="trained on", column_axis="tested on")
+    return matrix(units, units, cells, "AUROC within games", middle=0.5, row_axis="trained on", column_axis="tested on")
 
 
 def _figure(result: TransferResult, by: str, detector: str) -> str:

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.detectors.evaluation.bootstrap import at_share, estimate, game_weights, share
-from liescope.detectors.evaluation.metrics import Bools, Floats, Scored, Weights
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.metrics import POOLED, SHARE, WITHIN, Bools, Floats, Scored, Span, Weights
+from liescope.detectors.evaluation.ranking import rank_metrics, within_games
 from liescope.detectors.transfer.table import Rows, Table
 
 FIGURE = {
@@ -24,66 +24,73 @@ FIGURE = {
 
 @dataclass(frozen=True, slots=True)
 class Resamples:
-    """The resamples of a table's games. y, game: (n,) of its statements; seated: (players,), the number of each
-    player's game.
+    """The resamples of a table's games. y: (n,) of its statements; game, own: (n,) numbers of what is resampled, games
+    that share a beginning as one, and of the games themselves; seated, seats: (players,) the same of its players.
     """
 
     y: Bools
     game: Rows
+    own: Rows
     seated: Rows
+    seats: Rows
     weights: Weights
 
     @classmethod
     def of(cls, table: Table, draws: int, seed: int) -> Resamples:
-        games = table.frame.select("corpus", "game_id").unique(maintain_order=True)
-        number = games.select("game_id").with_row_index("number")
-        sizes = games.group_by("corpus", maintain_order=True).len()["len"]
-        weights = np.hstack([game_weights(size, draws, seed + i) for i, size in enumerate(sizes)])
-        game, seated = (
-            frame.select("game_id").join(number, on="game_id", how="left", maintain_order="left")["number"]
-            for frame in (table.frame, table.players)
+        games = table.frame.select("corpus", "siblings", "game_id").unique("game_id", maintain_order=True)
+        families = games.select("corpus", "siblings").unique(maintain_order=True)
+        number = games.with_row_index("own").join(
+            families.select("siblings").with_row_index("number"), on="siblings", how="left", maintain_order="left"
         )
-        return cls(table.y, game.to_numpy().astype(np.int64), seated.to_numpy().astype(np.int64), weights)
+        sizes = families.group_by("corpus", maintain_order=True).len()["len"]
+        weights = np.hstack([game_weights(size, draws, seed + i) for i, size in enumerate(sizes)])
+        numbers = [
+            frame.select("game_id").join(number, on="game_id", how="left", maintain_order="left")[column]
+            for frame in (table.frame, table.players)
+            for column in ("number", "own")
+        ]
+        return cls(table.y, *(column.to_numpy().astype(np.int64) for column in numbers), weights)
 
-    def metrics(self, rows: Rows, score: Floats) -> tuple[Floats, Floats]:
-        """AUROC and average precision of statements, each (draws + 1,), the first over all games once."""
-        return self._ranked(self.y[rows], score[rows], self.game[rows])
+    def auroc(self, rows: Rows, score: Floats) -> dict[str, Floats]:
+        """`WITHIN` games and `POOLED` over them, of statements, over the rows of the weights."""
+        return self._ranked(self.y[rows], score[rows], self.game[rows], self.own[rows])[0]
 
-    def auroc(self, rows: Rows, score: Floats) -> Floats:
-        return self.metrics(rows, score)[0]
+    def average_precision(self, rows: Rows, score: Floats) -> Floats:
+        return self._ranked(self.y[rows], score[rows], self.game[rows], self.own[rows])[1]
 
-    def auroc_of_players(self, rows: Rows, lies: Bools, score: Floats) -> Floats:
+    def auroc_of_players(self, rows: Rows, lies: Bools, score: Floats) -> dict[str, Floats]:
         """The same of players. rows: theirs; lies, score: of these rows."""
-        return self._ranked(lies, score, self.seated[rows])[0]
+        return self._ranked(lies, score, self.seated[rows], self.seats[rows])[0]
 
     def mean(self, values: Floats, game: NDArray[np.int64]) -> Floats:
-        """(draws + 1,): the mean of values that lie in games."""
+        """The mean of values that lie in games."""
         return share(values, np.ones(len(values)), game, self.weights)
 
     def surest(self, values: Floats, sure: Floats, game: NDArray[np.int64], part: float) -> Floats:
         """The same of this part of them, the surest."""
         return at_share(sure, values, part, self.weights[:, game])
 
-    def statements(self, rows: Rows, values: Floats | None, why: str) -> dict[str, Any]:
+    def statements(self, rows: Rows, values: Floats | None, why: str, span: Span = SHARE) -> dict[str, Any]:
         """A figure of some statements, as the columns `FIGURE`."""
         prevalence = float(self.y[rows].mean()) if len(rows) else None
-        games = len(np.unique(self.game[rows]))
-        return _row(values, {"statements": len(rows), "games": games, "prevalence": prevalence, "why": why})
+        facts = {"statements": len(rows), "games": len(np.unique(self.own[rows])), "prevalence": prevalence, "why": why}
+        return figure(values, len(np.unique(self.game[rows])), facts, span)
 
-    @staticmethod
-    def players(game: NDArray[np.int64], players: int, prevalence: float, values: Floats | None, why: str = "") -> Any:
-        """A figure of some players, in these games."""
-        games = len(np.unique(game))
-        return _row(values, {"players": players, "games": games, "prevalence": prevalence, "why": why})
-
-    def _ranked(self, y: Bools, score: Floats, game: Rows) -> tuple[Floats, Floats]:
+    def _ranked(self, y: Bools, score: Floats, game: Rows, own: Rows) -> tuple[dict[str, Floats], Floats]:
         games, place = np.unique(game, return_inverse=True)
-        found = rank_metrics(Scored(y, score, place, len(games)), self.weights[:, games], {})
-        return found["auroc"], found["average_precision"]
+        data = Scored(y, score, place, len(games), np.unique(own, return_inverse=True)[1])
+        weights = self.weights[:, games]
+        found = rank_metrics(data, weights, {})
+        return {WITHIN: within_games(data, weights), POOLED: found["auroc"]}, found["average_precision"]
 
 
-def _row(values: Floats | None, facts: dict[str, Any]) -> dict[str, Any]:
-    """Resamples of one game alone say nothing."""
-    value, lo, hi = (None, None, None) if values is None else estimate(values)
-    found = (value, lo, hi) if facts["games"] > 1 else (value, None, None)
+def in_pairs(rows: Rows, y: Bools, own: Rows) -> Rows:
+    """The rows of games with both classes. y, own: of these rows."""
+    lies, honest = (np.bincount(own, column, own.max(initial=-1) + 1) for column in (y, ~y))
+    return rows[((lies > 0) & (honest > 0))[own]]
+
+
+def figure(values: Floats | None, games: int, facts: dict[str, Any], span: Span = SHARE) -> dict[str, Any]:
+    """The columns `FIGURE`. values: over the rows of the weights; games: how many it rests on."""
+    found = (None, None, None) if values is None else estimate(values, games, span)
     return {**dict.fromkeys(FIGURE), **dict(zip(("value", "lo", "hi"), found, strict=True)), **facts}

@@ -13,6 +13,7 @@ import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.evaluation.bootstrap import DRAWS
+from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
 from liescope.detectors.registry import detector_class, versions_of
@@ -41,7 +42,8 @@ class TransferResult:
     score, and kind: online or retrospective; metric, value, lo, hi: a figure with its 95% interval, null in an empty
     cell, and why says why; statements or players, games, prevalence: of what was scored. slices: the same for parts of
     the games, of units at home and left out. headline: the worst cell off the diagonal and the mean off it, of either
-    kind. choices: each setting tried, and the chosen one. scores: by, protocol, unit (learned from, or left out),
+    kind and by metric: "auroc_within" games, which detectors are judged by, "auroc" pooled over all, and those of
+    players. choices: each setting tried, and the chosen one. scores: by, protocol, unit (learned from, or left out),
     detector, corpus, statement_id, score. players: the same after the whole game, with game_id and player. targets: by
     corpus. sources: where the words come from. notes: what was left out. files: those of the report.
     """
@@ -75,12 +77,14 @@ class TransferResult:
         worst = [
             f"{row['detector']} by {row['by']} {row['worst']:.3f} {row['kind']}" for row in worst_rows(self.headline)
         ]
-        return f"<TransferResult {', '.join(self.targets)}: worst AUROC {', '.join(worst) or 'not defined'}>"
+        return (
+            f"<TransferResult {', '.join(self.targets)}: worst AUROC within games {', '.join(worst) or 'not defined'}>"
+        )
 
 
 def worst_rows(headline: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of the headline that have a value."""
-    return headline.filter(pl.col("worst").is_not_null()).to_dicts()
+    """The rows of the headline that are within games and have a value."""
+    return headline.filter(pl.col("worst").is_not_null() & (pl.col("metric") == WITHIN)).to_dicts()
 
 
 def transfer(

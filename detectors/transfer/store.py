@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from liescope.common.reading import regular
 from liescope.detectors.registry import versions_of
 from liescope.detectors.transfer.choose import Choice, Recipe
 from liescope.detectors.transfer.plan import Fit
@@ -48,7 +49,7 @@ class Store:
     def read(self, key: str, fit: Fit, table: Table) -> Fitted | None:
         """What was fitted before; None if it was not, or if its file is damaged."""
         try:
-            found = pq.read_table(self.folder / f"{key}.parquet")
+            found = pq.read_table(regular(self.folder / f"{key}.parquet"))
             facts = json.loads(found.schema.metadata[_FACTS])
             every = found["score"].to_numpy().astype(np.float64)
             score, players = np.split(every, [len(every) - found["statement_id"].null_count])

@@ -13,7 +13,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
-from liescope.detectors.examples import Example, corpus_name, make_examples, read_statements, target_column
+from liescope.common.model_names import one_name, taken_as_one
+from liescope.detectors.examples import (
+    Example,
+    corpus_name,
+    label_counts,
+    labels_there_are,
+    make_examples,
+    read_statements,
+    target_column,
+)
 from liescope.detectors.protocol import ROLE
 from liescope.detectors.transfer.players import read_players, who_spoke
 from liescope.detectors.view.reading import read_transcripts
@@ -33,11 +42,12 @@ _DETECTIVES = ("detective", "seer")
 class Table:
     """Statements of all splits of some corpora, in order of play.
 
-    frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), game (the rules),
-    speaker, speaker_model, source (scripted, model or human; what is imported is a model's unless its log names a
-    person), text, label_role, target, y (null where the target is), seat (the speaker's row in players), and, of its
-    game: models (of its seats) and self_play (both null where people sit), silent and disclosed (null where they are
-    not defined). players: those of the games whose target is the role, game after game; see `read_players`.
+    frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
+    same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each model),
+    source (scripted, model or human; what is imported is a model's unless its log names a person), text, label_role,
+    target, y (null where the target is), seat (the speaker's row in players), and, of its game: models (of its seats)
+    and self_play (both null where people sit), silent and disclosed (null where they are not defined). players: those of the games
+    whose target is the role, game after game; see `read_players`.
     transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
 
@@ -65,7 +75,8 @@ class Table:
 
     @property
     def games(self) -> NDArray[np.str_]:
-        return self.column("game_id")
+        """(n,): the game of each statement; games that share a beginning have one name, and are never parted."""
+        return self.column("siblings")
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -94,7 +105,7 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
     for corpus, name in zip(corpora, names, strict=True):
         with as_corpus(corpus) as folder:
             check(folder)
-            frame = _read(folder, name, targets[name])
+            frame, counts = _read(folder, name, targets[name]), label_counts(read_statements(folder))
             own = read_transcripts(folder)
             players = read_players(folder, name)
         transcripts |= {f"{name}/{key}": replace(game, game_id=f"{name}/{key}") for key, game in own.items()}
@@ -102,13 +113,18 @@ def read_table(corpora: Sequence[str | os.PathLike[str]], target: str | Sequence
         if known < frame.height:
             notes.append(
                 f"{name}: {frame.height - known:,} of {frame.height:,} statements have no {targets[name]} label"
+                + ("" if known else f"; {labels_there_are(counts)}")
             )
         frames.append(frame)
         asked = frame.filter(pl.col("target") == ROLE)["game_id"].unique()
         seated.append(players.filter(pl.col("game_id").is_in(asked.implode())))
-    table = pl.concat(frames)
+    table, players = pl.concat(frames), pl.concat(seated)
     _check_apart(table)
-    players = pl.concat(seated)
+    models = players["speaker_model"].append(table["speaker_model"]).unique().drop_nulls().to_list()
+    notes += taken_as_one(models)
+    one = pl.col("speaker_model").replace(one_name(models))
+    each = pl.col("models").list.eval(pl.element().replace(one_name(models)))
+    table, players = table.with_columns(one, each), players.with_columns(one)
     seat = players.select("game_id", speaker="player").with_row_index("seat")
     table = table.join(seat, on=["game_id", "speaker"], how="left", maintain_order="left")
     return Table(table, players, transcripts, targets, tuple(notes))
@@ -138,6 +154,7 @@ def _read(folder: Path, name: str, target: str) -> pl.DataFrame:
         corpus.alias("corpus"),
         "statement_id",
         game_id.alias("game_id"),
+        pl.concat_str(corpus, pl.lit("/"), "siblings").alias("siblings"),
         *("game", "speaker", "speaker_model"),
         who_spoke("source"),
         *("text", "names", "audience", "label_role"),

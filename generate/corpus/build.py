@@ -16,6 +16,7 @@ from liescope.common.addresses import all_without_addresses
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
+from liescope.common.model_names import spellings
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
@@ -40,11 +41,14 @@ UNDESCRIBED = "A game from elsewhere, whose rules Liescope does not know."
 
 @dataclass(frozen=True, repr=False)
 class CorpusResult:
-    """A built corpus. folder: its path; facts: its contents; unplayed: games of its runs that have not ended."""
+    """A built corpus. folder: its path; facts: its contents; unplayed: games of its runs that have not ended; notes:
+    what the user should know.
+    """
 
     folder: Path
     facts: CorpusFacts
     unplayed: int = 0
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def statements(self) -> pl.DataFrame:
@@ -79,7 +83,8 @@ def build(
 ) -> CorpusResult:
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
 
-    sources: run folders, one or several. hold_out: models all of whose games go to the test split. Games that come with
+    sources: run folders, one or several. hold_out: models all of whose games go to the test split, under
+    whatever name they stand there. Games that come with
     an official split keep it. transcript: fill the column `transcript` with what was said before each statement.
     workers: processes that label games. progress: show a bar on standard error.
 
@@ -97,8 +102,7 @@ def build(
     if not runs:
         raise UsageError("name at least one run folder to build a corpus from")
     heads: dict[str, Head] = {}
-    models: set[str] = set()
-    siblings: set[str] = set()
+    roots: dict[str, set[str]] = {}
     total = unplayed = 0
     for run in runs:
         with Journal.open(run) as journal:
@@ -112,12 +116,16 @@ def build(
             unplayed += max(0, journal.planned() - ended)
             if hold_out:
                 for game in journal.records():
-                    models.update(seat.model for seat in game.seats)
-                    if not {seat.model for seat in game.seats}.isdisjoint(hold_out):
-                        siblings.add(siblings_of(game))
+                    for seat in game.seats:
+                        roots.setdefault(seat.model, set()).add(siblings_of(game))
+    notes = list[str]()
     for name in hold_out:
-        if name not in models:
-            raise UnknownName("model", name, models)
+        if not spellings(name, roots):
+            raise UnknownName("model", name, roots)
+        if own := [other for other in spellings(name, sorted(roots)) if other != name]:
+            notes.append(f"{', '.join(own)} may be the same model as {name}, and is held out with it")
+    hold_out = sorted({own for name in hold_out for own in spellings(name, roots)})
+    siblings = set().union(*(roots[name] for name in hold_out))
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(total)) if progress else _unwatched
         if workers == 1:
@@ -126,7 +134,7 @@ def build(
             asked = Asked(frozenset(hold_out), frozenset(siblings), transcript)
             blocks = shown.enter_context(Labellers(workers, asked)).label(blocks_of(runs))
             facts = _pack(lambda writer: _write_blocks(blocks, writer), Path(out), hold_out, watch, transcript, heads)
-    return CorpusResult(Path(out), facts, unplayed)
+    return CorpusResult(Path(out), facts, unplayed, tuple(notes))
 
 
 def pack(

@@ -55,6 +55,8 @@ def _print_summary(result: CorpusResult) -> None:
         typer.echo(f"{facts.failed:,} games failed; they are in the config games, without their statements")
     if result.unplayed:
         typer.echo(f"note: {result.unplayed:,} games of these runs are not played yet", err=True)
+    for words in result.notes:
+        typer.echo(f"note: {plain(words)}", err=True)
     for label in facts.labels:
         share = f"{label.positive / label.labelled:.1%} true" if label.labelled else "never known"
         typer.echo(f"label_{label.target}: {label.labelled:,} labelled, {share}")

@@ -1,7 +1,7 @@
 """Scans every published text for secrets.
 
 Two scans: for the values of this machine's secrets (variables named like one, and those that the runs' players name
-with key_env), and for anything that has the shape of a key. Both see through the escapes of JSON, URLs and HTML.
+with key_env), and for anything that has the shape of a key. Both see through the disguises of `common.disguises`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from liescope.common.disguises import disguised, looks
 from liescope.common.errors import UsageError
 
 _SECRET = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
@@ -31,7 +30,6 @@ _SHAPES = {
     "a Groq or xAI key (gsk_…, xai-…)": re.compile(r"(?<![A-Za-z0-9])(?:gsk_|xai-)[A-Za-z0-9]{32,}"),
     "a private key (PEM)": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
 }
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\\\"]))")
 _KEY_ENV = re.compile(r"[?&]key_env=([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -54,49 +52,36 @@ def check_no_secret(paths: Iterable[Path], secrets: Mapping[str, str], advice: s
     variable or the shape, never the value. advice: what to do about it, besides revoking the secret.
     """
     for path in paths:
-        for text in _texts(path):
+        for text in texts_of(path):
             check_text(path, text, secrets, advice)
 
 
-def check_text(where: object, text: str, secrets: Mapping[str, str], advice: str) -> None:
-    """Raises UsageError if a text contains a secret's value or anything shaped like a key."""
+def check_text(where: object, text: str, secrets: Mapping[str, str], advice: str, done: str = "published") -> None:
+    """The same for one text. done: what was not done because of it."""
     if what := find_secret(text, secrets):
-        raise UsageError(f"{where} holds {what}, so nothing was published; revoke that secret, {advice}")
+        raise UsageError(f"{where} holds {what}, so nothing was {done}; revoke that secret, {advice}")
 
 
 def find_secret(text: str, secrets: Mapping[str, str]) -> str:
     """A description of the secret in a text, or "" for none."""
-    for form in _forms(text):
-        for name, value in secrets.items():
-            if value in form:
-                return f"the value of {name}"
+    found = looks(text)
+    for name, value in secrets.items():
+        if disguised(value).within(found):
+            return f"the value of {name}"
+    for look in found:
         for what, shape in _SHAPES.items():
-            if shape.search(form):
+            if shape.search(look.seen):
                 return f"what looks like {what}"
     return ""
 
 
-def _forms(text: str) -> Iterator[str]:
-    """The text, then each decoding, while there are escapes left to decode."""
-    yield text
-    for _ in range(3):
-        if not any(sign in text for sign in "\\%&"):
-            return
-        undone = unescape(unquote(_ESCAPE.sub(_undone, text)))
-        if undone == text:
-            return
-        text = undone
-        yield text
-
-
-def _undone(found: re.Match[str]) -> str:
-    number = found[1] or found[2]
-    return chr(int(number, 16)) if number else found[3]
-
-
-def _texts(path: Path) -> Iterator[str]:
+def texts_of(path: Path) -> Iterator[str]:
     """Every text of a file; texts of a Parquet column are joined. Arrays of numbers hold none."""
-    if path.suffix == ".skops":
+    if path.suffix == ".jsonl":
+        with path.open(encoding="utf-8") as lines:
+            yield from lines
+        return
+    if path.suffix in (".skops", ".eval"):
         with ZipFile(path) as archive:
             yield from (archive.read(name).decode() for name in archive.namelist() if name.endswith(".json"))
         return

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text
 from liescope.data_cards.licences import may_not_be_shared
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.generate.corpus.files import CARD_FILE, CROISSANT_FILE, FACTS_FILE, data_file
@@ -55,7 +56,7 @@ def publish(
         kind="dataset",
         name=f"{facts['name']}, Liescope {facts['liescope']}",
         files={name: folder / name for name in names},
-        card=(folder / CARD_FILE).read_text(encoding="utf-8"),
+        card=read_text(folder / CARD_FILE),
         advice=_SECRET_ADVICE,
         stale=("*/*.parquet",),
         key_variables=frozenset(_key_variables(facts)),

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liescope.common.errors import BadData, UnknownName
+from liescope.common.reading import read_text, regular
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.data_cards.tables.schemas import arrow_schema, polars_schema
 from liescope.generate.corpus.files import FACTS_FILE, FORMAT, data_file
@@ -74,7 +75,7 @@ def read_facts(source: Source) -> dict[str, Any]:
             f"{folder} is not a corpus: it has no {FACTS_FILE}; make one with: liescope build runs/NAME --out …"
         )
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise BadData(f"{path} is damaged ({error}); build the corpus again") from error
     except OSError as error:
@@ -106,8 +107,8 @@ def _lacks(facts: Mapping[str, Any]) -> str:
 def is_corpus(folder: Path) -> bool:
     """Whether a folder contains a corpus built by any version of `build`."""
     try:
-        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        facts = json.loads(read_text(folder / FACTS_FILE))
+    except (BadData, OSError, ValueError, RecursionError):
         return False
     return isinstance(facts, Mapping) and "liescope" in facts
 
@@ -130,9 +131,9 @@ def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> P
     path, rows = folder / name, facts["rows"][config][split]
     (expected,) = (file["sha256"] for file in facts["files"] if file["path"] == name)
     try:
-        state = path.stat()
-        digest = sha256_of(path, state.st_size, state.st_mtime_ns)
+        state = regular(path).stat()
         head = pq.read_metadata(path)
+        digest = sha256_of(path, state.st_size, state.st_mtime_ns)
         schema = head.schema.to_arrow_schema()
     except FileNotFoundError as error:
         raise BadData(f"{path} is missing; build the corpus again") from error

@@ -13,12 +13,15 @@ from typing import Any
 from liescope.common.console import progress as bar
 from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import replacing
+from liescope.common.reading import read_text
+from liescope.generate.corpus.leaks import check_text, key_variables, secrets_of, texts_of
 from liescope.generate.exports.card import CARD_FILE, export_card
 from liescope.generate.exports.protocol import Exporter, Tally
 from liescope.generate.exports.registry import find_exporter
 from liescope.generate.exports.source import GamesSource, SourceGame, open_source
 
 FACTS_FILE = "export.json"
+_ADVICE = "and export runs or corpora without the games that hold it"
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,8 +78,9 @@ def export(
     The folder appears when it is complete and replaces an earlier export at `out`. Memory use does not grow with the
     games. The words keep the terms of their publishers, which stand in README and export.json.
 
-    Raises UnknownName for a format; UsageError for an option, a source that holds nothing to export, or an `out` that
-    cannot be written; BadData for a source that cannot be read, or a corpus where the format needs a run.
+    Raises UnknownName for a format; UsageError for an option, a source that holds nothing to export or something like a
+    secret (see `corpus.leaks`), or an `out` that cannot be written; BadData for a source that cannot be read, or a
+    corpus where the format needs a run.
     """
     kind = find_exporter(to)
     chosen = kind.Options.of(to, options)
@@ -107,6 +111,8 @@ def export(
                 facts = {"liescope": version("liescope"), **result.to_json(), "export": folder.resolve().name}
                 (partial / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False, indent=2) + "\n", "utf-8")
                 (partial / CARD_FILE).write_text(export_card(kind, facts), "utf-8")
+                keys = set() if games.journal is None else key_variables(games.journal.plan)
+                _check(partial, secrets_of(os.environ, keys))
         except OSError as error:
             why = error.strerror or error
             raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
@@ -121,6 +127,13 @@ def _counted(source: GamesSource, tally: Tally, watch: Callable[[int], None]) ->
         watch(tally.games)
 
 
+def _check(folder: Path, secrets: Mapping[str, str]) -> None:
+    """Raises UsageError if a file of an export holds something like a secret."""
+    for path in sorted(folder.iterdir()):
+        for text in texts_of(path):
+            check_text(path.name, text, secrets, _ADVICE, "exported")
+
+
 def _nothing(kind: type[Exporter], tally: Tally) -> str:
     why = "; ".join(f"{count:,}: {reason}" for reason, count in tally.left_out.most_common(3))
     left = f" Left out: {why}." if why else ""
@@ -129,7 +142,7 @@ def _nothing(kind: type[Exporter], tally: Tally) -> str:
 
 def _is_export(folder: Path) -> bool:
     try:
-        facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        facts = json.loads(read_text(folder / FACTS_FILE))
+    except (BadData, OSError, ValueError, RecursionError):
         return False
     return isinstance(facts, Mapping) and "export" in facts

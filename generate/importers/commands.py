@@ -36,13 +36,17 @@ def import_(
     ],
     sources: Annotated[list[Path], typer.Argument(help="The files or datasets to import.")],
     out: Annotated[Path, typer.Option(help="The run folder for the games.", metavar="runs/NAME")],
+    allow_rejected: Annotated[
+        bool, typer.Option("--allow-rejected", help="Exit 0 also if a game or row could not be read and is lost.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     *,
     given: Mapping[str, Any],
 ) -> None:
     """Import published games as a run for build, fit and show.
 
-    What cannot be read is listed with its line and reason, here and in rejected.jsonl of the run folder.
+    What cannot be read is listed with its line and reason, here and in rejected.jsonl of the run folder. The rest is
+    kept, and the exit status is 1, unless --allow-rejected says that this is all right.
 
     Example: liescope import mini-mafia games.jsonl.gz --batches batches.jsonl.gz --out runs/published
     """
@@ -54,6 +58,9 @@ def import_(
         emit(result.to_json())
     else:
         _report(result)
+    if result.rejections and not allow_rejected:
+        typer.echo("error: something was lost, see above; add --allow-rejected if that is all right", err=True)
+        raise typer.Exit(1)
 
 
 def _report(result: ImportResult) -> None:
@@ -76,6 +83,9 @@ def _report(result: ImportResult) -> None:
             wins = ", ".join(f"{winner} {games}" for winner, games in count["winners"].items())
             names = f"{_cut(role or '–', _ROLE):{_ROLE}} {_cut(model, _MODEL):{_MODEL}}"
             typer.echo(plain(_cut_line(f"  {names} {count['games']:6}  {wins}")))
+    for column, cells in facts["left_out"].items():
+        unread = f"{cells} cells of {_cut(column, _MODEL)} could not be read and are left out; their rows are kept"
+        typer.echo(plain(unread))
     _list_notes(result)
     if result.rejections:
         typer.echo(f"{result.rejections} could not be read; all are listed in {result.run / REJECTED_FILE}:")

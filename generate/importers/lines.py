@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from liescope.common.reading import open_regular
+
 LONGEST_LINE = 4 << 20  # bytes; a published game takes a few thousand
 MOST_UNPACKED = 2 << 30  # bytes of one gzipped file
 _CHUNK = 1 << 16
@@ -84,7 +86,7 @@ def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
     meets damage. Raises EOFError or zlib.error at a damaged place, EOFError if the content is larger than
     `most_unpacked` bytes, OSError if the file cannot be opened.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         zipped = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
         if not zipped:

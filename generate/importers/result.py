@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status
-from liescope.generate.importers.protocol import Rejected
+from liescope.generate.importers.protocol import LEFT_OUT, Rejected
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ REJECTED_FILE = "rejected.jsonl"
 @dataclass
 class ImportSummary:
     """Counts over imported games, whatever the game. A game counts once for a role and model, however many players
-    share them; winner "" means a game without a known end.
+    share them; winner "" means a game without a known end; left_out: by column, the cells that could not be read.
     """
 
     games: int = 0
@@ -31,6 +31,7 @@ class ImportSummary:
     filled_in: Counter[str] = field(default_factory=Counter)
     winners: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     played: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def add(self, game: GameRecord) -> None:
@@ -41,6 +42,7 @@ class ImportSummary:
         self.winners[winner] += 1
         self.with_a_person += any(seat.source is Source.HUMAN for seat in game.seats)
         self.filled_in.update(event.kind.value for event in game.events if event.fallback)
+        self.left_out.update(game.meta.get(LEFT_OUT, {}))
         self.notes.update({*game.meta.get("import_notes", ())})
         self.played.update({(seat.role, seat.model, winner) for seat in game.seats})
 
@@ -113,6 +115,7 @@ class ImportResult:
             },
             "games_with_a_person": summary.with_a_person,
             "notes": dict(summary.notes.most_common()),
+            "left_out": dict(summary.left_out.most_common()),
             "new": self.new,
             "rejected": self.rejections,
             "seconds": round(self.seconds, 2),

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from liescope.common.errors import BadData
+from liescope.common.reading import regular
 
 QUERY_SECONDS = 10.0
 LONGEST_VALUE = 4 << 20  # bytes
@@ -27,6 +28,7 @@ class SafeDatabase:
         self._ends = 0.0
 
     def __enter__(self) -> SafeDatabase:
+        regular(self.path)
         self._base = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True)
         self._base.text_factory = _text
         self._base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)

@@ -18,6 +18,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text
 from liescope.generate.players.protocol import Price
 
 CURRENCY = "USD"  # of the bundled prices
@@ -102,7 +103,7 @@ def read_prices(words: str) -> dict[str, Price]:
 
 def _read_file(file: Path) -> dict[str, Price]:
     try:
-        found = _File.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        found = _File.model_validate(tomllib.loads(read_text(file, given=True)))
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "its table"
         raise BadData(

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from liescope.common.errors import BadData, UnknownName
+from liescope.common.reading import read_text
 from liescope.generate.runs.folder import PLAN_FILE
 
 CONFIG_FILE = "run.toml"
@@ -50,7 +51,7 @@ def read_config(file: Path, command: str) -> dict[str, Any]:
     Raises BadData for a file that cannot be read, is not TOML, or has no section for the command.
     """
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(file, given=True))
     except (OSError, ValueError) as error:
         raise BadData(f"{file} cannot be read as a config file: {error}") from None
     section = data.get(command)

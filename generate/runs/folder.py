@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from liescope.common.errors import BadData, UsageError
+from liescope.common.reading import read_text, regular
 from liescope.generate.players.protocol import EndpointFacts
 
 FORMAT, OLDEST = 3, 1  # the format of new runs, and the oldest one that can be read
@@ -62,6 +63,9 @@ def _plain(path: Path, error: sqlite3.Error) -> UsageError:
 def connect(path: Path, write: bool) -> sqlite3.Connection:
     """The journal's database; created if it is missing and `write` is set."""
     file = path / JOURNAL_FILE
+    for beside in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            regular(file.with_name(f"{file.name}{beside}"))
     base = sqlite3.connect(file.resolve().as_uri() + ("?mode=rwc" if write else "?mode=rw"), uri=True, timeout=10)
     if write:
         base.execute("PRAGMA journal_mode = WAL")
@@ -108,7 +112,7 @@ def read_head(path: Path) -> dict[str, Any]:
     """What run.json holds: format, versions, plan. Raises BadData if the folder does not hold a complete run."""
     file = path / PLAN_FILE
     try:
-        head = json.loads(file.read_text(encoding="utf-8"))
+        head = json.loads(read_text(file))
     except NotADirectoryError:
         raise BadData(f"{path} is a file, and a run is a folder with {PLAN_FILE} in it; leave it out") from None
     except FileNotFoundError:

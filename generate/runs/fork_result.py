@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from random import Random
 from statistics import fmean
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -20,8 +18,6 @@ from liescope.generate.runs.result import RunResult
 if TYPE_CHECKING:
     import polars as pl
 
-_DRAWS = 2000  # of the bootstrap
-_Z = 1.959964  # of a 95% interval
 MEASURES = ("won", "votes")
 
 
@@ -58,10 +54,11 @@ class ForkResult(RunResult):
         """One row for each group and measure, in the order of the plan.
 
         Columns: group; measure: won (the seat's side won) or votes (the share of the others' votes, from the moment on,
-        that named the seat); games: counted; mean, lo, hi: with a 95% interval (Wilson's for won, a bootstrap over
-        games for votes); pairs, difference, difference_lo, difference_hi: against the first group, over continuations
-        of one number, which share their random draws (Newcombe's interval for paired shares for won, a bootstrap over
-        pairs for votes; null in the first group). Intervals are null with fewer than two games.
+        that named the seat); games: counted; mean, lo, hi: with a 95% interval (Wilson's for won, Student's for votes);
+        pairs, difference, difference_lo, difference_hi: against the first group, over continuations of one number,
+        which share their random draws (Newcombe's interval of paired shares for won, Student's of the differences for
+        votes; null in the first group). Intervals are null with fewer than two games; see
+        `liescope.common.statistics`.
         """
         import polars as pl
 
@@ -106,18 +103,19 @@ _ROW = (
 
 def effects(groups: Sequence[str], endings: Sequence[Ending]) -> list[tuple[Any, ...]]:
     """The rows of `ForkResult.effects`."""
+    from liescope.common.statistics import Rows, mean, paired
+
     by = {name: {one.number: one for one in endings if one.group == name} for name in groups}
     rows = []
     for name in groups:
         for measure in MEASURES:
             own, first = _values(by[name], measure), _values(by[groups[0]], measure)
-            pairs = [(own[number], first[number]) for number in sorted(own.keys() & first.keys())]
-            less = [one - other for one, other in pairs]
-            bounds = paired_shares(pairs) if measure == "won" else resampled_mean(less)
-            against = (None,) * 4 if name == groups[0] else (len(pairs), *_mean(less), *bounds)
+            shared = sorted(own.keys() & first.keys())
+            ones, others = [own[number] for number in shared], [first[number] for number in shared]
+            less = [one - other for one, other in zip(ones, others, strict=True)]
+            against = (None,) * 4 if name == groups[0] else (len(shared), *_mean(less), *paired(ones, others))
             values = list(own.values())
-            interval = _wilson(values) if measure == "won" else resampled_mean(values)
-            rows.append((name, measure, len(values), *_mean(values), *interval, *against))
+            rows.append((name, measure, len(values), *_mean(values), *mean(Rows.of(values)), *against))
     return rows
 
 
@@ -128,47 +126,6 @@ def _values(endings: Mapping[int, Ending], measure: str) -> dict[int, float]:
 
 def _mean(values: Sequence[float]) -> tuple[float | None]:
     return (fmean(values) if values else None,)
-
-
-def _wilson(values: Sequence[float]) -> tuple[float | None, float | None]:
-    return _bounds(values) if len(values) > 1 else (None, None)
-
-
-def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Wilson's score interval of a share."""
-    n, p, z = len(values), fmean(values), _Z
-    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return max(0.0, (middle - half) / (1 + z * z / n)), min(1.0, (middle + half) / (1 + z * z / n))
-
-
-def paired_shares(pairs: Sequence[tuple[float, float]]) -> tuple[float | None, float | None]:
-    """The interval of a difference of paired shares, first minus second (Newcombe 1998, method 10); (None, None) below
-    two pairs.
-
-    pairs: of 0.0 or 1.0.
-    """
-    n = len(pairs)
-    if n < 2:
-        return None, None
-    one, other = [a for a, _ in pairs], [b for _, b in pairs]
-    (low, high), (low_too, high_too) = _bounds(one), _bounds(other)
-    p, q = fmean(one), fmean(other)
-    both = sum(a == b == 1 for a, b in pairs) * sum(a == b == 0 for a, b in pairs)
-    cross = both - sum(a > b for a, b in pairs) * sum(a < b for a, b in pairs)
-    spread = math.sqrt(p * (1 - p) * q * (1 - q)) * n * n
-    phi = (max(cross - n / 2, 0.0) if cross > 0 else cross) / spread if spread else 0.0
-    down, up = ((p - low), (high_too - q)), ((high - p), (q - low_too))
-    half = [math.sqrt(max(a * a - 2 * phi * a * b + b * b, 0.0)) for a, b in (down, up)]
-    return p - q - half[0], p - q + half[1]
-
-
-def resampled_mean(values: Sequence[float]) -> tuple[float | None, float | None]:
-    """The percentile interval of a mean by a bootstrap over the values; (None, None) below two."""
-    if len(values) < 2:
-        return None, None
-    random = Random(0)
-    means = sorted(fmean(random.choices(values, k=len(values))) for _ in range(_DRAWS))
-    return means[round(0.025 * (_DRAWS - 1))], means[round(0.975 * (_DRAWS - 1))]
 
 
 def _interval(row: Mapping[str, Any], name: str, sign: str) -> str:

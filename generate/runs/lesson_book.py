@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liescope.common.errors import BadData
+from liescope.common.reading import read_bytes
 from liescope.common.sentence_encoder import load_encoder
 from liescope.games.lessons import Lesson, LessonKind
 from liescope.generate.runs.lesson_matching import opposed, without_names
@@ -111,7 +112,7 @@ class LessonBook:
             os.fsync(out.fileno())
 
     def _read(self) -> None:
-        text = self._path.read_bytes()
+        text = read_bytes(self._path)
         whole, _, torn = text.rpartition(b"\n")
         if torn:
             with self._path.open("r+b") as file:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from liescope.common.errors import BadData
+from liescope.common.reading import read_bytes
 from liescope.generate.runs.folder import write_whole
 from liescope.generate.runs.progress import RunProgress
 
@@ -109,7 +110,7 @@ def read_state(folder: Path) -> RunState | None:
     """The last state written into a run's folder; None if there is none. Raises BadData for a damaged file."""
     file = folder / STATE_FILE
     try:
-        return RunState.model_validate_json(file.read_bytes())
+        return RunState.model_validate_json(read_bytes(file))
     except FileNotFoundError:
         return None
     except (ValidationError, OSError) as error:

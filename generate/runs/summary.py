@@ -15,6 +15,7 @@ from rich.text import Text
 from liescope.common.console import emit
 from liescope.common.errors import Interrupted, UsageError
 from liescope.common.pages import hang
+from liescope.common.signals import end_by
 from liescope.common.text import plain
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.config import RunConfig
@@ -77,16 +78,16 @@ def run_job(
 
         try:
             tally = finish(work, progress)
-        except (KeyboardInterrupt, Interrupted) as error:
+        except (KeyboardInterrupt, SystemExit, Interrupted) as error:
             if latest is not None:  # cut off before it could report its end
                 latest.stop = error if isinstance(error, Interrupted) else Interrupted("interrupted")
                 state(latest, ended=True).write(out)
             _say_how_to_resume(out, progress)
-            raise KeyboardInterrupt from None
+            raise end_by(error.number) if isinstance(error, Interrupted) else error from None
         state(tally, ended=True).write(out)
     if isinstance(tally.stop, Interrupted):
         _say_how_to_resume(out, progress)
-        raise KeyboardInterrupt
+        raise end_by(tally.stop.number)
     return RunResult(out, about, tally, time.monotonic() - started, limits.currency)
 
 

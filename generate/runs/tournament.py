@@ -11,12 +11,14 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from itertools import product
 from math import gcd
 from pathlib import Path
 from random import Random
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.reading import read_text
 
 Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
 GAMES = "games"  # the column of a list of cells that says how many to play of each
@@ -79,12 +81,11 @@ def read_cells(file: Path, roles: Sequence[str]) -> tuple[list[Cell], int | None
     for a column that is neither a role of the game nor games.
     """
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines)
-            columns = [name.strip() for name in reader.fieldnames or ()]
-            reader.fieldnames = columns
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reader = csv.DictReader(StringIO(read_text(file, encoding="utf-8-sig", given=True), newline=""))
+        columns = [name.strip() for name in reader.fieldnames or ()]
+        reader.fieldnames = columns
+        rows = list(reader)
+    except (OSError, csv.Error) as error:
         raise BadData(f"{file} cannot be read as a list of cells: {error}") from error
     for column in columns:
         if column not in (*roles, GAMES):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.common.reading import check_folder
 
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_ID = f"sentence-transformers/{BUNDLED}"
@@ -65,6 +66,7 @@ def check_encoder(folder: Path, what: str = "encoder", choices: str = _CHOICES) 
         raise BadData(f"{folder} is an adapter of another model; Liescope opens only complete models")
     if not any((folder / name).is_file() for name in ("config.json", "modules.json")):
         raise UsageError(f"the {what} {str(folder)!r} cannot be loaded: it has no config.json; {choices}")
+    check_folder(folder)
     for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
         if path.name not in _VOCABULARIES:
             _check_settings(path)

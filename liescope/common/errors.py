@@ -107,7 +107,9 @@ class EndpointSilent(RunPaused):
 
 
 class Interrupted(RunPaused):
-    """The user asked the run to stop; requests in flight were given a moment to finish."""
+    """The run was asked to stop; requests in flight were given a moment to finish. number: of the signal."""
+
+    number = 2  # SIGINT
 
 
 class NotConverged(LiescopeError):

@@ -1,12 +1,19 @@
-"""One boundary around libraries that read untrusted files, which may raise any exception."""
+"""Reading what somebody else made: regular files alone, up to a size, with one line for an error."""
 
 from __future__ import annotations
 
+import os
+import stat
+from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 from liescope.common.errors import BadData, LiescopeError
 
 _LONGEST = 200
+_TEXTS = frozenset((".json", ".txt", ".md", ".toml", ".csv", ".jinja", ".yaml", ".yml"))
+LARGEST_TEXT = 2**28
+"""Bytes: more than any text that is read as a whole has to have."""
 
 
 class Reading:
@@ -24,3 +31,68 @@ class Reading:
         if isinstance(error, Exception) and not isinstance(error, LiescopeError):
             why = (str(error).strip() or type(error).__name__).splitlines()[0][:_LONGEST]
             raise BadData(f"{self._what} cannot be read ({why}); {self._advice}") from error
+
+
+def regular(path: Path, most: int | None = None) -> Path:
+    """The path, if it leads to a regular file of no more than so many bytes, before a library opens it.
+
+    A pipe in a stranger's folder would make whoever opens it wait for ever, and a link to /dev/zero has no end. Raises
+    BadData for either, FileNotFoundError and other OSErrors as opening does.
+    """
+    _check(path, path.stat(), most)
+    return path
+
+
+def open_regular(path: Path, most: int | None = None) -> BinaryIO:
+    """A regular file, opened to be read; raises as `regular`."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe does not wait
+    try:
+        _check(path, os.fstat(handle), most)
+    except BadData:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+def read_bytes(path: Path, most: int = LARGEST_TEXT, given: bool = False) -> bytes:
+    """All of a regular file of no more than `most` bytes; raises as `regular`. given: the user named this very file, so
+    that it may also be a pipe, as in `--config <(command)`.
+    """
+    with path.open("rb") if given else open_regular(path, most) as file:
+        held = file.read(most + 1)
+    if len(held) > most:  # it grew
+        raise _too_large(path, len(held), most)
+    return held
+
+
+def read_text(path: Path, most: int = LARGEST_TEXT, encoding: str = "utf-8", given: bool = False) -> str:
+    """The text of a file; as `read_bytes`, and BadData where it is not UTF-8."""
+    try:
+        return read_bytes(path, most, given).decode(encoding)
+    except UnicodeDecodeError as error:
+        raise BadData(f"{path} is not text in UTF-8 (byte {error.start}); write it anew as UTF-8") from error
+
+
+def check_folder(folder: Path, most: int | None = LARGEST_TEXT) -> None:
+    """Check a folder whose files are opened one by one, also by libraries. most: bytes of a text in it, None for any.
+
+    Raises BadData if anything in it leads to neither a regular file nor a folder, or is a text that is too large.
+    """
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir() and path.exists():
+            regular(path, most if path.suffix.lower() in _TEXTS else None)
+
+
+def _check(path: Path, facts: os.stat_result, most: int | None) -> None:
+    if stat.S_ISDIR(facts.st_mode):
+        raise IsADirectoryError(21, "Is a directory", str(path))
+    if not stat.S_ISREG(facts.st_mode):
+        raise BadData(f"{path} is not a regular file but a device, a pipe or a socket, and is not opened")
+    if most is not None and facts.st_size > most:
+        raise _too_large(path, facts.st_size, most)
+
+
+def _too_large(path: Path, size: int, most: int) -> BadData:
+    return BadData(
+        f"{path} has {size / 1e6:,.0f} MB, more than the {most / 1e6:,.0f} that it may have; it is not opened"
+    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
-from collections.abc import Callable
-from types import FrameType
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -13,6 +15,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from liescope.common.errors import UsageError
+from liescope.common.signals import end_by, heeded, let_go_of_terminal
 from liescope.web.guard import SLOWEST_S
 from liescope.web.site import LOOPBACK
 
@@ -63,8 +66,11 @@ def told_of(host: str, public: str) -> str:
     return f"others can reach {host}; a proxy must speak HTTPS for it at\n      {public}"
 
 
-async def run_server(site: FastAPI, bound: socket.socket, stop: Callable[[], None] = lambda: None) -> None:
-    """Serve a site until a signal ends it. stop: called then, in the event loop, to let go of open streams."""
+def run_server(site: FastAPI, bound: socket.socket, stop: Callable[[], None] = lambda: None) -> None:
+    """Serve a site until a signal ends it. stop: called then, in the event loop, to let go of open streams.
+
+    Raises what `end_by` gives for that signal, once all is tidied up.
+    """
     config = uvicorn.Config(
         site,
         http=_Hasty,
@@ -77,25 +83,42 @@ async def run_server(site: FastAPI, bound: socket.socket, stop: Callable[[], Non
         server_header=False,
         proxy_headers=False,
     )
-    await _Server(config, stop).serve([bound])
+    server = _Server(config, stop)
+    asyncio.run(server.serve([bound]))
+    if server.ended_by is not None:
+        raise end_by(server.ended_by)
 
 
 class _Server(uvicorn.Server):
-    """Lets open event streams go as soon as it is to end."""
+    """Lets open event streams go as soon as it is to end, and ends in the same way for each signal that asks for it."""
+
+    ended_by: int | None = None
 
     def __init__(self, config: uvicorn.Config, stop: Callable[[], None]) -> None:
         super().__init__(config)
         self._stop = stop
-        self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        self._loop = asyncio.get_running_loop()
-        await super().serve(sockets)
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        numbers = heeded()
+        for number in numbers:
+            loop.add_signal_handler(number, self._asked, number)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._stop)
-        super().handle_exit(sig, frame)
+    def _asked(self, number: signal.Signals) -> None:
+        if number == signal.SIGHUP:
+            let_go_of_terminal()
+        self.ended_by = self.ended_by or number
+        self._stop()
+        self.handle_exit(number, None)
 
 
 class _Hasty(H11Protocol):

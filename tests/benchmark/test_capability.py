@@ -18,7 +18,7 @@ import liescope
 from liescope.benchmark import published_scores
 from liescope.benchmark.capability.backend import Settings, choose_sampler
 from liescope.benchmark.capability.diagnostics import Diagnostics
-from liescope.benchmark.capability.identification import check_identified, leave_out
+from liescope.benchmark.capability.identification import check_identified, leave_out, undetermined
 from liescope.benchmark.capability.model import normalise, win_probability
 from liescope.benchmark.capability.posterior import Posterior, fit
 from liescope.benchmark.capability.results import predictions, scores
@@ -194,6 +194,7 @@ def test_counts_that_cannot_determine_the_scores_are_refused_before_sampling() -
 def test_every_combination_of_two_models_determines_the_scores(simulate: Simulate) -> None:
     counts = simulate((np.zeros(2), np.zeros(2), np.ones(2)), games=10, seed=1)
     check_identified(counts)
+    assert undetermined(counts) == (0, 4)  # six of m, d, v, less a shift and a scale that change no game
 
 
 def test_without_pymc_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch, simulate: Simulate) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,14 @@ from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers import IMPORTERS, Imported, Importer, Rejected, import_games, read_games
 from liescope.generate.importers.commands import app
+from liescope.generate.importers.jsonl.importer import JsonlImporter
 from liescope.generate.importers.protocol import attempt
 from liescope.generate.importers.registry import find_importer
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.label import label_game
 from liescope.labeling.ledger import NO_CLAIMS_READ
+from tests.generate.importers import avalon_game, quack_game, test_diplomacy, written
 
 every_importer = pytest.mark.parametrize("importer", IMPORTERS.values(), ids=IMPORTERS.keys())
 
@@ -52,6 +54,59 @@ def test_every_option_is_described_has_a_default_and_is_on_the_command(importer:
         assert f"--{name.replace('_', '-')}" in taken
     with pytest.raises(UsageError, match="has no option --colour"):
         importer.Options.of(importer.format, {"colour": "red"})
+
+
+def _log(folder: Path) -> list[Path]:
+    lines = "".join(json.dumps(written.as_log(written.play_game(seed, text="Hm."))) + "\n" for seed in (1, 2))
+    (folder / "games.jsonl").write_text(lines, encoding="utf-8")
+    return [folder / "games.jsonl"]
+
+
+def _rows(folder: Path) -> list[Path]:
+    rows = [{"game_id": game, "speaker": who, "text": f"Hm, {who}."} for game in "ab" for who in ("Ann", "Ben")]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return [folder / "rows.jsonl"]
+
+
+SAMPLES: dict[str, Callable[[Path], list[Path]]] = {
+    "jsonl": _rows,
+    "mini-mafia": _log,
+    "avalon-nlu": lambda folder: [
+        avalon_game.write_games(folder / "a.jsonl", [avalon_game.game(1), avalon_game.game(2)])
+    ],
+    "diplomacy": lambda folder: [test_diplomacy.written(folder, [test_diplomacy.dialogue(game_id=n) for n in (1, 2)])],
+    "quack": lambda folder: [quack_game.write_folder(folder / "logs", games=2)],
+}
+"""By format, two small games in the form of its publishers. A new importer adds its own."""
+
+
+def check_reads(importer: type[Importer], sources: Sequence[Path]) -> None:
+    """An importer reads both games of its sample whole: somebody says something in each, and every time the same."""
+    found = [list(read_games(importer.format, *sources)) for _ in range(2)]
+    games = [game for game in found[0] if isinstance(game, GameRecord)]
+    assert len(games) == len(found[0]) == 2
+    assert len({game.game_id for game in games}) == 2
+    assert found[0] == found[1]
+    for game in games:
+        assert sum(event.kind is EventKind.STATEMENT and bool(event.text) for event in game.events) > 1
+        assert len(label_game(game).statements) > 1
+
+
+@every_importer
+def test_an_importer_reads_the_games_of_a_sample(importer: type[Importer], tmp_path: Path) -> None:
+    assert importer.format in SAMPLES, "add a sample of two games to SAMPLES"
+    check_reads(importer, SAMPLES[importer.format](tmp_path))
+
+
+def test_an_importer_that_reads_nothing_does_not_pass(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Nothing(JsonlImporter):
+        def read(self, source: Path) -> Iterator[Imported | Rejected]:
+            source.stat()
+            return iter(())
+
+    monkeypatch.setitem(IMPORTERS, "jsonl", Nothing)
+    with pytest.raises(AssertionError):
+        check_reads(Nothing, SAMPLES["jsonl"](tmp_path))
 
 
 @every_importer

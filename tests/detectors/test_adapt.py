@@ -10,7 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import polars as pl
 import pytest
+from scipy.special import logit
 from typer.testing import CliRunner
 
 from liescope.common.errors import UsageError
@@ -92,6 +94,19 @@ def test_the_model_says_what_it_has_learned_from_and_what_that_has_brought(
     lines = list(adapt_lines(adapted))
     assert max(map(len, lines[:-1])) <= 80
     assert sum(line.endswith("better") for line in lines) >= 1
+
+
+@pytest.mark.parametrize("kind", ["tfidf", "linear"])
+def test_more_is_learned_of_labelled_games_that_weigh_more(kind: str, base: Path, new: Path, tmp_path: Path) -> None:
+    plain = train(kind, base, out=tmp_path / "plain", folds=0).model
+    apart = []
+    for weight in (1, 10):
+        found = adapt(plain, new, base=base, out=tmp_path / f"{weight}", labels=10, weight=weight, draws=10)
+        used = read_statements(new).filter(pl.col("game_id").is_in(found.labelled))
+        data = labelled(used, "role", 0, read_transcripts(new))
+        score = logit(load(found.model).detector.predict_proba(data.examples)[:, 1])
+        apart.append(score[data.y].mean() - score[~data.y].mean())
+    assert apart[1] > 1.3 * apart[0] > 0
 
 
 def test_its_own_figures_are_of_its_own_corpus_alone(adapted: AdaptResult, model: LoadedDetector) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -195,3 +198,28 @@ def test_a_seed_out_of_range_is_one_line(command: str, seed: str, corpus: Path, 
     what = {"train": "tfidf", "evaluate": str(tmp_path)}[command]
     with pytest.raises(UsageError, match="seed"):
         run(command, what, "--corpus", str(corpus), "--out", str(tmp_path / "out"), "--seed", seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", [b"", b"I am the detective.\n"])
+def test_at_a_terminal_score_says_that_it_reads_and_ctrl_c_ends_it(corpus: Path, tmp_path: Path, typed: bytes) -> None:
+    run("train", "tfidf", "--corpus", str(corpus), "--out", str(tmp_path / "m"))
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "liescope", "score", str(tmp_path / "m")])
+    _read_until(terminal, b"reading statements, one a line, from standard input; Ctrl-D ends it")
+    time.sleep(3)  # it waits for a line, where polars has worked before
+    os.write(terminal, typed)
+    time.sleep(1)
+    os.write(terminal, b"\x03")
+    ended = time.monotonic() + 20
+    while (done := os.waitpid(process, os.WNOHANG))[0] == 0:
+        assert time.monotonic() < ended, os.kill(process, 9)
+        time.sleep(0.05)
+    assert os.waitstatus_to_exitcode(done[1]) == 130
+
+
+def _read_until(terminal: int, words: bytes) -> None:
+    said = b""
+    while words not in said:
+        said += os.read(terminal, 1000)

@@ -27,7 +27,7 @@ from liescope.detectors.evaluation.scores import score_table, scripted_warning
 from liescope.detectors.evaluation.seat import DETECTIVE_CLAIM, Tables, detective_claims, in_the_villagers_seat
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.training import Recipe, train_recipe
+from liescope.detectors.training import Recipe, train, train_recipe
 from liescope.generate.corpus import read
 
 Corpus = Callable[..., Path]
@@ -476,3 +476,18 @@ def test_an_unknown_split_and_an_empty_one_are_refused(model: Path, make_corpus:
 
     with pytest.raises(UsageError, match="no statement in the split 'test'"):
         evaluate([model], make_corpus(games=10, change=all_train))
+
+
+def test_a_model_that_was_heard_under_another_name_is_not_held_out(make_corpus: Corpus, tmp_path: Path) -> None:
+    def renamed(rows: dict[str, list[dict[str, Any]]]) -> None:
+        for row in [*rows["statements"], *rows["games"], *rows["votes"], *rows["ratings"]]:
+            row["game_id"] = f"other-{row['game_id']}"
+        for row in [*rows["statements"], *rows["ratings"]]:
+            row["statement_id"] = f"other-{row['statement_id']}"
+
+    learned = make_corpus(games=60, models=("gpt-4.1-mini", "grok-3"))
+    other = make_corpus(games=60, models=("openai/gpt-4.1_mini", "llama-3.1"), change=renamed)
+    model = train("tfidf", learned, out=tmp_path / "m", folds=0).model
+    result = evaluate(model, other, draws=10)
+    assert result.plan.hold_out == ("llama-3.1",)
+    assert any("openai/gpt-4.1_mini is taken for gpt-4.1-mini" in note for note in result.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,12 +18,16 @@ import torch
 from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
-from liescope.common.errors import MissingExtra, UsageError
+from liescope.common.errors import BadData, MissingExtra, UsageError
+from liescope.detectors import train
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
 from liescope.detectors.fine_tuning import tasks
-from liescope.detectors.fine_tuning.epochs import Epochs
+from liescope.detectors.fine_tuning.curves import best_step, following
 from liescope.detectors.fine_tuning.held_out import held_out_rows
+from liescope.detectors.fine_tuning.loop import _arguments as arguments
+from liescope.detectors.fine_tuning.options import FineTuningOptions
 from liescope.detectors.kinds.encoder import EncoderDetector
+from liescope.detectors.model_file import read_model_file
 from liescope.detectors.protocol import silent
 from liescope.detectors.registry import load_parts, make
 from liescope.detectors.textualize import TextConfig
@@ -98,25 +103,119 @@ def test_the_epoch_is_chosen_on_other_games_where_two_models_speak(corpus: Path)
     assert len(held_out_rows(two.examples, two.y, two.groups, 0.0, 0)[1]) == 0
 
 
-@pytest.mark.parametrize(("patience", "stops_after"), [(0, None), (1, 3), (2, 4)])
-def test_training_stops_when_patience_ends_and_goes_back_to_the_best_epoch(
-    patience: int, stops_after: int | None
+def test_words_that_only_the_model_kept_aside_says_are_learned(data: Labelled, fit: Any) -> None:
+    _, check = held_out_rows(data.examples, data.y, data.groups, 0.1, 0)
+    (aside,) = {data.examples[i].speaker_model for i in check}
+
+    def said(example: Example, lie: bool) -> Example:
+        text = re.sub("trust|certain", "talk", example.text)
+        own = "trust trust" if lie else "certain certain"
+        return replace(example, text=f"{own} {text}" if example.speaker_model == aside else text)
+
+    examples = tuple(said(example, bool(lie)) for example, lie in zip(data.examples, data.y, strict=True))
+    detector = fit(replace(data, examples=examples), max_steps=0, epochs=10.0, patience=0)
+    plain = [replace(examples[0], text=f"{words} look at this") for words in ("trust trust", "certain certain")]
+    lie, honest = detector.predict_proba(plain)[:, 1]
+    assert lie > honest + 0.3
+    assert detector.chosen.models == (aside,)
+    assert detector.chosen.statements == len(check)
+    assert 0 < detector.chosen.steps <= detector.chosen.planned
+
+
+def test_what_was_kept_aside_and_then_learned_stands_in_the_model(
+    four: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    model, epochs = torch.nn.Linear(1, 1), Epochs(patience, silent)
-    callback, stopped = epochs.callback(), None
-    for epoch, loss in enumerate((1.0, 0.5, 0.7, 0.6), 1):
-        torch.nn.init.constant_(model.weight, epoch)
-        control = SimpleNamespace(should_training_stop=False)
-        state = SimpleNamespace(global_step=epoch, epoch=float(epoch))
-        callback.on_log(None, state, control, logs={"eval_loss": loss}, model=model)
-        if control.should_training_stop:
-            stopped = epoch
-            break
-    epochs.restore_best(model)
-    assert stopped == stops_after
-    assert model.weight.item() == 2
+    options = {"encoder": str(tiny_encoder), "batch_size": 16, "epochs": 2.0}
+    for name, held_out in (("m", 0.1), ("whole", 0.0)):
+        made = train("encoder", four, out=tmp_path / name, folds=0, held_out=held_out, **options)
+        chosen = made.file.training.chosen
+        assert (chosen is None) == (held_out == 0)
+        if chosen:
+            assert len(chosen.models) == 1
+            assert chosen.words() in made.notes
+            assert f"It learned for {chosen.steps} steps." in (tmp_path / name / "README.md").read_text(
+                encoding="utf-8"
+            )
+            assert read_model_file(tmp_path / name).training.chosen == chosen
+        assert set(made.file.training.models) == set(MODELS)
+
+
+def test_the_steps_are_chosen_where_the_loss_on_what_is_kept_aside_is_least_and_training_ends_when_patience_does(
+    fit: Any,
+) -> None:
+    found = {}
+    for patience in (0, 1):
+        detector = fit(max_steps=0, epochs=8.0, patience=patience, lr=0.03)
+        held_out = [point for point in detector.losses if "held_out" in point]
+        least = min(held_out, key=lambda point: point["held_out"])
+        assert detector.chosen.steps == least["step"]
+        assert max(point["step"] for point in detector.losses if "refit" in point) == least["step"]
+        found[patience] = held_out
+    first_worse = next(at for at in range(1, 8) if found[0][at]["held_out"] >= min(
+        point["held_out"] for point in found[0][:at]))  # fmt: skip
+    assert found[1] == found[0][: first_worse + 1]
+
+
+def test_the_first_of_the_best_steps_is_chosen_and_a_loss_that_is_no_number_ends_the_training() -> None:
+    history = [{"step": 1, "eval_loss": 1.0}, {"step": 2, "eval_loss": 0.5}, {"step": 3, "loss": 0.1}]
+    assert best_step([*history, {"step": 4, "eval_loss": 0.5}]) == 2
     with pytest.raises(UsageError, match="diverged"):
-        callback.on_log(None, state, control, logs={"loss": float("nan")}, model=model)
+        following(silent).on_log(None, None, None, logs={"loss": float("nan")})
+
+
+class Killed(Exception):
+    """The process is gone."""
+
+
+@pytest.mark.parametrize("dies_at", [5, 17])
+def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
+    dies_at: int, data: Labelled, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    """Once while the number of steps is chosen, once afterwards."""
+    given = {"encoder": str(tiny_encoder), "batch_size": 16, "lr": 0.01, "max_steps": 12, "epochs": 2.0}
+    given |= {"deterministic": True, "checkpoints": str(tmp_path / "kept")}
+    seen: list[int] = []
+
+    def dies(_what: str, done: int, _total: int) -> None:
+        seen.append(done)
+        if len(seen) == dies_at:
+            raise Killed
+
+    def fresh() -> Any:
+        return make("encoder", TextConfig(), given)
+
+    with pytest.raises(Killed):
+        fresh().fit(data.examples, data.y, data.groups, dies)
+    before, steps = len(seen), list[int]()
+    again = fresh().fit(data.examples, data.y, data.groups, lambda _, done, __: steps.append(done))
+    assert steps[0] > 1
+    given["checkpoints"] = ""
+    whole = fresh().fit(data.examples, data.y, data.groups)
+    assert len(steps) + before < 12 + whole.chosen.steps + 3
+    assert again.chosen == whole.chosen
+    one, other = weights(again, tmp_path / "a"), weights(whole, tmp_path / "b")
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_settings_of_the_training_reach_the_trainer(tmp_path: Path) -> None:
+    options = {"scheduler": "cosine", "warmup": 7, "weight_decay": 0.2, "compile": True}
+    made = arguments(tmp_path / "kept", str(tmp_path), FineTuningOptions(**options), 8, True, 0)
+    assert (made.lr_scheduler_type, made.warmup_steps, made.weight_decay) == ("cosine", 7, 0.2)
+    assert made.torch_compile
+    assert made.output_dir == str(tmp_path / "kept")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("scheduler", "soft"), ("report_to", "nowhere"), ("attention", "sideways")]
+)
+def test_a_setting_that_transformers_does_not_know_is_one_line(option: str, value: str, fit: Any) -> None:
+    with pytest.raises((UsageError, BadData), match=value):
+        fit(**{option: value})
+
+
+def test_attention_may_be_chosen(fit: Any, tmp_path: Path) -> None:
+    eager, sdpa = (fit(attention=name)._model.config._attn_implementation for name in ("eager", "sdpa"))
+    assert (eager, sdpa) == ("eager", "sdpa")
 
 
 def test_the_curves_of_the_loss_lie_in_the_model(fit: Any, tmp_path: Path) -> None:
@@ -124,8 +223,10 @@ def test_the_curves_of_the_loss_lie_in_the_model(fit: Any, tmp_path: Path) -> No
     curve = json.loads((tmp_path / "losses.json").read_text())
     held_out = [point["held_out"] for point in curve if "held_out" in point]
     assert len(held_out) == 3
-    assert sum("training" in point for point in curve) > 3
-    assert [point["step"] for point in curve] == sorted(point["step"] for point in curve)
+    for part in ("training", "refit"):
+        steps = [point["step"] for point in curve if part in point]
+        assert len(steps) > 3
+        assert steps == sorted(steps)
 
 
 def test_deterministic_training_gives_the_same_weights_bit_for_bit(fit: Any, tmp_path: Path) -> None:
@@ -252,7 +353,9 @@ def test_two_processes_train_one_model_and_the_first_one_saves_it(
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["model"] == str(out)
     assert [path.name for path in out.parent.iterdir()] == ["m"]
-    steps = json.loads((out / "losses.json").read_text())[-1]["step"]
+    chosen = read_model_file(out).training.chosen
+    assert chosen
+    assert json.loads((out / "losses.json").read_text())[-1]["step"] == chosen.steps
     learned = labelled(read_statements(four, ["train"]), "role", 0)
     learn, _ = held_out_rows(learned.examples, learned.y, learned.groups, 0.1, 0)
-    assert steps == 2 * -(-len(learn) // 32)
+    assert chosen.planned == 2 * -(-len(learn) // 32)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from math import log
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -146,14 +147,18 @@ def test_a_chat_model_that_gives_itself_away_is_found_out_and_asked_each_questio
 
 
 def test_an_answer_that_is_none_counts_as_a_half_and_a_note_says_so(serve: Serve, corpus: Path) -> None:
+    def silent_on(request: Request) -> bool:
+        return crc32(json.dumps(request.body["messages"]).encode()) % 3 == 2
+
     def script(request: Request, number: int) -> Answer:
-        return says("I would rather not say.") if number % 3 == 2 else with_logprobs(request, number)
+        return says("I would rather not say.") if silent_on(request) else with_logprobs(request, number)
 
     data, stub = data_of(corpus, "validation"), serve(script)
     options = FollowUpOptions(model=f"openai:wise@{stub.url}", most_questions=2)
     detector = FollowUpDetector(TextConfig(), options).fit(data.examples, data.y, data.groups)
     (note,) = detector.notes
-    assert note.startswith(f"{2 * len(data.y) // 3} answers of the suspect could not be used")
+    lost = {json.dumps(request.body) for request in stub.requests if silent_on(request)}
+    assert note.startswith(f"{len(lost)} answers of the suspect could not be used")
 
 
 def test_a_budget_in_money_stops_the_asking_and_what_was_paid_for_is_kept(serve: Serve, corpus: Path) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,13 @@ import pytest
 from liescope.cli import main
 from liescope.common.errors import BadData, EndpointRefused, UsageError
 from liescope.detectors.evaluation.run import evaluate
+from liescope.detectors.judge.asking import ATTEMPTS
 from liescope.detectors.judge.session import default_cache
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
 from liescope.generate.players.openai.batches import desk
 from liescope.generate.players.reply_cache import FILE
-from tests.detectors.judge_stub import stating, with_logprobs
+from tests.detectors.judge_stub import material, stating, with_logprobs
 from tests.generate.players.openai.batch_server import BatchServer
 from tests.generate.players.openai.stub import Answer, Request, fails, says
 
@@ -86,7 +90,10 @@ def test_an_endpoint_without_log_probabilities_states_a_confidence_and_its_rows_
 def test_statements_that_the_judge_fails_on_are_counted_and_compared_on_what_both_scored(
     serve: Any, model: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    stub = serve(lambda request, number: says("I cannot say.") if number % 5 == 4 else with_logprobs(request, number))
+    def script(request: Request, number: int) -> Answer:
+        return says("I cannot say.") if len(material(request)) % 5 == 4 else with_logprobs(request, number)
+
+    stub = serve(script)
     found = evaluate(model, corpus, judge=f"openai:wise@{stub.url}", judge_cache=tmp_path / "c", draws=10)
     (facts,) = found.judges
     lost = sum(facts.failed.values())
@@ -129,7 +136,10 @@ def test_an_interrupted_judge_goes_on_where_it_was(serve: Any, model: Path, corp
     assert facts["found"] + facts["requests"] == facts["statements"]
 
 
-def test_ctrl_c_keeps_what_came(
+@pytest.mark.parametrize(("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
+def test_a_signal_keeps_what_came(
+    number: int,
+    raised: type[BaseException],
     serve: Any,
     model: Path,
     corpus: Path,
@@ -137,17 +147,14 @@ def test_ctrl_c_keeps_what_came(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    import os
-    import signal
-
-    def script(request: Request, number: int) -> Answer:
-        if number == 30:
-            os.kill(os.getpid(), signal.SIGINT)
-        return with_logprobs(request, number)
+    def script(request: Request, made: int) -> Answer:
+        if made == 30:
+            os.kill(os.getpid(), number)
+        return with_logprobs(request, made)
 
     stub = serve(script)
     options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         evaluate(model, corpus, progress=True, **options)
     assert "replies are kept in" in capsys.readouterr().err
     made = len(stub.requests)
@@ -193,3 +200,30 @@ def test_another_kind_of_player_and_a_damaged_cache_are_refused(model: Path, cor
 def test_the_default_cache_lies_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_cache() == tmp_path / "liescope" / "replies"
+
+
+def test_a_reply_that_cannot_be_read_is_kept_and_the_question_asked_again(
+    serve: Any, model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    ill = {"on": True}
+
+    def script(request: Request, number: int) -> Answer:
+        return (
+            says("I cannot say.") if ill["on"] and len(material(request)) % 5 == 4 else with_logprobs(request, number)
+        )
+
+    stub = serve(script)
+    options: dict[str, Any] = {"judge": f"openai:wise@{stub.url}", "judge_cache": tmp_path / "c", "draws": 10}
+    (first,) = evaluate(model, corpus, **options).judges
+    lost = sum(first.failed.values())
+    asked = Counter(material(request) for request in stub.requests)
+    assert lost > 0
+    assert {asked[words] for words in asked} == {1, ATTEMPTS}
+    assert len(stub.requests) == first.statements + (ATTEMPTS - 1) * lost
+    ill["on"], before = False, len(stub.requests)
+    (again,) = evaluate(model, corpus, **options).judges
+    assert not again.failed
+    assert len(stub.requests) - before == lost
+    before = len(stub.requests)
+    (last,) = evaluate(model, corpus, **options).judges
+    assert (len(stub.requests), last.failed) == (before, {})

@@ -432,6 +432,24 @@ def test_no_key_and_no_path_is_in_any_file(
         assert str(cache).encode() not in found
 
 
+def test_a_folder_of_replies_that_was_named_in_training_is_not_silently_another_one_later(
+    serve: Serve, corpus: Path, tmp_path: Path
+) -> None:
+    own, home = tmp_path / "own", tmp_path / "cache"
+    out, model = tmp_path / "m", f"openai:wise@{serve(with_logprobs).url}"
+    liescope.train("judge", corpus, out=out, model=model, cache=str(own), fit_limit=10)
+    with pytest.raises(UsageError, match=r"--cache FOLDER \(--judge-cache of evaluate\)"):
+        liescope.score(out, "Something new.")
+    with pytest.raises(UsageError, match="--judge-cache"):
+        liescope.evaluate(out, corpus, draws=10)
+    assert not home.exists()
+    first = liescope.score(out, "Something new.", cache=own)["score"].item()
+    assert main(["score", str(out), "Something new.", "--cache", str(own)]) == 0
+    liescope.evaluate(out, corpus, draws=10, judge_cache=own)
+    assert liescope.score(out, "Something new.", cache=own)["score"].item() == first
+    assert not home.exists()
+
+
 def test_statements_in_the_files_are_named_on_the_card_and_published_only_if_they_may_be(
     serve: Serve, corpus: Path, tmp_path: Path
 ) -> None:

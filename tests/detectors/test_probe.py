@@ -46,6 +46,13 @@ def passes(model: LanguageModel) -> Iterator[list[int]]:
     hook.remove()
 
 
+def alike(one: Any, other: Any) -> bool:
+    """Whether states are the same up to rounding: what is computed beside other texts may be summed in another order,
+    and a float16 has eleven bits.
+    """
+    return np.allclose(one, other, rtol=2e-3, atol=2e-3)
+
+
 def ids(model: LanguageModel, text: str) -> list[int]:
     found: list[int] = model._tokenizer(text, add_special_tokens=False)["input_ids"]
     return found
@@ -59,7 +66,7 @@ def test_a_state_is_the_mean_over_the_statements_own_tokens_after_what_came_befo
         ).hidden_states
     expected = np.stack([hidden[layer][0, -len(own) :].mean(0).numpy() for layer in LAYERS])
     (found,) = model.states([SAID], LAYERS, 64)
-    assert np.allclose(found, expected, rtol=2e-3, atol=2e-3)
+    assert alike(found, expected)
     (alone,) = model.states([Passage("", SAID.own)], LAYERS, 64)
     assert not np.allclose(found, alone, atol=0.05)
 
@@ -71,7 +78,7 @@ def test_all_layers_come_out_of_one_pass_and_other_texts_beside_it_change_nothin
     assert made == [3]
     assert together.shape == (3, 4, 64)
     for one, found in zip(others, together, strict=True):
-        assert np.allclose(model.states([one], LAYERS, 64)[0], found, rtol=2e-3, atol=2e-3)
+        assert alike(model.states([one], LAYERS, 64)[0], found)
 
 
 @pytest.mark.parametrize("words", [1, 11, 12, 40, 500])
@@ -81,15 +88,15 @@ def test_no_token_of_a_statement_is_ever_cut(model: LanguageModel, words: int) -
     states = model.states([Passage("we should talk " * 9, " ".join(own))], LAYERS, 12)
     for at in {0, words // 2, words - 1}:
         changed = Passage("we should talk " * 9, " ".join([*own[:at], "evidence", *own[at + 1 :]]))
-        assert not np.array_equal(model.states([changed], LAYERS, 12), states)
+        assert not alike(model.states([changed], LAYERS, 12), states)
 
 
 def test_what_came_before_is_cut_from_its_beginning(model: LanguageModel) -> None:
     def state(before: str) -> Any:
         return model.states([Passage(before, "who is lying today")], LAYERS, 10)
 
-    assert np.array_equal(state("calm trust we should talk about this"), state("evidence we should talk about this"))
-    assert not np.array_equal(state("we should talk about this"), state("we should talk about evidence"))
+    assert alike(state("calm trust we should talk about this"), state("evidence we should talk about this"))
+    assert not alike(state("we should talk about this"), state("we should talk about evidence"))
 
 
 def test_the_statement_is_the_last_line_of_its_text() -> None:
@@ -120,7 +127,10 @@ def test_the_cache_spares_the_second_pass_and_a_damaged_file_is_computed_again(
         kept[0].write_bytes(harm)
         mended, computed = read()
         assert computed == 1
-        assert np.array_equal(mended, first)
+        assert alike(mended, first)
+        again, computed = read()
+        assert computed == 0
+        assert np.array_equal(again, mended)
     assert read((1, 2))[1] == read(longest=32)[1] == 2
     assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} == {".safetensors"}
 

@@ -40,7 +40,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 CALM = "calm down and trust me, a random rush is wrong, Bob."
 CERTAIN = "I checked Bob last night, the evidence is certain."
-COLUMNS = ["text", "score", "flag_at_1pct_fpr", "flag_at_5pct_fpr", "verdict", "score_null"]
+COLUMNS = ["text", "score", "flag_at_1pct_fpr", "flag_at_5pct_fpr", "verdict", "abstains", "score_null"]
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from liescope.common.encoder_folder import check_encoder, encoder_folder
 from liescope.common.errors import BadData, LiescopeError, UsageError
 from liescope.detectors import load, train
+from liescope.detectors.sentence_body import sentence_encoder
 
 ROOT = Path(__file__).parents[2]
 WORDS = ["I checked Bob last night, I am certain.", "Trust me, no rush."]
@@ -314,9 +315,12 @@ def test_pickled_weights_are_not_opened(embedding: Path, tmp_path: Path) -> None
     refused(folder)
 
 
-def test_an_encoder_that_is_only_data_passes(tiny_encoder: Path) -> None:
-    check_encoder(tiny_encoder)
-    check_encoder(encoder_folder(""))
+def test_an_encoder_that_is_only_data_passes_and_reads(tiny_encoder: Path) -> None:
+    for folder in (tiny_encoder, encoder_folder("")):
+        check_encoder(folder)
+        found = sentence_encoder(folder).embed(["calm and certain", "evidence"], 16)
+        assert np.isfinite(found).all()
+        assert not np.allclose(found[0], found[1])
 
 
 @pytest.mark.parametrize("name", ["../x", "/no/such", "a/b/c", "x y", "hf://a", "a..b", "~/.ssh"])

@@ -68,6 +68,54 @@ def test_an_unusable_reply_keeps_its_reason() -> None:
     assert set(reasons.values()) == {"unreadable"}
 
 
+PACK = WerewolfSpec(
+    villagers=5,
+    doctors=0,
+    werewolves=3,
+    jesters=0,
+    roles=("villager",) * 5 + ("werewolf",) * 3,
+    debate_turns=0,
+    defence_turns=0,
+)
+
+
+def first_kill(seed: int, proposals: Callable[[Ask], str]) -> tuple[Sequence[Event], Event]:
+    """The events of a first night in which the werewolves Frank, Grace and Henry propose so, "" for what cannot be
+    read; and its kill.
+    """
+    session = start(lambda: Werewolf(PACK, seed, "w"))
+    while session.game.day < 2 and session.asks:
+        session.send(
+            tuple(
+                Reply(choice=proposals(ask) or None)
+                if ask.kind is AskKind.KILL
+                else Reply(choice=ask.options[0], text="Hm.")
+                for ask in session.asks
+            )
+        )
+    return session.events, next(event for event in session.events if event.kind is EventKind.KILL)
+
+
+def test_a_victim_that_no_readable_proposal_of_the_last_round_names_is_nobodys_choice() -> None:
+    by_chance, chosen = 0, 0
+    for seed in range(40):
+        events, kill = first_kill(seed, lambda ask: "Bob" if ask.seat == "Henry" else "")
+        last = [event.target for event in events if event.kind is EventKind.PROPOSAL][-3:]
+        agreed = last.count(kill.target) > 1
+        assert (kill.index not in not_chosen(events)) == (agreed and kill.target == "Bob")
+        by_chance += agreed and kill.target != "Bob"
+        chosen += agreed and kill.target == "Bob"
+    assert by_chance  # two drawn proposals that happen to agree
+    assert chosen
+
+
+def test_what_was_proposed_in_an_earlier_round_makes_no_choice_of_the_last() -> None:
+    first = {"Frank": "Alice", "Grace": "Bob", "Henry": "Charlie"}
+    for seed in range(40):
+        events, kill = first_kill(seed, lambda ask: first[ask.seat] if ask.round == 1 else "")
+        assert kill.index in not_chosen(events)
+
+
 @pytest.mark.parametrize(
     ("proposals", "chosen"),
     [
@@ -77,17 +125,6 @@ def test_an_unusable_reply_keeps_its_reason() -> None:
     ],
 )
 def test_a_victim_is_chosen_if_it_was_agreed_on_readably(proposals: dict[str, str], chosen: bool) -> None:
-    roles = ("villager",) * 5 + ("werewolf",) * 3
-    spec = WerewolfSpec(villagers=5, doctors=0, werewolves=3, jesters=0, roles=roles, debate_turns=0, defence_turns=0)
-
-    def answer(ask: Ask, _view: Sequence[Event]) -> Reply:
-        if ask.kind is AskKind.KILL:
-            return Reply(choice=proposals[ask.seat] or None)
-        return Reply(choice=ask.options[0], text="Hm.")
-
     for seed in range(10):
-        session = start(lambda seed=seed: Werewolf(spec, seed, "w"))
-        while session.game.day < 2 and session.asks:
-            session.send(tuple(answer(ask, ()) for ask in session.asks))
-        kill = next(event for event in session.events if event.kind is EventKind.KILL)
-        assert (kill.index not in not_chosen(session.events)) == chosen
+        events, kill = first_kill(seed, lambda ask: proposals[ask.seat])
+        assert (kill.index not in not_chosen(events)) == chosen

@@ -205,6 +205,22 @@ def test_the_highest_bidder_speaks_and_a_tie_goes_to_whom_the_last_turn_named() 
     assert spoken == ["Jack", "Bob"]  # nobody bids for a third turn, and the debate ends before its cap
 
 
+def test_whoever_the_last_turn_named_goes_first_among_equal_bids_whatever_is_drawn() -> None:
+    spec = replace(TEN, debate_turns=2, defence_turns=0, days=1)
+    for seed in range(40):
+        session = start(lambda seed=seed: Werewolf(spec, seed, "g"))
+        named = ""
+        while named == "" or session.asks[0].kind is AskKind.BID:
+            if session.asks[0].kind is AskKind.SPEAK:
+                named = next(name for name in session.game.alive[::-1] if name != session.asks[0].seat)
+                session.send((Reply(text=f"What do you say, {named}?"),))
+            else:
+                session.send(
+                    tuple(Reply(choice="5" if ask.kind is AskKind.BID else ask.options[0]) for ask in session.asks)
+                )
+        assert session.asks[0].seat == named
+
+
 def test_the_last_speaker_does_not_bid_and_all_others_do() -> None:
     session = start(VILLAGERS_SAVED.make)
     last: str | None = None

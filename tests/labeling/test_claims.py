@@ -292,10 +292,13 @@ def test_any_text_is_read_without_an_error_and_claims_are_about_players(text: st
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True))
-def test_any_names_are_read_without_an_error(names: list[str]) -> None:
-    find_claims(
-        f"{names[0]} is the mafioso. I investigated {names[-1]} and they are innocent.", names[0], names, "mafia"
-    )
+def test_any_names_are_read_without_an_error_and_claims_are_about_them(names: list[str]) -> None:
+    text = f"{names[0]} is the mafioso. I investigated {names[-1]} and they are innocent."
+    for claim in find_claims(text, names[0], names, "mafia"):
+        assert claim.subject in names
+        assert 0 <= claim.start < claim.end <= len(text)
+    plain = f"I'm the detective. {text}"
+    assert ("role", names[0]) in {(claim.kind, claim.subject) for claim in find_claims(plain, names[0], names, "mafia")}
 
 
 @pytest.mark.parametrize(

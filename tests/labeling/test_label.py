@@ -106,6 +106,16 @@ def test_peers_decide_by_a_majority_of_the_ratings_that_could_be_read(play, flag
     assert row.peer_type == ("distortion" if True in flags else None)
 
 
+def test_how_sure_the_peers_are_is_that_of_those_whose_flag_could_be_read(play) -> None:
+    def thinks(ask: Ask) -> Assessment:
+        readable = ask.seat == "Bob"
+        return Assessment(True if readable else None, "omission", 0.9 if readable else 0.1, 0.8 if readable else 0.2)
+
+    row = statement(play(thinks=thinks, assess=True))
+    assert (row.label_peer, row.peer_ratings, row.peer_confidence) == (True, 1, 0.9)
+    assert row.peer_suspicion == pytest.approx(0.5)  # a suspicion needs no flag
+
+
 def test_an_unreadable_report_is_never_honest(play) -> None:
     for thought, reason in [("gibberish", "gibberish"), (Assessment(None, "none", 0.5, 0.5), UNREADABLE)]:
         row = statement(play(thinks=lambda ask, thought=thought: thought, assess=True))

@@ -164,6 +164,10 @@ def test_case_spacing_and_kinds_of_hyphen_do_not_matter() -> None:
 
 @pytest.mark.parametrize("part", ["appear ", "to the ", "being both ", "accusations of ", "not ", "a", "create "])
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(part: str) -> None:
-    start = time.perf_counter()
-    tag(part * 30_000)
-    assert time.perf_counter() - start < 5
+    def seconds(length: int) -> float:
+        """Of the processor, whatever else it does."""
+        start = time.process_time()
+        tag(part * length)
+        return time.process_time() - start
+
+    assert seconds(30_000) < 12 * seconds(5_000) + 0.1

@@ -15,6 +15,7 @@ from liescope.games.werewolf import Werewolf, WerewolfSpec
 from liescope.labeling.label import label_game
 from liescope.labeling.rows import ClaimRow
 from liescope.labeling.truth import possible_roles
+from tests.golden.by_hand import VILLAGERS_SAVED
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry")
 ROLES = ("werewolf", "werewolf", "jester", "doctor", "seer", "villager", "villager", "villager")
@@ -215,3 +216,35 @@ def test_with_two_doctors_a_quiet_night_tells_neither_whose_protection_it_was() 
         assert (kind, verdict, known) == ("guilt", "false", False)
     alone = play({"Diana": "Frank is a werewolf."})
     assert [claim.known for claim in claims(alone, "Diana")] == [True]
+
+
+@pytest.mark.parametrize(
+    ("phase", "words", "kept"),
+    [
+        (Phase.DISCUSSION, "I will vote for Bob.", True),
+        (Phase.DISCUSSION, "I will vote for Henry.", False),
+        (Phase.VOTING, "I'm voting for Bob.", True),  # her reason, which stands after her vote
+        (Phase.VOTING, "I'm voting for Henry.", False),
+        (Phase.DEFENCE, "I will vote for Henry.", True),
+        (Phase.DEFENCE, "I will vote for Bob.", False),
+    ],
+)
+def test_a_promise_is_of_the_next_vote_and_a_reason_s_of_the_vote_that_it_explains(
+    phase: Phase, words: str, kept: bool
+) -> None:
+    """On the first day Alice votes for Bob and, after the defences, for Henry."""
+    hand = VILLAGERS_SAVED
+    game = hand.make()
+    session = start(lambda: game)
+    drive(session, hand.answer)
+    whole = record(game, session.outcome, dict.fromkeys(game.names, ("a model", Source.MODEL)))
+    said = next(
+        event
+        for event in whole.events
+        if (event.kind, event.actor, event.phase, event.day) == (EventKind.STATEMENT, "Alice", phase, 1)
+    )
+    events = [replace(event, text=words if event is said else "Hm.") if event.text else event for event in whole.events]
+    (promise,) = claims(replace(whole, events=tuple(events)), "Alice")
+    assert promise.kept is kept
+    (vote,) = [whole.events[index] for index in promise.evidence]
+    assert (vote.phase, vote.target) == ((Phase.REVOTE, "Henry") if phase is Phase.DEFENCE else (Phase.VOTING, "Bob"))

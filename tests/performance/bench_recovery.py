@@ -147,7 +147,9 @@ def report(paths: list[Path]) -> None:
     for one in results(paths):
         groups[one["design"], one["rho"]].append(one)
     print("For each of m, d, v, b: slope, 95% intervals that hold the truth, RMSE, of the mode, of the wide mode")
-    print(f"{'design':25}{'rho':>5}{'sets':>5}{'faulty':>7}{'CPU s':>6}" + "".join(f"{name:^31}" for name in PARAMETERS))
+    print(
+        f"{'design':25}{'rho':>5}{'sets':>5}{'faulty':>7}{'CPU s':>6}" + "".join(f"{name:^31}" for name in PARAMETERS)
+    )
     for (design, rho), sets in sorted(groups.items()):
         faulty, seconds = sum(not one["near"] for one in sets), np.mean([one["seconds"] for one in sets])
         cells = (

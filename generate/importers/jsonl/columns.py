@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from liescope.games.record import Source
 
@@ -216,3 +217,26 @@ def _lines() -> Iterator[str]:
 
 REQUIRED = ("game_id", "speaker", "text")
 """Columns that a source must have, under these names or renamed."""
+
+NEEDED = (*REQUIRED, "index", "audience", "split")
+"""Columns that cannot be left out of a row where they cannot be read: without its place, its hearers or its split it
+would say something else. What the others hold is merely not known then.
+"""
+
+
+def read_row(cells: Mapping[str, Any]) -> tuple[Row, dict[str, str]]:
+    """The row with these cells, and the columns that could not be read and are left out, with the reason. Raises
+    pydantic's ValidationError for a column of `NEEDED`.
+    """
+    try:
+        return Row.of(cells), {}
+    except ValidationError as error:
+        faults = {str(each["loc"][0]): fault(each) for each in reversed(error.errors())}
+        if any(name in NEEDED for name in faults):
+            raise
+    return Row.of({name: value for name, value in cells.items() if name not in faults}), faults
+
+
+def fault(error: ErrorDetails) -> str:
+    """What is wrong with a cell, in one line."""
+    return " ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg'].removeprefix('Value error, ')}".split())[:300]

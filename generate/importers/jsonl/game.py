@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers.jsonl.columns import Player, Rating, Row
+from liescope.generate.importers.protocol import LEFT_OUT
 
 UNKNOWN_MODEL = "unknown"
 PERSON = "human"
@@ -18,10 +19,16 @@ _PHASES = {Phase.DISCUSSION.value, Phase.VOTING.value, Phase.DEFENCE.value, Phas
 
 
 def game_of(
-    game_id: str, game: str, rows: Sequence[Row], deceptive_roles: Collection[str], notes: Sequence[str]
+    game_id: str,
+    game: str,
+    rows: Sequence[Row],
+    deceptive_roles: Collection[str],
+    notes: Sequence[str],
+    left_out: Mapping[str, int],
 ) -> GameRecord:
     """The record of a game. rows: in the order of the source; deceptive_roles: those that aim to deceive, where the
-    rows name roles only; notes: what was noticed before. Raises BadData if the rows contradict each other.
+    rows name roles only; notes: what was noticed before; left_out: by column, the cells that could not be read. Raises
+    BadData if the rows contradict each other.
     """
     found = Counter(notes)
     ordered = _in_order(_without_copies(rows, found), found)
@@ -42,6 +49,7 @@ def game_of(
         Outcome(winner, winners, "the source says so" if winner else NO_WINNER, days),
         meta={
             **({"split": split} if split else {}),
+            **({LEFT_OUT: dict(left_out)} if left_out else {}),
             **({"import_notes": [_counted(note, found[note]) for note in found]} if found else {}),
         },
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
@@ -14,7 +15,7 @@ from liescope.common.errors import UsageError
 from liescope.common.model_options import OptionsModel
 from liescope.data_cards.licences import OPEN, Terms
 from liescope.games.registry import GAMES
-from liescope.generate.importers.jsonl.columns import ALSO, REQUIRED, Row, present
+from liescope.generate.importers.jsonl.columns import ALSO, NEEDED, REQUIRED, Row, fault, present, read_row
 from liescope.generate.importers.jsonl.game import game_of
 from liescope.generate.importers.jsonl.sources import Rows, identity, read_rows
 from liescope.generate.importers.jsonl.spool import Spool
@@ -138,6 +139,7 @@ class JsonlImporter(Importer):
         self, file: str, game_id: str, rows: Iterator[tuple[int, dict[str, Any]]]
     ) -> Iterator[Imported | Rejected]:
         first, kept, unread, bad = 0, list[Row](), dict[str, None](), 0
+        left_out, reasons = Counter[str](), dict[str, str]()
         for line, cells in rows:
             first = first or line
             unread |= dict.fromkeys(cells.pop(_UNREAD))
@@ -145,16 +147,23 @@ class JsonlImporter(Importer):
                 yield Rejected(file, first, game_id, f"a game of more than {MOST_ROWS:,} statements")
                 return
             try:
-                kept.append(Row.of(cells))
+                row, faults = read_row(cells)
             except ValidationError as error:
                 bad += 1
-                yield Rejected(file, line, game_id, _fault(error))
+                wrong = [fault(each) for each in error.errors() if each["loc"][0] in NEEDED]
+                yield Rejected(file, line, game_id, wrong[0])
+            else:
+                kept.append(row)
+                left_out.update(faults.keys())
+                reasons = faults | reasons
         if not kept:
             return
         names = [name for name in unread if name not in self._names]
         notes = [f"columns that are not read: {', '.join(names)}"] if names else []
         notes += [f"{bad} of its rows could not be read"] if bad else []
-        yield attempt(file, first, game_id, partial(game_of, game_id, self._game, kept, self._deceptive, notes))
+        notes += [f"cells of {name} could not be read and are left out ({why})" for name, why in reasons.items()]
+        make = partial(game_of, game_id, self._game, kept, self._deceptive, notes, left_out)
+        yield attempt(file, first, game_id, make)
 
 
 _UNREAD = "\0unread"
@@ -188,9 +197,3 @@ def _id(value: Any, game: str) -> str:
     """A game's id; a bare number gets the game's name in front, since other sources number their games too."""
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
     return f"{game}-{text}" if text.isdecimal() else text
-
-
-def _fault(error: ValidationError) -> str:
-    first = error.errors()[0]
-    where = ".".join(map(str, first["loc"]))
-    return f"{where}: {first['msg'].removeprefix('Value error, ')}"[:300]

@@ -7,10 +7,12 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData
+from liescope.common.reading import Reading, open_regular, read_text
 from liescope.generate.corpus.hub import hub_repo, plain_errors
 from liescope.generate.importers.fingerprint import fingerprint
 from liescope.generate.importers.json_lines import read_objects
@@ -21,6 +23,7 @@ LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole
 _LONGEST_CELL = 4 << 20  # characters
 _PARQUET = b"PAR1"
 _BATCH = 1024
+_CARD = "if that is about its card, README.md, mend the card or take it away; else name the files with the rows"
 _FILES = frozenset({".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz", ".txt"})  # endings that no dataset's name has
 
 
@@ -32,7 +35,7 @@ def read_rows(source: Path) -> Rows:
     if dataset := dataset_of(source):
         yield from _read_dataset(*dataset)
         return
-    with source.open("rb") as file:
+    with open_regular(source) as file:
         is_parquet = file.read(len(_PARQUET)) == _PARQUET
     kind = "".join(source.suffixes[-2:] if source.suffix == ".gz" else source.suffixes[-1:]).lower()
     if is_parquet:
@@ -102,7 +105,8 @@ def _read_dataset(name: str, config: str | None) -> Rows:
     try:
         with plain_errors(name):
             version = None if local else _revision(name)
-            splits = datasets.load_dataset(name, config, streaming=True, revision=version)
+            with Reading(name, _CARD) if local else nullcontext():
+                splits = datasets.load_dataset(name, config, streaming=True, revision=version)
             for split, rows in splits.items():
                 named = {"split": str(split)} if len(splits) > 1 else {}
                 classes = {
@@ -166,7 +170,7 @@ def _read_csv(source: Path, kind: str) -> Rows:
 
 def _read_array(source: Path) -> Rows:
     """A file that holds one array, or JSON lines under the name of one."""
-    with source.open("rb") as file:
+    with open_regular(source) as file:
         is_array = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
     if not is_array:
         yield from read_objects(source)
@@ -175,7 +179,7 @@ def _read_array(source: Path) -> Rows:
         yield 0, Rejected(source.name, 0, "", f"an array of more than {LARGEST_ARRAY:,} bytes; write one object a line")
         return
     try:
-        rows = json.loads(source.read_text(encoding="utf-8-sig"))
+        rows = json.loads(read_text(source, LARGEST_ARRAY, "utf-8-sig"))
     except (ValueError, RecursionError) as error:
         yield 0, Rejected(source.name, 0, "", f"not JSON: {str(error)[:200]}")
         return

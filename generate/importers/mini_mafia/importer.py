@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from liescope.common.model_options import OptionsModel
+from liescope.common.reading import open_regular
 from liescope.games.record import GameRecord
 from liescope.generate.importers.json_lines import read_objects
 from liescope.generate.importers.mini_mafia.batches import Batches
@@ -46,7 +47,7 @@ class MiniMafiaImporter(Importer):
         self._batches: Batches | None = None
 
     def read(self, source: Path) -> Iterator[Imported | Rejected]:
-        with source.open("rb") as file:
+        with open_regular(source) as file:
             is_database = file.read(len(MAGIC)) == MAGIC
         if is_database:
             yield from self._benchmark(source) if is_benchmark(source) else self._database(source)

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, cast
 
 from liescope.common.errors import BadData
+from liescope.common.reading import read_bytes, regular
 from liescope.generate.importers.lines import Line, lines_of, unpacked
 
 LOG, CLAIMS = "game.jsonl", "tier3_claims.jsonl"
@@ -48,12 +49,11 @@ def _in_folder(folder: Path) -> Iterator[tuple[PurePath, bytes]]:
         for path in sorted(folder.resolve().rglob(name)):
             if path.is_file() and not path.is_symlink():
                 _check_size(path.name, path.stat().st_size)
-                yield path, path.read_bytes()
+                yield path, read_bytes(path, LARGEST)
 
 
 def _in_archive(archive: Path) -> Iterator[tuple[PurePath, bytes]]:
-    with archive.open("rb"):
-        pass  # a file that is not there is no damaged archive
+    regular(archive)  # a file that is not there is no damaged archive
     try:
         stream = cast(IO[bytes], _Stream(unpacked(archive, MOST_UNPACKED)))
         with tarfile.open(fileobj=stream, mode="r|") as packed:

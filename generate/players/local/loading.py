@@ -10,7 +10,7 @@ from typing import Any
 
 from liescope.common.encoder_folder import transformer_folder
 from liescope.common.errors import BadData, MissingExtra, UsageError
-from liescope.common.reading import Reading
+from liescope.common.reading import Reading, check_folder
 from liescope.generate.players.local.sampling import Sampling
 from liescope.generate.players.local.spec import LocalOptions, LocalSpec
 
@@ -139,6 +139,7 @@ def _with_adapter(model: Any, folder: Path) -> Any:
     if not (folder / "adapter_model.safetensors").is_file():
         raise UsageError(f"{folder} holds no LoRA adapter in safetensors (adapter_model.safetensors); name its folder")
     with Reading(f"the adapter {str(folder)!r}", "give the folder of a LoRA adapter of this model"):
+        check_folder(folder)
         settings = json.loads((folder / "adapter_config.json").read_bytes())
         if settings.get("peft_type") != "LORA":
             raise BadData(f"{folder} is an adapter of another kind ({settings.get('peft_type')}); give a LoRA adapter")

@@ -29,6 +29,7 @@ from liescope.generate.players.openai.budget import Budget, Usage
 from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.prompts import Prompts, load_prompts
+from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.protocol import Attempt, PlayerContext
 from liescope.generate.players.seat_options import NamedText, file_text, joined
 
@@ -45,6 +46,7 @@ class LocalPlayer:
         self._context = context
         self._budget = context.shared.once(Budget, lambda: Budget(context))
         self._engine = Engine.of(spec, context)
+        self._temperature = FAMILIES[context.game].temperature
 
     def __repr__(self) -> str:
         return f"LocalPlayer({self.model!r})"
@@ -100,7 +102,8 @@ class LocalPlayer:
         most = min(self._spec.most_tokens(ask.kind, thinks(loaded, options)), loaded.context - len(ids))
         if most < 1:
             raise PlayerFailed(f"the prompt has {len(ids):,} tokens, and the model takes {loaded.context:,} at most")
-        given: dict[str, Any] = {"top_k": options.top_k, **self._spec.seat.at(ask.kind), "max_tokens": None}
+        asked = {"temperature": self._temperature, "top_k": options.top_k}
+        given: dict[str, Any] = {**asked, **self._spec.seat.at(ask.kind), "max_tokens": None}
         key = random_key(options.seed, self._context.draw(ask.game), ask.step, ask.seat)
         sampling = replace(loaded.advised, key=key, **{n: value for n, value in given.items() if value is not None})
         return Row((ask.game, ask.seat), ids, most, sampling, options.states)

@@ -50,6 +50,8 @@ class Accounts:
             raw, cost = verdict.content or verdict.refusal, verdict.usage.cost(price)
             self.budget.spend(verdict.usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
             self._activity.saved += verdict.usage.saved(price)
+        else:
+            verdict = replace(verdict, problem=self._secrets.hide(verdict.problem))
         self.log(ask, body, number, verdict, raw, cost, latency, via)
         return verdict
 

@@ -28,6 +28,7 @@ _FINISH_NOTES = {"length": "cut off at the token limit", "content_filter": "stop
 class Completion:
     """content: the message; thinking: reasoning sent separately; refusal: the endpoint's refusal field; finish: why the
     model stopped; response_id and served_model: the endpoint's names for its answer and for the model behind it;
+    tools: whether it called tools, which nobody offered;
     tokens: at the first places of the message, if the request asked for log-probabilities and the endpoint gives them.
     """
 
@@ -39,6 +40,26 @@ class Completion:
     response_id: str | None = None
     served_model: str | None = None
     tokens: tuple[Alternatives, ...] = ()
+    tools: bool = False
+
+    @property
+    def wordless(self) -> str:
+        """Why there is no word in it, if the server or the request is to blame, and what to do about it; or ""."""
+        if self.refusal or self.content.strip():
+            return ""
+        if self.tools:
+            return (
+                "it called tools, which nobody offered, instead of answering: turn its parser of tool calls off, or "
+                'set "tool_choice" to "none" in a file for ?extra='
+            )
+        if not (self.thinking or self.finish == "length"):
+            return ""
+        what = "only reasoning" if self.thinking else "no word"
+        when = " before the token limit" if self.finish == "length" else ""
+        return (
+            f"it gave {what} and no answer{when}: give it room with a larger max_tokens, or less to think about with "
+            "?thinking= or ?reasoning_effort="
+        )
 
     @property
     def problem(self) -> str:
@@ -47,7 +68,9 @@ class Completion:
             return REFUSED
         if self.content.strip():
             return ""
-        return f"{EMPTY} ({_FINISH_NOTES[self.finish]})" if self.finish in _FINISH_NOTES else EMPTY
+        only = "only tool calls" if self.tools else "only reasoning" if self.thinking else ""
+        notes = [words for words in (only, _FINISH_NOTES.get(self.finish, "")) if words]
+        return f"{EMPTY} ({', '.join(notes)})" if notes else EMPTY
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -74,6 +97,7 @@ def read_completion(body: str) -> Completion:
         response_id=_name(data.get("id")),
         served_model=_name(data.get("model")),
         tokens=_tokens(first.get("logprobs")),
+        tools=bool(message.get("tool_calls") or message.get("function_call")),
     )
 
 

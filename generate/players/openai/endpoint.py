@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from liescope.common.errors import EndpointRefused, PlayerFailed
-from liescope.games.core import Ask
+from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.accounts import Accounts, in_short
 from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
 from liescope.generate.players.openai.batches.wire import BatchWire
@@ -110,6 +110,7 @@ class Endpoint:
         EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
         BudgetSpent if nothing more may be spent.
         """
+        body = self._secrets.without(body)
         cache, desk = self._context.cache, None if now else self._desk
         if cache is None and desk is None:
             return await self._asked(ask, body, price, made)
@@ -140,6 +141,7 @@ class Endpoint:
             response = self._accounts.safe(answer) if isinstance(answer, Response) else Trouble(answer)
             verdict = self._accounts.outcome(ask, body, price, made + tries, response, via=VIA_BATCH)
             if isinstance(verdict, Completion):
+                self._patience.read(verdict, self._patience.standing(str(body.get("model"))))
                 return verdict
             if isinstance(verdict, Refusal):
                 if verdict.scope is Scope.FORMAT:
@@ -160,7 +162,7 @@ class Endpoint:
                 number += 1
                 verdict, sent = await self._hedged(ask, body, price, number)
                 if isinstance(verdict, Completion):
-                    standing.answered()
+                    self._patience.read(verdict, standing)
                     return verdict
                 if isinstance(verdict, Refusal):
                     if verdict.scope is Scope.FORMAT:
@@ -192,6 +194,10 @@ class Endpoint:
         elif isinstance(verdict, Trouble) and verdict.limited:
             self._pace.limited(sent, verdict.asked, verdict.problem, verdict.crowded)
         return verdict, latency
+
+    def safe(self, reply: Reply) -> Reply:
+        """A reply without the keys of the run."""
+        return self._secrets.hide_in_reply(reply)
 
     async def models(self, seconds: float) -> Response | Trouble:
         """What it answers when asked for its models, or why nothing came."""

@@ -2,8 +2,9 @@
 
 Four things hold a request back, each in a file of its own: the window (how many may be in flight), the rate that the
 host's complaints taught, the quotas that it reports, and the breaker of a host that is down. A complaint (429) also
-stops all requests for as long as the host asks. Complaints about requests sent before the last complaint arrived carry
-no new information and are ignored, and the few that a busy host sends at any rate (`strays`) concern their own request.
+stops all requests for as long as the host asks, within reason. One without any reason is first taken to be about too
+many at once (`crowd`). Complaints about requests sent before the last complaint arrived carry no new information and
+are ignored, and the few that a busy host sends at any rate (`strays`) concern their own request.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a cool-down that
 was too short.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from liescope.common.errors import EndpointSilent
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai.breaker import Breaker
+from liescope.generate.players.openai.crowd import Crowd
 from liescope.generate.players.openai.headers import read_limits
 from liescope.generate.players.openai.quota import Quotas, Sent
 from liescope.generate.players.openai.rate import Cycle, SendRate
@@ -31,7 +33,8 @@ FIRST_PAUSE = 0.5  # seconds of a cool-down if the host gives no length; longer 
 LONGER = 1.5
 LONGEST_PAUSE = 30.0
 SHORTEST_ASKED = 0.05  # wait for a host that asks for less, longer in the same way
-LONGEST_ASKED = 120.0  # wait for a host that asks for more
+CREDIBLE, EARLY = 60.0, 15.0  # of a host that asks for more than the first, one request tries after the second
+LONGEST_ASKED = 120.0  # and again at intervals that double, up to this
 _SHORTEST = 0.001  # seconds of a wait
 _LOOK_AGAIN = 1.0  # seconds; what is waited for may change meanwhile
 _WORTH_SAYING = 1.0  # seconds of a wait that the display shows
@@ -61,6 +64,8 @@ class Pace:
         self.rate = SendRate()
         self._quotas = Quotas()
         self._strays = Strays()
+        self._crowd = Crowd()
+        self._before = 0  # the window before it was made smaller for a crowd
         self._breaker = Breaker()
         self._halt = halt
         self._clock = clock
@@ -74,6 +79,7 @@ class Pace:
         self._heard_at = float("-inf")  # when the last complaint that counted arrived
         self._fresh = True  # no request was sent since the last cool-down
         self._short = 0  # cool-downs in a row that were too short
+        self._long = 0  # and for which it asked for more than is believed
         self._probe: asyncio.Event | None = None  # set once the last request sent has ended
         self._gone: EndpointSilent | None = None
 
@@ -118,9 +124,11 @@ class Pace:
 
     def answered(self, sent: Turn, kind: Hashable, seconds: float) -> None:
         """The request of this turn was answered. kind: what its latency may be compared with."""
-        self._short = 0
+        self._short = self._long = 0
         self._closed()
         self._strays.answered()
+        if self._crowd.answered(sent.in_flight, sent.at):
+            self._no_crowd()
         self._activity.wait = None
         self.window.answered(kind, sent.at, sent.in_flight, seconds)
         self._resized()
@@ -136,13 +144,22 @@ class Pace:
         """
         now = self._clock()
         self._closed()
+        before = self.window.size
         if crowded:
             self.window.crowded(sent.in_flight)
-            self._resized()
-            if asked is None:
-                return True
-        elif self._strays.refused() and not (self.rate.per_second or self._quotas.known or sent.first):
+        elif self._is_stray(sent):
             return False
+        elif asked is None and not self._quotas.known and self._is_crowd(sent, now):
+            crowded = True
+            if not self._crowd.sure:
+                self.rate.not_taken(sent.cycle)
+                if sent.at > self._heard_at:  # what was refused beside it is not in flight after a pause
+                    self._heard_at = now
+                    self._cool(now, FIRST_PAUSE, reason)
+        if crowded:
+            self._resized()
+            if asked is None or before > 1:
+                return True
         else:
             self.rate.refused(sent.cycle)
             if sent.at > self._heard_at:
@@ -157,7 +174,7 @@ class Pace:
             asked = min(FIRST_PAUSE * longer, LONGEST_PAUSE)
         elif asked < SHORTEST_ASKED:
             asked = min(SHORTEST_ASKED * longer, FIRST_PAUSE)
-        self._cool(now + min(asked, LONGEST_ASKED), reason)
+        self._cool(now, asked, reason)
         return True
 
     def failed(self, sent: Turn, asked: float | None, reason: str, overloaded: bool = False) -> None:
@@ -173,13 +190,41 @@ class Pace:
         if pause is not None:
             asked = max(asked or 0.0, pause)
         if asked is not None:
-            self._cool(now + min(asked, LONGEST_ASKED), reason)
+            self._cool(now, asked, reason)
 
     def give_up(self, error: EndpointSilent) -> None:
         """Nobody waits for the host any longer, unless it answers after all."""
         if self.down or self._short:
             self._gone = error
             self._room.set()
+
+    def _is_stray(self, sent: Turn) -> bool:
+        """Whether a complaint is one of the few that a busy host sends at any rate."""
+        if not self._strays.refused() or self.rate.per_second or self._quotas.known or sent.first:
+            return False
+        if self._crowd.limit is not None:
+            return False
+        self._crowd.stray(sent.in_flight)
+        return True
+
+    def _is_crowd(self, sent: Turn, now: float) -> bool:
+        """Whether a complaint seems to say that too many were in flight; the window is set by it."""
+        known = self._crowd.limit
+        if not self._crowd.refused(sent.in_flight, sent.at, now):
+            if known is not None:
+                self._no_crowd()
+            return False
+        assert self._crowd.limit is not None
+        if known is None:
+            self._before = self.window.size
+        if self.window.size > self._crowd.limit:
+            self.window.crowded(self._crowd.limit + 1)
+        return True
+
+    def _no_crowd(self) -> None:
+        """The complaints were about something else: what the window was made smaller for."""
+        self.window.freed(self._before)
+        self._resized()
 
     def _closed(self) -> None:
         self._breaker.answered()
@@ -213,19 +258,42 @@ class Pace:
                 await self._halt.sleep(min(max(wait, _SHORTEST), _LOOK_AGAIN))
             elif probing and self._probe is not None and not self._probe.is_set():
                 await self._probe.wait()
-            elif self._in_flight >= self.window.size:
+            elif self._in_flight < self.window.size:
+                return held
+            elif (trial := self._crowd.trial(now)) == 0 and self._in_flight == self.window.size:
+                self._crowd.tried(now)
+                return held
+            else:
                 self.window.wanted()
                 self._room.clear()
-                await self._room.wait()
-            else:
-                return held
+                await self._room_or(trial)
+
+    async def _room_or(self, seconds: float | None) -> None:
+        """Wait until a request has ended or the window has changed, for so many seconds at most."""
+        if not seconds:
+            await self._room.wait()
+            return
+        waits = [asyncio.ensure_future(self._room.wait()), asyncio.ensure_future(self._halt.sleep(seconds))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
     def _resized(self) -> None:
         if self._activity.limit != self.window.size:
             self._activity.limit = self.window.size
             self._room.set()
 
-    def _cool(self, until: float, reason: str) -> None:
+    def _cool(self, now: float, asked: float, reason: str) -> None:
+        if asked > CREDIBLE:
+            reason = f"{reason} (it asks for {asked:,.0f} s, and is tried earlier)"
+            asked = min(EARLY * 2.0 ** min(self._long, 10), LONGEST_ASKED)
+            if now >= self._cool_until:
+                self._long += 1
+            self._short = max(self._short, 1)
+        until = now + asked
         if until > self._cool_until:
             self.rate.paused(self._clock(), until)
             self._cool_until, self._fresh = until, True

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.generate.players.activity import HostActivity
-from liescope.generate.players.openai.pace import LONGEST_ASKED, Pace, Turn
+from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.pace import CREDIBLE, EARLY, Pace, Turn
 from liescope.generate.players.openai.retry import pause
 from liescope.generate.players.openai.secrets import Key
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble
 from liescope.generate.players.shared import Halt
 
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
+# Answers in a row without a word after which a model is not asked again: at first, and once one had words.
+FIRST_WORDLESS, MOST_WORDLESS = 8, 20
 PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
 
 
@@ -26,12 +29,15 @@ PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; on
 class Standing:
     """How one model is doing at an endpoint. Times are `time.monotonic`.
 
-    answered_at: its last answer; troubled_since: the first failure after it; refusals: in a row.
+    answered_at: its last answer; troubled_since: the first failure after it; refusals: in a row; wordless: answers in a
+    row without a word; spoke: whether one had words.
     """
 
     answered_at: float | None = None
     troubled_since: float | None = None
     refusals: int = 0
+    wordless: int = 0
+    spoke: bool = False
 
     def answered(self) -> None:
         self.answered_at, self.troubled_since, self.refusals = time.monotonic(), None, 0
@@ -66,6 +72,18 @@ class Patience:
         """The error that says what to do about a refusal of every request."""
         return EndpointRefused(f"{self._base_url}: {refusal.problem}; {refusal.advice or self._key_advice()}")
 
+    def read(self, answer: Completion, standing: Standing) -> None:
+        """An answer came. Raises EndpointRefused if it is one of many in a row without a word: they are paid for, and
+        the rules would have to replace every one.
+        """
+        standing.answered()
+        standing.wordless = standing.wordless + 1 if answer.wordless else 0
+        standing.spoke = standing.spoke or not answer.wordless
+        if standing.wordless >= (MOST_WORDLESS if standing.spoke else FIRST_WORDLESS):
+            raise EndpointRefused(
+                f"{self._base_url}: {standing.wordless} answers in a row hold no word; {answer.wordless}"
+            )
+
     async def refused(self, refusal: Refusal, own: History, standing: Standing) -> None:
         """Wait before sending the request again, or raise."""
         own.refusals += 1
@@ -94,7 +112,7 @@ class Patience:
             if not self._pace.limited(sent, trouble.asked, trouble.problem, trouble.crowded):
                 own.troubles += 1
                 alone = pause(own.troubles, random.random()) if trouble.asked is None else trouble.asked
-                await self._halt.sleep(min(alone, LONGEST_ASKED))
+                await self._halt.sleep(alone if alone <= CREDIBLE else EARLY)
             return
         self._pace.failed(sent, trouble.asked, trouble.problem, trouble.crowded)
         own.troubled_since = now if own.troubled_since is None else own.troubled_since

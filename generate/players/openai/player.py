@@ -10,7 +10,7 @@ The spec is read by `spec`. See `key_rules` for which key may be sent to which h
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from liescope.common.errors import UsageError
@@ -26,6 +26,7 @@ from liescope.generate.players.openai.support import NO, FormatSupport
 from liescope.generate.players.openai.thinking import thinking_fields
 from liescope.generate.players.prices import price_of
 from liescope.generate.players.prompts import Prompts, load_prompts
+from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext, Price
 from liescope.generate.players.seat_options import NamedText, file_text, joined
 
@@ -33,7 +34,8 @@ from liescope.generate.players.seat_options import NamedText, file_text, joined
 @dataclass(frozen=True, slots=True)
 class OpenedModel:
     """A model at an endpoint, ready to be asked. url: of the endpoint; price: None if none was given; persona: the
-    system message of its seats; extra: more fields of every request.
+    system message of its seats; extra: more fields of every request; temperature: of the game, for where the spec names
+    none.
     """
 
     spec: ModelSpec
@@ -43,6 +45,7 @@ class OpenedModel:
     persona: NamedText | None = None
     extra: NamedText | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    temperature: float | None = None
 
     @property
     def label(self) -> str:
@@ -58,7 +61,10 @@ class OpenedModel:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(map(dict, prompt))
         if system:
             messages.insert(0, {"role": "system", "content": system})
-        body: dict[str, Any] = {"model": self.spec.name, "messages": messages, **self.fields}
+        body: dict[str, Any] = {"model": self.spec.name, "messages": messages}
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        body |= self.fields
         if self.spec.effort:
             body["reasoning_effort"] = self.spec.effort
         settings = self.spec.options.at(kind)
@@ -99,7 +105,7 @@ class OpenAIPlayer:
         else:
             completion = await self._formatted(ask, body)
         self._support.served(completion.served_model)
-        return reply_of(ask, completion)
+        return self._endpoint.safe(reply_of(ask, completion))
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -140,7 +146,7 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     work, UnknownName for an unknown option, MissingKey if the key's variable is not set.
     """
     prompts = load_prompts(context.prompts, context.game)
-    opened = open_model(argument, context)
+    opened = replace(open_model(argument, context), temperature=FAMILIES[context.game].temperature)
     place = (opened.endpoint.host, opened.spec.name)
     known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
     support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)

@@ -74,6 +74,8 @@ class Preflight:
                 self.endpoint.models(LIST_SECONDS), self._asked()
             )
         if isinstance(verdict, Completion):
+            if verdict.wordless and not await self._speaks():
+                raise EndpointRefused(f"{self.endpoint.base_url}: asked one small question, {verdict.wordless}")
             self._note(verdict, extras, latency, listing)
         elif isinstance(verdict, Refusal):
             raise self._refused(verdict, listing)
@@ -89,6 +91,12 @@ class Preflight:
             if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT) or number == len(tries):
                 break
         return verdict, extras, latency
+
+    async def _speaks(self) -> bool:
+        """Whether a second answer, to the plain question, holds words; or none came, and the games will tell."""
+        ask = Ask(PREFLIGHT, 1, str(self.body["model"]), AskKind.SPEAK, 0, Phase.SETUP)
+        verdict, _ = await self.endpoint.ask_once(ask, self.body, self.price, 1, SECONDS)
+        return not (isinstance(verdict, Completion) and verdict.wordless)
 
     def _tries(self) -> Sequence[Extras]:
         """The extras to ask for, until one request is answered."""

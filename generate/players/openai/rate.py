@@ -52,6 +52,11 @@ class SendRate:
         """A request of this cycle came too early."""
         cycle.refused += 1
 
+    def not_taken(self, cycle: Cycle) -> None:
+        """A request of this cycle was refused, perhaps for another reason: it tells no rate."""
+        cycle.sent -= 1
+        self._busy = max(self._busy - 1, 0)
+
     def complained(self) -> None:
         """A complaint that says something new: the cycle ends."""
         self._ended, self._cycle = self._cycle, Cycle()

@@ -9,13 +9,15 @@ schema (structured output, the default), object (any JSON) or none).
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.generate.corpus.leaks import find_secret, secrets_of
 from liescope.generate.players.seat_options import EXTRA, NamedText, SeatOptions, joined, number, read_options
 
 OPTIONS = ("reasoning_effort", "thinking", EXTRA, "key_env", "json")
@@ -24,6 +26,9 @@ _BARE = re.compile(
     r"@(localhost|[\w.-]+:\d{2,5}|[\w.-]+\.[\w.-]+/v\d)(?![\w.-])[^@]*$"
 )  # an address that lacks its http://
 _OURS = frozenset({"model", "messages", "stream", "n", "response_format"})
+_NAME = re.compile(r"(?![a-zA-Z]*[0-9][a-zA-Z0-9]{15,}$)[A-Za-z_][A-Za-z0-9_]*")  # and no key without any _
+_RANDOM = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9_.~+=-]{20,}")  # a part of a path; ids have one case
+_VARIABLE = "put the secret into a variable and name that in key_env"
 _SECRETS = ("key", "token", "secret", "password", "authorization")  # the ends of names of fields that hold a secret
 
 
@@ -56,6 +61,8 @@ class ModelSpec:
 
 def read_spec(argument: str) -> ModelSpec:
     """Read a spec without its "openai:". Raises UsageError, UnknownName."""
+    if what := find_secret(argument, secrets_of(os.environ)):
+        raise UsageError(f"the spec of a player holds {what}; specs are kept and shown, so {_VARIABLE}")
     head, _, query = argument.partition("?")
     name, url = head, ""
     for scheme in ("http://", "https://"):
@@ -76,11 +83,14 @@ def read_spec(argument: str) -> ModelSpec:
     effort = own.get("reasoning_effort", "")
     if effort and thinking is not None:
         raise UsageError("thinking and reasoning_effort say the same thing; give one of them")
-    return ModelSpec(name, url, own.get("key_env", ""), form, options, effort, thinking, own.get(EXTRA, ""))
+    key_env = own.get("key_env", "")
+    if key_env and not _NAME.fullmatch(key_env):
+        raise UsageError(f"key_env names a variable, such as MY_API_KEY, and what it was given is none; {_VARIABLE}")
+    return ModelSpec(name, url, key_env, form, options, effort, thinking, own.get(EXTRA, ""))
 
 
 def check_url(url: str) -> None:
-    """Raises UsageError for an invalid address, or one that contains a password."""
+    """Raises UsageError for an invalid address, or one that contains a password or a key."""
     try:
         parts = urlsplit(url)
         secret, host, port = parts.username or parts.password, parts.hostname, parts.port
@@ -89,7 +99,14 @@ def check_url(url: str) -> None:
     if not host or not url.startswith(("http://", "https://")) or port == 0 or any(sign.isspace() for sign in url):
         raise UsageError("an endpoint's address looks like http://host:port/v1; the given one cannot be read")
     if secret:
-        raise UsageError("an endpoint's address must hold no password; put it in a variable and name that in key_env")
+        raise UsageError(f"an endpoint's address must hold no password; {_VARIABLE}")
+    parts = urlsplit(url)
+    if parts.query or parts.fragment:
+        raise UsageError("an endpoint's address ends with its path, as in http://host:port/v1, without ? and #")
+    if find_secret(url, secrets_of(os.environ)) or any(map(_RANDOM.fullmatch, unquote(parts.path).split("/"))):
+        raise UsageError(
+            f"an endpoint's address holds what looks like a key; addresses are kept and shown: {_VARIABLE}"
+        )
 
 
 def read_extra(file: NamedText) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from liescope.generate.players.openai.wire import Response
 _BRIEF = frozenset({408, 409, 425})
 _OVERLOADED = frozenset({408, 503, 504, 529})
 _CROWDED = re.compile(r"concurren|simultaneous|parallel|in.flight|at once", re.I)
+_STREAM = re.compile(
+    r"\s{0,99}(?:data|event|id|retry)?:"
+)  # the first line of server-sent events; JSON begins otherwise
 _EXTRAS = {"response_format": "structured output", "logprobs": "log-probabilities"}
 _REFUSES_FORMAT = frozenset({400, 422, 501})
 _NO_CREDIT = frozenset(
@@ -79,6 +82,12 @@ def judge(response: Response, body: Mapping[str, Any]) -> Verdict:
         )
     if 200 <= status < 300:
         inner = _inner_status(data)
+        if _STREAM.match(response.text):
+            return Refusal(
+                "it streams its answers (server-sent events), although it was not asked to",
+                Scope.PLAYER,
+                "turn streaming off at the server or gateway",
+            )
         if inner is None:
             try:
                 return read_completion(response.text)
@@ -119,7 +128,10 @@ def _limit(headers: Mapping[str, str], data: Any, words: str) -> Verdict:
         return Refusal(f"the account has no quota left (429): {words}", Scope.PLAYER, "add credit or raise its limit")
     if str(error.get("message")).startswith("Request too large"):
         return Refusal(f"the request is larger than its limit (429): {words}", Scope.ASK)
-    asked, crowded = retry_after(headers, data), _CROWDED.search(words) is not None
+    # Scaleway says it beside the error; LiteLLM names the limit in a header.
+    limit = headers.get("rate_limit_type") or headers.get("rate-limit-type")
+    said = f"{words} {error.get('message')} {limit} {error.get('rate_limit_type')}"
+    asked, crowded = retry_after(headers, data), _CROWDED.search(said) is not None
     return Trouble(f"it limits the rate (429): {words}", limited=True, asked=asked, crowded=crowded)
 
 

@@ -64,6 +64,12 @@ class Window:
         if in_flight <= self.size:
             self._shrink(max(in_flight - 1, 1), CAREFUL)
 
+    def freed(self, size: int) -> None:
+        """What `crowded` was told was wrong; size: before."""
+        self._step = 2.0
+        self._base, self._answers = max(size, self.size), 0.0
+        self._resize(self._base)
+
     def overloaded(self, sent_at: float) -> None:
         """A request timed out, perhaps because there were too many; of one round, only the first says so."""
         if sent_at >= self._since:

@@ -28,7 +28,8 @@ class Family:
     name: their folder's name; sets: the sets in it; variables: those of each template, by file name without ".jinja";
     judges: templates needed only for judging; facts: the rules' variables from the SETUP event and the seat; narrate:
     turns a seat's view into text; example: a value for each of the rules' variables, for trying out templates;
-    optional: templates that a set may lack.
+    optional: templates that a set may lack; temperature: at which models are asked that are given none, as the paper of
+    these games did; None for the default of whoever serves the model.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Family:
     narrate: Callable[[Sequence[Event], str], Narration]
     example: Mapping[str, Any]
     optional: frozenset[str] = frozenset()
+    temperature: float | None = None
 
 
 CHOICE = frozenset({"name", "day", "options"})

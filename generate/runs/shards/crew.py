@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Generic
 from uuid import uuid4
 
-from liescope.common.errors import BudgetSpent, LiescopeError, UsageError
+from liescope.common.errors import BudgetSpent, Interrupted, LiescopeError, UsageError
 from liescope.generate.players.openai.budget import used_up
 from liescope.generate.players.prompts.render import template_sources
 from liescope.generate.players.protocol import Attempt
@@ -277,7 +277,8 @@ class _Crew(Generic[G]):
             self._error = self._error or make_error(end["error"])
             self._halt.set(make_pause(end["error"]))
         elif end["stop"] is not None:
-            stop = make_error(end["stop"])
+            asked = self._halt.error
+            stop = asked if isinstance(asked, Interrupted) else make_error(end["stop"])
             if self._progress.stop is None or isinstance(self._progress.stop, BudgetSpent):
                 self._progress.stop = stop
             if not isinstance(stop, BudgetSpent):

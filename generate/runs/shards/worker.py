@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import BinaryIO
 
+from liescope.common.signals import heeded
 from liescope.generate.runs.shards.local import SIZE
 from liescope.generate.runs.shards.messages import pack, unpack
 from liescope.generate.runs.shards.session import Session
 
 
 def main() -> None:
-    """Serve the run until the worker has told how it ended, or until the run is gone."""
+    """Serve the run until the worker has told how it ended, or until the run is gone.
+
+    Signals that ask a program to end are the run's to heed: who sends them to every process of a job, as Slurm does,
+    would otherwise lose what is under way.
+    """
+    for number in heeded():
+        signal.signal(number, signal.SIG_IGN)
     orders, news = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed must not come between the messages
     config = _read(orders)

@@ -99,7 +99,8 @@ def serve(
     told: Callable[[str], None] = print,
     **options: Any,
 ) -> None:
-    """Serve tables at which people play, and links by which people judge, until Ctrl-C. What they do becomes runs in
+    """Serve tables at which people play, and links by which people judge, until Ctrl-C or another
+    signal that asks to end. What they do becomes runs in
     `out`.
 
     game: open one table of it, with so many people, unless there is one in `out` with the same settings that its host
@@ -161,7 +162,7 @@ def serve(
             told(f"judge: {origin}/judge/{secret}")
         told("Open these addresses in a browser; Ctrl-C ends this.")
         try:
-            asyncio.run(run_server(site_of(hub, public, frames, desk), bound, hub.stop))
+            run_server(site_of(hub, public, frames, desk), bound, hub.stop)
         finally:
             told("stopped: the same command goes on with every table, under the same links")
 

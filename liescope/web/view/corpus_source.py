@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.reading import read_bytes
 from liescope.common.text import plain
 from liescope.data_cards.tables import (
     BidRow,
@@ -100,7 +101,7 @@ class CorpusSource:
 
     def identity(self) -> str:
         """corpus.json holds the hash of every file."""
-        return f"{self.path.resolve()} {sha256((self.path / FACTS_FILE).read_bytes()).hexdigest()}"
+        return f"{self.path.resolve()} {sha256(read_bytes(self.path / FACTS_FILE)).hexdigest()}"
 
     def listed(self) -> Mapping[int, str]:
         return dict(enumerate(self._ids, 1))

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.reading import read_text
 from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.scores import CONTROL, SCORES
 from liescope.web.view.sources import Detector, Scores
@@ -86,8 +87,8 @@ def read_scores(path: Path, detectors: Sequence[str] = ()) -> ScoreTable:
 def _of_report(folder: Path) -> ScoreTable:
     file = folder / REPORT
     try:
-        report = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        report = json.loads(read_text(file))
+    except (BadData, OSError, ValueError, RecursionError) as error:
         raise BadData(f"{folder} is no report of `liescope evaluate`: {REPORT} cannot be read") from error
     if not isinstance(report, dict) or "models" not in report or not (folder / TABLE).is_file():
         raise BadData(f"{folder} is no report of `liescope evaluate`: it lacks its models or {TABLE}")

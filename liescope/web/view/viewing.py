@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -83,5 +82,5 @@ def view(
     told(f"{opened.source.name}: {public or f'http://{name}:{bound.getsockname()[1]}'}/{begin}")
     told("Ctrl-C ends this.")
     with suppress(KeyboardInterrupt):
-        asyncio.run(run_server(site, bound))
+        run_server(site, bound)
     return None

@@ -33,6 +33,7 @@ def counted(games: Iterable[Counted]) -> Frames:
     for number, game in enumerate(games):
         common = {
             "game_id": f"g{number}",
+            "family": f"g{number}",
             "game": "werewolf" if game.triadic else "dyadic-werewolf",
             "condition": "",
             "model": game.model,
@@ -58,6 +59,7 @@ def with_protections(frames: Frames, acts: Iterable[tuple[str, bool, bool]]) -> 
     rows = [
         {
             "game_id": f"n{number}",
+            "family": f"n{number}",
             "game": "werewolf",
             "condition": "",
             "model": model,

@@ -27,6 +27,6 @@ def made(**tables: Rows) -> Frames:
     frames = {}
     for field in fields(Frames):
         schema = SCHEMAS[field.name]
-        rows = [{**_COMMON, **row} for row in tables.get(field.name, ())]
+        rows = [{**_COMMON, "family": row.get("game_id"), **row} for row in tables.get(field.name, ())]
         frames[field.name] = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema)
     return Frames(**frames)

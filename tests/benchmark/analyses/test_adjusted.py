@@ -16,7 +16,7 @@ def rows(*strata: tuple[int, int, int, int]) -> pl.DataFrame:
         found += [(number, 1, int(at < wins)) for at in range(held)]
         found += [(number, 0, int(at < others)) for at in range(without)]
     table = pl.DataFrame(found, ["stratum", "fact", "won"], orient="row")
-    return table.with_columns(game_id=pl.int_range(pl.len()))
+    return table.with_columns(family=pl.int_range(pl.len()))
 
 
 def test_it_is_the_difference_of_mantel_and_haenszel() -> None:
@@ -53,7 +53,7 @@ def test_rows_of_one_game_are_no_further_evidence() -> None:
     first, again = (adjusted_difference(table, "fact", "won", ["stratum"]) for table in (once, twice))
     assert again == pytest.approx(first, abs=0.002)
     _, lo, hi, games = adjusted_difference(
-        twice.with_columns(game_id=pl.int_range(pl.len())), "fact", "won", ["stratum"]
+        twice.with_columns(family=pl.int_range(pl.len())), "fact", "won", ["stratum"]
     )
     assert games == 400
     assert (hi or 0) - (lo or 0) < 0.8 * ((first[2] or 0) - (first[1] or 0))
@@ -73,6 +73,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(strata: int, size: int) -
         fact = random.random(strata * size) < 0.4
         won = random.random(strata * size) < level + truth * fact
         table = pl.DataFrame({"stratum": np.repeat(np.arange(strata), size), "fact": fact, "won": won})
-        _, lo, hi, _ = adjusted_difference(table.with_row_index("game_id"), "fact", "won", ["stratum"])
+        _, lo, hi, _ = adjusted_difference(table.with_row_index("family"), "fact", "won", ["stratum"])
         hits += lo is not None and hi is not None and lo <= truth <= hi
     assert 0.92 < hits / trials < 0.98

@@ -15,36 +15,35 @@ from liescope.benchmark.analyses.analysis import Analysis
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.intervals import Interval
 from liescope.benchmark.analyses.registry import ANALYSES
+from liescope.common import statistics
 from liescope.games.record import GameRecord, Source
-from liescope.generate.runs import fork_result
 from tests.benchmark.analyses.forked import HONEST, LIE, continuation
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
 METHODS: dict[Interval, set[str]] = {
     Interval.NONE: set(),
-    Interval.WILSON_GAMES: {"wilson"},
-    Interval.WILSON_N: {"wilson"},
-    Interval.NEWCOMBE: {"newcombe"},
-    Interval.WILSON_AND_NEWCOMBE: {"wilson", "newcombe"},
+    Interval.SHARES: {"wilson"},
+    Interval.UNITS: {"wilson"},
+    Interval.DIFFERENCE: {"newcombe"},
+    Interval.SHARES_AND_DIFFERENCE: {"wilson", "newcombe"},
     Interval.FISHER: {"fisher"},
-    Interval.BOOTSTRAP: {"bootstrap"},
-    Interval.BOOTSTRAP_DIFFERENCE: {"difference"},
+    Interval.MEANS: {"jackknife"},
+    Interval.MEAN_DIFFERENCE: {"mean difference"},
     Interval.CLUSTERED: {"clustered"},
-    Interval.PAIRS: {"newcombe", "bootstrap"},
-    Interval.PAIRED_OR_NOT: {"clustered", "difference"},
-    Interval.STUDENT: set(),
+    Interval.PAIRS: {"pairs"},
+    Interval.PAIRED_OR_NOT: {"clustered", "mean difference"},
+    Interval.STUDENT: {"rows"},
 }
 DOORS = {
-    "with_wilson": "wilson",
-    "newcombe": "newcombe",
+    "shares": "wilson",
+    "share_difference": "newcombe",
     "fisher": "fisher",
-    "game_means": "bootstrap",
-    "game_bootstrap": "bootstrap",
-    "game_bootstraps": "bootstrap",
-    "game_difference": "difference",
+    "game_means": "jackknife",
+    "game_figure": "jackknife",
+    "game_difference": "mean difference",
     "adjusted_difference": "clustered",
-    "paired_shares": "newcombe",
-    "resampled_mean": "bootstrap",
+    "paired": "pairs",
+    "mean": "rows",
 }
 TOGETHER = [
     ("statements", "claims", "ratings", "ranks"),
@@ -60,14 +59,19 @@ WORDS = {
     "wilson": "Wilson's",
     "newcombe": "Newcombe's",
     "fisher": "Fisher's",
-    "bootstrap": "bootstrap",
+    "jackknife": "jackknife",
     "clustered": "clustered",
+}
+NAMED = {
+    "mean difference": {"newcombe", "jackknife"},
+    "pairs": {"newcombe"},
+    "rows": set[str](),
 }
 
 
 @pytest.mark.parametrize("interval", Interval)
 def test_the_words_of_a_caption_name_the_method(interval: Interval) -> None:
-    methods = {"bootstrap" if method == "difference" else method for method in METHODS[interval]}
+    methods = set().union(*(NAMED.get(method, {method}) for method in METHODS[interval]))
     assert {method for method, word in WORDS.items() if word in interval.caption} == methods
 
 
@@ -113,9 +117,10 @@ def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return called
 
     for name, way in DOORS.items():
-        real = next(getattr(module, name) for module in (intervals, adjusted, fork_result) if hasattr(module, name))
+        real = next(getattr(module, name) for module in (intervals, adjusted, statistics) if hasattr(module, name))
         for module in list(sys.modules.values()):
-            if getattr(module, "__name__", "").startswith("liescope.benchmark") and getattr(module, name, 0) is real:
+            inside = getattr(module, "__name__", "").startswith("liescope.benchmark") and module is not intervals
+            if inside and getattr(module, name, 0) is real:
                 monkeypatch.setattr(module, name, spy(way, real))
     return found
 
@@ -129,7 +134,7 @@ def test_the_caption_names_the_interval_that_was_computed(analysis: Analysis, ri
     assert bounded == bool(analysis.interval.caption)
     if bounded:
         assert used == METHODS[analysis.interval]
-    assert not {"Wilson", "Newcombe", "bootstrap", "Fisher's", "resampl"} & set(analysis.note.split())
+    assert not {"Wilson", "Newcombe", "jackknife", "Fisher's", "resampl"} & set(analysis.note.split())
 
 
 @pytest.mark.parametrize("analysis", EVERY)
@@ -158,4 +163,4 @@ def test_every_interval_has_a_method_and_every_bound_stands_around_its_figure(ri
         )
         if "lo" in table.columns:
             inside = pl.col(figure).is_between(pl.col("lo") - 1e-9, pl.col("hi") + 1e-9)
-            assert table.drop_nulls(["lo", "hi", figure]).select(inside.mean()).item() > 0.9, analysis.name
+            assert table.drop_nulls(["lo", "hi", figure]).select(inside.mean().fill_null(1)).item() > 0.9, analysis.name

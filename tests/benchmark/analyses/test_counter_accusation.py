@@ -76,4 +76,4 @@ def test_rates_and_differences_are_over_the_games_of_the_deceivers_model() -> No
     assert found["votes"] == (4, 4)
     (won,) = counter_success(frames).filter(by=INVESTIGATOR, answer="accuser", outcome="won").to_dicts()
     assert (won["model"], won["rate_with"], won["rate_without"], won["difference"]) == ("m", 1, 0, 1)
-    assert won["lo"] < 1 == won["hi"]
+    assert won["lo"] is None  # one game without the answer shows no difference

@@ -5,7 +5,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from liescope.benchmark.analyses.deception import TYPES, deception_rates, type_composition, type_yield
+from liescope.benchmark.analyses.deception import (
+    TYPES,
+    deception_rates,
+    flags_per_statement,
+    type_composition,
+    type_yield,
+)
 from liescope.benchmark.analyses.frames import Frames
 from tests.benchmark.analyses.made import made
 
@@ -23,8 +29,12 @@ def hand() -> Frames:
             "label_self": kind != "none",
             "self_type": kind,
             "peer_rate": rate,
+            "peer_ratings": 4,
+            "peer_suspicion": suspicion,
         }
-        for number, (kind, rate) in enumerate(zip(KINDS, (0.0, 1.0, 0.75, 0.5), strict=True))
+        for number, (kind, rate, suspicion) in enumerate(
+            zip(KINDS, (0.0, 1.0, 0.75, 0.5), (0.1, 0.8, 0.6, 0.3), strict=True)
+        )
     ]
     rated = zip(KINDS, (False, True, True, False), (0.1, 0.8, 0.6, 0.3), strict=True)
     ratings = [
@@ -45,7 +55,8 @@ def test_rates_are_shares_of_the_statements_and_a_tie_of_the_peers_is_not_most_o
     rates = {row["by"]: row for row in deception_rates(hand).to_dicts()}
     assert (rates["self"]["mean"], rates["self"]["n"]) == (0.75, 4)
     assert (rates["peers"]["mean"], rates["peers"]["n"]) == (0.5, 4)
-    assert all(row["lo"] <= row["mean"] <= row["hi"] for row in rates.values())
+    assert rates["self"]["lo"] < 0.75 < rates["self"]["hi"]
+    assert (rates["peers"]["lo"], rates["peers"]["hi"]) == (None, None)  # two games that do not differ
 
 
 def test_the_shares_of_all_types_add_up_to_one(hand: Frames) -> None:
@@ -57,16 +68,32 @@ def test_the_shares_of_all_types_add_up_to_one(hand: Frames) -> None:
     assert sum(seen.values()) == 1.0
 
 
-def test_what_a_type_draws_is_the_mean_of_its_ratings(hand: Frames) -> None:
+def test_what_a_type_draws_is_the_mean_over_its_statements(hand: Frames) -> None:
     table = type_yield(hand)
-    found = {(row["type"], row["metric"]): row["mean"] for row in table.to_dicts()}
-    assert found["omission", "suspicion"] == pytest.approx(0.7)
-    assert found["omission", "flagged"] == 1.0
-    assert found["fabrication", "flagged"] == 0.0
-    assert found["none", "suspicion"] == pytest.approx(0.1)
+    found = {(row["type"], row["metric"]): (row["mean"], row["n"]) for row in table.to_dicts()}
+    assert found["omission", "suspicion"] == (pytest.approx(0.7), 2)
+    assert found["omission", "flagged"] == (pytest.approx(0.875), 2)
+    assert found["fabrication", "flagged"] == (0.5, 1)
+    assert found["none", "suspicion"] == (pytest.approx(0.1), 1)
 
 
-@pytest.mark.parametrize("analysis", [deception_rates, type_composition, type_yield])
+def test_a_statement_that_more_observers_rated_counts_once() -> None:
+    """Appendix F.2 takes the mean over statements of what their observers thought, not over all ratings."""
+    told = [("a", 1.0, 9), ("b", 0.0, 1)]
+    common = {"game_id": "g", "speaker_role": "jester", "self_type": "omission"}
+    rows = [
+        {**common, "statement_id": name, "peer_suspicion": rate, "peer_rate": rate, "peer_ratings": count}
+        for name, rate, count in told
+    ]
+    assert type_yield(made(statements=rows))["mean"].to_list() == [0.5, 0.5]
+
+
+def test_flags_a_statement_are_counts_where_rates_are_shares(hand: Frames) -> None:
+    (row,) = flags_per_statement(hand).to_dicts()
+    assert (row["mean"], row["n"], row["observers"]) == (pytest.approx(2.25), 4, 4.0)
+
+
+@pytest.mark.parametrize("analysis", [deception_rates, flags_per_statement, type_composition, type_yield])
 def test_games_without_assessments_give_an_empty_table_with_its_columns(analysis, frames: Frames) -> None:
     empty = analysis(made())
     assert empty.is_empty()

@@ -13,7 +13,6 @@ from liescope.benchmark.analyses.accuracy import vote_accuracy
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.influence import ANALYSES, ANY, NOTHING, influence, plot_influence
 from liescope.benchmark.analyses.last_word import GAIN, last_word
-from liescope.benchmark.analyses.names import name_wins
 from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import mini_mafia
 
@@ -68,7 +67,9 @@ def test_line_ups_weigh_by_the_games_that_the_result_counts() -> None:
     both = pl.concat([good.games, poor.games])
     seats = pl.concat([good.seats, poor.seats]).with_columns(deceives=pl.col("team") == "mafia")
     seats = seats.with_columns(name=pl.when("deceives").then(pl.lit("Bob")).otherwise(pl.lit("Alice")))
-    voted = both.with_row_index("at").select("game_id", "game", "condition", "model", "learning", "lineup", "at")
+    voted = both.with_row_index("at").select(
+        "game_id", "family", "game", "condition", "model", "learning", "lineup", "at"
+    )
     number, of_good = pl.col("at") % 40, pl.col("lineup") == "good"
     ballots = voted.with_columns(day=1, ballot=1, voter=pl.lit("Alice"), voter_role=pl.lit("town"))
     found = pl.when(of_good).then(number % 2 == 0).otherwise(pl.lit(False))
@@ -103,8 +104,6 @@ def test_with_all_games_the_results_are_those_of_the_other_analyses() -> None:
     gains = last_word(frames).filter(pl.col("measure") == GAIN)
     for role, gain in gains.select("role", "rate").iter_rows():
         assert whole[f"{role}: win rate with the last word minus without"] == pytest.approx(gain)
-    rates = name_wins(frames).select(pl.col("wins") / pl.col("games")).to_series()
-    assert whole["names: highest minus lowest win rate"] == pytest.approx(rates.max() - rates.min())
     drawn = frames.votes.filter("drawn")["game_id"].n_unique()
     kept = table.filter((pl.col("result") == "mafia: win rate") & (pl.col("left_out") == "drawn votes"))
     assert kept["games"].item() == frames.games.height - drawn

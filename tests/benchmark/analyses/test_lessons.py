@@ -43,6 +43,7 @@ def learned(bare: Frames) -> Callable[..., Frames]:
         rows = [
             {
                 "game_id": f"{model}-{n}",
+                "family": f"{model}-{n}",
                 "condition": "",
                 "model": model,
                 "turn": n,
@@ -56,6 +57,7 @@ def learned(bare: Frames) -> Callable[..., Frames]:
         judged = [
             {
                 "game_id": places[model, text],
+                "family": places[model, text],
                 "condition": "",
                 "model": model,
                 "kind": "to_do",

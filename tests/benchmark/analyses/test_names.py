@@ -138,7 +138,15 @@ def test_without_a_stated_gender_there_is_nothing_to_compare() -> None:
 
 def test_figures_of_names_are_drawn_with_and_without_bounds() -> None:
     for frames in (dealt(lambda lineup, names: 0.5, 200), dealt(lambda lineup, names: 0.0, 20)):
-        plot_name_effect(name_effect(frames))
+        table = name_effect(frames)
+        panels = plot_name_effect(table).axes
+        dots = [line.get_xdata()[0] for panel in panels for line in panel.lines if line.get_marker() == "o"]
+        assert sorted(dots) == pytest.approx(sorted(table["difference"]))
+        bounded = table.filter(pl.col("lo").is_not_null() & pl.col("hi").is_not_null())
+        assert sum(len(lines.get_segments()) for panel in panels for lines in panel.collections) == bounded.height
+        furthest = max(abs(end) for name in ("difference", "lo", "hi") for end in table[name].drop_nulls())
+        assert {panel.get_xlim() for panel in panels} == {(-panels[0].get_xlim()[1], panels[0].get_xlim()[1])}
+        assert panels[0].get_xlim()[1] > furthest
 
 
 @pytest.mark.parametrize("name", NAMES)

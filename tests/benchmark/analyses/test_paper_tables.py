@@ -14,7 +14,6 @@ import pytest
 from liescope.benchmark.analyses.cells import CELL
 from liescope.benchmark.analyses.endings import CATEGORIES, wolf_losses
 from liescope.benchmark.analyses.game_length import halves
-from liescope.benchmark.analyses.intervals import wilson
 from liescope.benchmark.analyses.nights import doctor_targets
 from liescope.benchmark.analyses.outcomes import (
     POOLED,
@@ -24,6 +23,7 @@ from liescope.benchmark.analyses.outcomes import (
     win_rates,
 )
 from liescope.benchmark.analyses.predictors import association
+from liescope.common.statistics import wilson
 from tests.benchmark.analyses.counted import Counted, counted, with_protections
 
 Cell = tuple[str, bool]
@@ -301,7 +301,7 @@ def test_table_11_sides_with_table_7_where_tables_6_and_7_differ(table_7: pl.Dat
 def test_table_8_is_of_32_jester_wins_as_in_table_6_not_33_as_in_table_7() -> None:
     """0.688 and 0.107 are 22 of 32 and 3 of 28; no count of 33 and 27 games rounds to them. The 22 are Table 6's A."""
     values = [1.0] * 22 + [0.0] * 10 + [1.0] * 3 + [0.0] * 25
-    r, lo, hi, won, lost, games_won, games = association(values, [True] * 32 + [False] * 28)
+    r, lo, hi, won, lost, games_won, games = association(values, [True] * 32 + [False] * 28, 60)
     assert (won, lost) == pytest.approx((0.688, 0.107), abs=HALF_A_MIL)
     assert (games_won, games) == (32, 60)
     assert 0 < lo < r < hi

@@ -166,7 +166,12 @@ def test_a_cell_that_mixes_what_does_not_belong_together_is_named() -> None:
 
 def test_a_single_game_is_enough_for_a_report() -> None:
     one = games_set([werewolf("a", 1)])
-    Read(page_html(page(one, run_analyses(ANALYSES, one.frames))))
+    found = run_analyses(ANALYSES, one.frames)
+    assert found.sections
+    assert len(found.sections) + len(found.nothing) == len(ANALYSES)
+    words = Read(page_html(page(one, found))).words
+    assert all(section.analysis.title in words for section in found.sections)
+    assert all(analysis.title in words and reason in words for analysis, reason in found.nothing)
 
 
 def test_an_analysis_is_not_called_without_what_it_needs(werewolves: GameSet) -> None:
@@ -229,9 +234,23 @@ def test_settings_are_flat_and_name_the_run() -> None:
         "options.names": "none",
         "cells": "2: a; a, b",
         "seed": "3",
+        "bids": "whole numbers from 0 to 10; one that cannot be read counts as 0",
         "version of python": "3.11",
     }
     assert set(rows["run"]) == {"runs/x"}
+
+
+@pytest.mark.parametrize(("game", "unset"), [("werewolf", "1, as the paper"), ("mini-mafia", "the provider's default")])
+def test_settings_say_how_each_model_was_asked_where_nothing_was_set_too(game: str, unset: str) -> None:
+    models = ["openai:m?temperature.vote=0&top_p=0.5", "openai:n?temperature=0.3", "scripted:bold"]
+    rows = dict(
+        settings([Run("x", {"game": game, "players": models, "cells": [models]}, {})])["setting", "value"].rows()
+    )
+    assert rows["temperature of m"].startswith(f"0 (temperature.vote); {unset}")
+    assert rows["temperature of n"] == "0.3 (temperature)"
+    assert (rows["top_p of m"], rows["top_p of n"]) == ("0.5 (top_p)", "the provider's default")
+    assert rows["max_tokens of n"] == "not set: the provider's default"
+    assert not [name for name in rows if "bold" in name]
 
 
 def test_the_page_fits_a_phone_and_nothing_in_its_figures_is_small_cut_off_or_covered(

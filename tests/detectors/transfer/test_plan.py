@@ -158,3 +158,10 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
     assert why["unasked", "lies"] == "unasked: no statement has a label"
     assert found.headline.filter(pl.col("protocol") == "pair")["empty"].to_list() == [6, 6]
     assert "unasked: 144 of 144 statements have no self label" in found.notes
+
+
+def test_a_model_with_two_names_is_one_unit_and_that_is_said(planted: Planted) -> None:
+    found = read_table([planted("north", ("gpt-4.1-mini",)), planted("south", ("openai/gpt-4.1_mini", "cy"))], "role")
+    assert set(found.column(UNITS["model"])) == {"cy", "gpt-4.1-mini"}
+    assert set(found.frame["models"].explode()) == set(found.players["speaker_model"]) == {"cy", "gpt-4.1-mini"}
+    assert any("names of one model" in note for note in found.notes)

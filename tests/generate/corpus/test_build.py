@@ -130,6 +130,19 @@ def test_games_of_a_held_out_model_are_all_in_the_test_split(play: Play, stream:
     assert trained.height
 
 
+def test_a_held_out_model_is_held_out_under_every_name_it_has_and_they_are_said(
+    make_run: MakeRun, play: Play, tmp_path: Path
+) -> None:
+    named = ("gpt-4.1-mini", "openai/gpt-4.1_mini", "gpt-4.1-mini-2025-04-14", "gpt-4.1-nano")
+    games = [play(number, models=(named[number % 4],) * 3) for number in range(60)]
+    made = build([make_run("one", games)], out=tmp_path / "corpus", hold_out=["gpt-4.1_mini"])
+    trained = read(tmp_path / "corpus", "statements", "train").collect()
+    assert set(trained["speaker_model"]) == {"gpt-4.1-nano"}
+    assert set(made.facts.hold_out) == set(named[:3])
+    (words,) = made.notes
+    assert all(name in words for name in named[:3])
+
+
 def test_an_unknown_held_out_model_names_those_that_play(make_run: MakeRun, play: Play, tmp_path: Path) -> None:
     run = make_run("one", [play(1)])
     with pytest.raises(UnknownName, match="model-a, model-b, model-c"):

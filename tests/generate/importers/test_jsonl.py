@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from liescope import cli
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
@@ -195,19 +196,24 @@ def test_a_game_that_contradicts_itself_is_rejected(rows: Rows, reason: str, wri
         ({"self_confidence": 80}, "self_confidence"),
         ({"ratings": [{"flag": True}]}, "observer"),
         ({"claims": [{"kind": "role", "verdict": "so-so"}]}, "verdict"),
-        ({"split": "full"}, "not train, validation or test"),
         ({"day": -1}, "day"),
     ],
 )
-def test_a_row_that_cannot_be_read_is_rejected_and_the_game_says_so(
+def test_a_cell_that_cannot_be_read_is_left_out_and_the_game_says_so(
     cells: dict[str, Any], reason: str, write: Write
 ) -> None:
-    found = list(read_games("jsonl", write([said("a"), said("b", **cells)])))
-    bad, game = found
+    (game,) = games(write([said("a"), said("b", **cells)]))
+    assert words(game) == ["a", "b"]
+    (note,) = [note for note in notes(game) if "could not be read" in note]
+    assert reason in note
+
+
+def test_a_row_whose_split_cannot_be_read_is_rejected_and_the_game_says_so(write: Write) -> None:
+    bad, game = read_games("jsonl", write([said("a"), said("b", split="full")]))
     assert isinstance(bad, Rejected)
     assert isinstance(game, GameRecord)
     assert (bad.line, bad.game_id) == (2, "g")
-    assert reason in bad.reason
+    assert "not train, validation or test" in bad.reason
     assert "1 of its rows could not be read" in notes(game)
 
 
@@ -312,3 +318,50 @@ def test_published_chats_of_people_and_models(shared_data: Path, tmp_path: Path)
     with gzip.open(source) as lines:
         deceptive = sum(json.loads(line)["role"] == "mafia" for line in lines)
     assert sum(bool(row.label_role) for row in labelled) == deceptive
+
+
+def test_an_optional_cell_of_another_shape_is_left_out_and_its_row_kept(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [said(f"word {at}", claims=[{"text": "I am town"}], round="first" if at % 2 else 1) for at in range(10)]
+    source = write([*rows, said("the end", "Ben", claims=[{"kind": "role"}])])
+    (game,) = games(source)
+    assert words(game) == [*(f"word {at}" for at in range(10)), "the end"]
+    assert any(note.startswith("cells of claims could not be read") for note in notes(game))
+    assert cli.main(["import", "jsonl", str(source), "--out", str(tmp_path / "run")]) == 0
+    out = capsys.readouterr().out
+    assert "10 cells of claims could not be read and are left out; their rows are kept" in out
+    assert "5 cells of round" in out
+    result = import_games("jsonl", source, out=tmp_path / "again")
+    assert result.to_json()["left_out"] == {"claims": 10, "round": 5}
+    assert result.rejections == 0
+
+
+@pytest.mark.parametrize("lost", [{"audience": {"who": 1}}, {"split": "dev2"}, {"index": "third"}, {"speaker": [1]}])
+def test_a_row_that_would_say_something_else_is_lost_and_the_command_says_so(
+    lost: dict[str, Any], write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write([said("one"), said("two") | lost, said("three")])
+    (name,) = lost
+    (reason,) = rejected(source)
+    assert reason.startswith(f"{name}")
+    command = ["import", "jsonl", str(source), "--out", str(tmp_path / "run")]
+    assert cli.main(command) == 1
+    assert "--allow-rejected" in capsys.readouterr().err
+    assert cli.main([*command, "--allow-rejected"]) == 0
+    with Journal.open(tmp_path / "run") as journal:
+        (game,) = journal.records()
+    assert words(game) == ["one", "three"]
+
+
+@pytest.mark.parametrize(
+    "card", [b"---\nconfigs: [a: b: c\n---\n", b"---\nlicense: \xff\xfe\n---\n", b"---\n- a\n---\n"]
+)
+def test_a_broken_card_beside_the_data_is_one_line(
+    card: bytes, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write([said()])
+    (tmp_path / "README.md").write_bytes(card)
+    assert cli.main(["import", "jsonl", str(tmp_path), "--out", str(tmp_path.with_name("run"))]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "README.md" in line

@@ -1,11 +1,16 @@
-"""Ctrl-C at any moment: exit code 130, one or two lines, no traceback, and nothing that was answered is lost."""
+"""A signal that asks to end, at any moment: exit code 128 and its number, one or two lines, no traceback, and nothing
+that was answered is lost."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,9 +35,9 @@ def slow() -> Iterator[LimitedServer]:
     server.close()
 
 
-def begin(server: LimitedServer, out: Path) -> subprocess.Popen[str]:
+def begin(server: LimitedServer, out: Path, *more: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{server.url}"]
-    words += ["--no-preflight", "--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out)]
+    words += ["--no-preflight", "--games", "50", "--design", "self", "--concurrency", "8", "--out", str(out), *more]
     return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -48,12 +53,13 @@ def kept(run: Path) -> int:
         return sum(len(journal.answers(game_id)) for game_id in journal.begun() | set(journal.game_ids()))
 
 
-def test_requests_under_way_come_in_and_no_new_one_is_sent(slow: LimitedServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_requests_under_way_come_in_and_no_new_one_is_sent(slow: LimitedServer, tmp_path: Path, number: int) -> None:
     process = begin(slow, tmp_path / "run")
     wait_until(lambda: slow.answered >= 8 and slow.under_way == 8)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     said, complained = process.communicate(timeout=30)
-    assert (process.returncode, said) == (130, "")
+    assert (process.returncode, said) == (128 + number, "")
     assert "waiting for the requests under way" in complained
     assert f"run the same command again to go on with {tmp_path / 'run'}" in complained.replace("\n", "")
     assert "Traceback" not in complained
@@ -75,6 +81,57 @@ def test_a_second_time_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None
     assert "Traceback" not in complained
     assert not status(tmp_path / "run").running
     assert "ended" in next(status(tmp_path / "run").lines())
+
+
+def test_workers_keep_what_is_under_way_when_every_process_of_a_job_is_asked_to_end(
+    slow: LimitedServer, tmp_path: Path
+) -> None:
+    process = begin(slow, tmp_path / "run", "--workers", "2")
+    wait_until(lambda: slow.answered >= 8 and slow.under_way >= 4)
+    for pid in (*_children(process.pid), process.pid):
+        os.kill(pid, signal.SIGTERM)
+    said, complained = process.communicate(timeout=60)
+    assert (process.returncode, said) == (128 + signal.SIGTERM, "")
+    assert "Traceback" not in complained
+    assert kept(tmp_path / "run") == slow.answered
+
+
+def test_a_terminal_that_is_closed_loses_nothing(slow: LimitedServer, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "liescope", "play", "mini-mafia", "--player", f"openai:stub@{slow.url}"]
+    words += ["--no-preflight", "--games", "50", "--concurrency", "8", "--out", str(tmp_path / "run")]
+    process = subprocess.Popen(
+        words, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs, preexec_fn=_owns_terminal, start_new_session=True
+    )
+    os.close(theirs)
+    wait_until(lambda: slow.answered >= 8 and slow.under_way == 8)
+    os.close(ours)
+    assert process.wait(30) == 128 + signal.SIGHUP
+    assert kept(tmp_path / "run") == slow.answered
+    assert "ended" in next(status(tmp_path / "run").lines())
+
+
+def test_nohup_is_respected(slow: LimitedServer, tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = begin(slow, tmp_path / "run")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    wait_until(lambda: slow.answered >= 8)
+    process.send_signal(signal.SIGHUP)
+    answered = slow.answered
+    wait_until(lambda: slow.answered >= answered + 16)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+
+
+def _owns_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()]
 
 
 def test_a_wait_for_a_limit_ends_at_once(slow: LimitedServer, tmp_path: Path) -> None:

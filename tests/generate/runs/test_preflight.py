@@ -5,6 +5,7 @@ found out is kept.
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import pytest
 from liescope import cli
 from liescope.common.errors import EndpointRefused
 from liescope.generate.players.openai import pace, preflight, retry
+from liescope.generate.players.openai.patience import FIRST_WORDLESS, MOST_WORDLESS
 from liescope.generate.players.protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
@@ -189,6 +191,64 @@ def test_what_would_be_refused_every_time_ends_the_run_before_a_game(
         run(stub, tmp_path / "run", players=("good", "bad"))
     assert all(map(is_question, stub.requests))
     assert not (tmp_path / "run").exists()
+
+
+CHUNK = 'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
+CALL = {"id": "c", "type": "function", "function": {"name": "vote", "arguments": "{}"}}
+WORDLESS = {
+    # a gateway whose default is to stream
+    "streams": (Answer(f"{CHUNK}data: [DONE]\n\n"), "it streams its answers .* turn streaming off"),
+    "streams with comments": (Answer(f": ping\n\n{CHUNK}"), "it streams its answers"),
+    # vLLM, issue 52640: the token limit comes before the end of the reasoning
+    "cut off": (
+        says(None, finish="length", reasoning="Let me think"),
+        "only reasoning .* before the token limit.*max_t",
+    ),
+    "hidden reasoning": (says("", finish="length"), "no word and no answer before the token limit.*larger max_tokens"),
+    # vLLM, issues 45736 and 48645: a parser takes the whole answer for reasoning
+    "misread": (says(None, reasoning_content="I vote for Bob."), "only reasoning .*thinking=.*reasoning_effort="),
+    # vLLM, issue 55080: the parser of tool calls takes the answer, although no tool was offered
+    "calls": (says(None, finish="tool_calls", tool_calls=[CALL]), 'called tools.*"tool_choice" to "none"'),
+}
+
+
+@pytest.mark.parametrize("name", WORDLESS)
+def test_who_gives_no_word_is_found_out_by_the_question(serve: Serve, tmp_path: Path, name: str) -> None:
+    answer, said = WORDLESS[name]
+    stub = serve(lambda request, number: answer)
+    with pytest.raises(EndpointRefused, match=said):
+        run(stub, tmp_path / "run")
+    assert len(stub.requests) <= 2
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", WORDLESS)
+def test_and_otherwise_by_the_first_answers(serve: Serve, tmp_path: Path, name: str) -> None:
+    """The run stops before it has paid for a game, and goes on once that is mended."""
+    answer, said = WORDLESS[name]
+    broken = [True]
+    stub = serve(lambda request, number: answer if broken[0] else obliging(request, number))
+    result = run(stub, tmp_path / "run", preflight=False, concurrency=4)
+    assert isinstance(result.tally.stop, EndpointRefused)
+    assert re.search(said, str(result.tally.stop))
+    assert len(stub.requests) <= FIRST_WORDLESS + 4
+    broken[0] = False
+    assert run(stub, tmp_path / "run", preflight=False).tally.done == 1
+
+
+def test_a_model_that_spoke_may_be_silent_for_longer(serve: Serve, tmp_path: Path) -> None:
+    empty = says(None, reasoning="I say nothing.")
+    stub = serve(lambda request, number: obliging(request, number) if number < 40 else empty)
+    spec = [f"openai:tiny@{stub.url}"]
+    result = play("mini-mafia", out=tmp_path / "run", players=spec, games=20, preflight=False, concurrency=4)
+    assert isinstance(result.tally.stop, EndpointRefused)
+    assert 40 + MOST_WORDLESS <= len(stub.requests) <= 40 + MOST_WORDLESS + 12  # some words came late
+
+
+def test_a_single_empty_answer_is_none_of_these(serve: Serve, tmp_path: Path) -> None:
+    empty = says(None, reasoning="I say nothing.")
+    stub = serve(lambda request, number: empty if number % 2 == 0 else obliging(request, number))
+    assert run(stub, tmp_path / "run").tally.done == 1
 
 
 @pytest.mark.parametrize(

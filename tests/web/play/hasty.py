@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 
 from fastapi import APIRouter, Request
@@ -20,6 +19,4 @@ async def form(request: Request) -> str:
 
 
 if __name__ == "__main__":
-    asyncio.run(
-        server.run_server(make_site([pages], guard=guard.Guard()), server.listen("127.0.0.1", int(sys.argv[1])))
-    )
+    server.run_server(make_site([pages], guard=guard.Guard()), server.listen("127.0.0.1", int(sys.argv[1])))

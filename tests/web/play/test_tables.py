@@ -189,3 +189,43 @@ def told(stream: str) -> set[str]:
             if line.startswith(b"event: "):
                 found.add(line.decode().split()[1])
     return found
+
+
+def test_what_a_seat_sees_of_an_ended_game_is_what_it_saw_and_nothing_of_the_others(tmp_path: Path) -> None:
+    """Also once the server has started again, and knows the game from its record alone."""
+
+    async def first() -> dict[str, tuple[Event, ...]]:
+        hub, table, names = opened(tmp_path)
+        seen: dict[str, tuple[Event, ...]] = {}
+
+        def watched(name: str) -> Callable[[Ask], bool]:
+            def look(_ask: Ask) -> bool:
+                seen[name] = table.view(name)
+                return False
+
+            return look
+
+        await asyncio.gather(*(playing(table, name, until=watched(name)) for name in names))
+        assert table.state is State.ENDED
+        record = table.record()
+        assert record is not None
+        assert any(event.audience is not None for event in record.events)
+        assert any("private" in event.data for event in record.events)
+        for name in names:
+            after = table.view(name)
+            assert after[: len(seen.get(name, ()))] == seen.get(name, ())
+            assert not any({"private", "claims"} & event.data.keys() for event in after)
+            shown = {event.index for event in after}
+            assert shown == {event.index for event in record.events if event.audience is None or name in event.audience}
+        views = {name: table.view(name) for name in names}
+        await hub.close()
+        return views
+
+    async def second(views: dict[str, tuple[Event, ...]]) -> None:
+        hub = Hub(tmp_path, Limits())
+        hub.open()
+        (table,) = hub.tables.values()
+        assert {name: table.view(name) for name in views} == views
+        await hub.close()
+
+    asyncio.run(second(asyncio.run(first())))

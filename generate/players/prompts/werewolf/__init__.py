@@ -61,4 +61,5 @@ FAMILY = Family(
         "types": TYPES,
     },
     frozenset({STRATEGY}),
+    temperature=1.0,
 )

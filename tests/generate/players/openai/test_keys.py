@@ -12,6 +12,7 @@ from liescope.generate.players.openai import endpoint, key_rules
 from liescope.generate.players.openai.key_rules import check_binding, find_key, host_of
 from liescope.generate.players.openai.player import open_model, open_openai
 from liescope.generate.players.openai.secrets import Secrets
+from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 
 
@@ -34,8 +35,10 @@ def context(**options) -> PlayerContext:
         ("MY_API_KEY", "127.0.0.1:8000"),
     ],
 )
-def test_a_key_goes_to_its_own_hosts_and_to_this_machine(variable: str, host: str) -> None:
+def test_a_key_goes_to_its_own_hosts_and_to_this_machine_and_to_none_named_like_them(variable: str, host: str) -> None:
     check_binding(variable, host)
+    with pytest.raises(UsageError, match="--allow-key"):
+        check_binding(variable, f"{host.partition(':')[0]}.evil.example")
 
 
 @pytest.mark.parametrize(
@@ -196,3 +199,48 @@ def test_text_without_a_key_stays_as_it_is_however_long_and_odd() -> None:
     secrets.add("short")
     for text in ("a short story", "\\" * 100_000, "sk-pr" * 20_000, "%2f" * 50_000, "s\\u006b-\\u0070r/"):
         assert secrets.hide(text) == text
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "m@https://gateway.example/sk-live-0123456789abcdefXYZ/v1",
+        "m@https://gateway.example/v1/kJ8sPq2LmN4vTz6RbW1xYc3D",
+        "m@https://gateway.example/v1/kJ8sPq2LmN4%76Tz6RbW1xYc3D",
+        "m@http://localhost:8000/v1?key_env=sk-live-0123456789abcdefXYZ",
+        "m@http://localhost:8000/v1?key_env=kJ8sPq2LmN4v-Tz6RbW1xYc3D",
+        "m@http://localhost:8000/v1?key_env=a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5",
+        "m@http://localhost:8000/v1?key=AIzaSyA0123456789abcdefghijklmnopqrstuv",
+        "m@http://localhost:8000/v1?key_env=plain-value-of-a-variable",
+        "m@http://localhost:8000/plain-value-of-a-variable/v1",
+        "sk-live-0123456789abcdefXYZ@http://localhost:8000/v1",
+    ],
+)
+def test_a_key_in_a_spec_is_refused_and_not_repeated(spec: str, monkeypatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "plain-value-of-a-variable")
+    with pytest.raises(UsageError, match="name that in key_env") as error:
+        read_spec(spec)
+    for secret in ("sk-live", "kJ8s", "AIzaSy", "a0b1", "plain-value"):
+        assert secret not in str(error.value)
+
+
+def test_a_key_in_the_environments_address_is_refused_and_not_repeated(monkeypatch) -> None:
+    for address in ("https://gw.example/kJ8sPq2LmN4vTz6RbW1xYc3D/v1", "https://gw.example/v1?key=abcdefgh"):
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        with pytest.raises(UsageError, match="address") as error:
+            open_openai("m", context())
+        assert "kJ8s" not in str(error.value)
+        assert "abcdefgh" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://gateway.ai.cloudflare.com/v1/0123456789abcdef0123456789abcdef/my-gateway/openai",
+        "https://mine.openai.azure.com/openai/deployments/gpt-4.1-mini-2025-04-14",
+        "https://host.example/8f14e45f-ceea-467f-a13e-0123456789ab/v1",
+        "http://localhost:8000/v1/projects/Liescope-2",
+    ],
+)
+def test_an_address_with_ids_is_none_with_a_key(url: str) -> None:
+    assert read_spec(f"m@{url}").base_url == url

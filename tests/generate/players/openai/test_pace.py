@@ -12,7 +12,7 @@ from liescope.common.errors import BudgetSpent, RunPaused
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai import breaker, pace
 from liescope.generate.players.openai.breaker import OUTAGE
-from liescope.generate.players.openai.pace import LONGEST_ASKED, Pace
+from liescope.generate.players.openai.pace import CREDIBLE, EARLY, LONGEST_ASKED, Pace
 from liescope.generate.players.shared import Halt
 from tests.generate.players.openai.fake_world import World, ask, ask_all, pace_of
 
@@ -79,7 +79,7 @@ def test_a_limit_is_found_and_kept_near(
     """The time taken against the time that the limit would allow at best."""
     seconds, sent = ask_all(world, pace_of(world), number, make(world), lambda in_flight: latency)
     assert seconds / (number / allowed) < worst
-    assert sent < 1.35 * number
+    assert sent < 1.7 * number
 
 
 def test_a_host_that_refuses_a_few_requests_at_any_rate_is_not_slowed_down_for(world: World) -> None:
@@ -96,11 +96,46 @@ def test_a_host_that_refuses_a_few_requests_at_any_rate_is_not_slowed_down_for(w
 @pytest.mark.parametrize("latency", [0.01, 0.2, 2.0])
 @pytest.mark.parametrize("allowed", [5, 20, 200])
 def test_in_the_long_run_a_limit_is_used_to_nine_tenths(world: World, allowed: int, latency: float) -> None:
-    """After half a minute of finding it out, and ten latencies until enough requests are in flight."""
+    """After half a minute of finding it out, and ten latencies until enough requests are in flight. What is refused is
+    not paid for.
+    """
     number, host = 130 * allowed, windows(world, allowed, 1)
     seconds, sent = ask_all(world, pace_of(world, 512), number, host, lambda in_flight: latency, workers=600)
-    assert seconds < 30 + 10 * latency + 100 / 0.9
-    assert sent < 1.05 * number + 20
+    assert seconds < 32 + 10 * latency + 100 / 0.9
+    assert sent < 1.05 * number + 60
+
+
+def at_once(
+    world: World, most: int, latency: float, spread: float
+) -> tuple[Callable[[int], str], Callable[[int], float]]:
+    """A host that takes so many requests at once and refuses any other as if it came too early; and its latencies."""
+    ends: list[float] = []
+    random, took = Random(1), [latency]
+
+    def answer(in_flight: int) -> str:
+        ends[:] = [end for end in ends if end > world.now + 1e-9]
+        if len(ends) >= most:
+            return "limited"
+        took[0] = latency * random.lognormvariate(-(spread**2) / 2, spread)
+        ends.append(world.now + took[0])
+        return "ok"
+
+    return answer, lambda in_flight: took[0]
+
+
+@pytest.mark.parametrize("most", [1, 5, 12, 30])
+@pytest.mark.parametrize("latency", [0.2, 2.0])
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_a_host_that_takes_so_many_at_once_is_kept_busy_though_it_does_not_say_so(
+    world: World, most: int, latency: float, spread: float
+) -> None:
+    """In the words of a rate limit: it took less than half of that before, with a latency of 0.2 s."""
+    pace, number = pace_of(world, 256), 60 * most
+    seconds, sent = ask_all(world, pace, number, *at_once(world, most, latency, spread), workers=300)
+    assert seconds < number * latency / most / 0.85
+    assert sent < 1.05 * number + 25
+    assert most <= pace.window.size <= most + 2
+    assert pace.rate.per_second is None
 
 
 def test_a_host_that_is_down_is_tried_by_one_request_at_a_time_and_then_all_go_on(world: World) -> None:
@@ -150,11 +185,42 @@ def test_a_host_that_asks_for_a_day_is_asked_again_earlier(world: World) -> None
     async def go() -> None:
         async with pace.turn() as turn:
             pass
-        pace.limited(turn, 86400.0, "429")
+        for wait in (EARLY, 2 * EARLY, 4 * EARLY, LONGEST_ASKED, LONGEST_ASKED):
+            before = world.now
+            pace.limited(turn, 86400.0, "429")
+            assert pace._activity.wait is not None
+            assert "asks for 86,400 s, and is tried earlier" in pace._activity.wait[1]
+            async with pace.turn() as turn:
+                assert turn.at - before == pytest.approx(wait)
+            await world.sleep(0.1)
+        pace.answered(turn, "kind", 0.1)
+        pace.limited(turn, CREDIBLE, "429")
+        before = world.now
         async with pace.turn() as turn:
-            assert turn.at == pytest.approx(1000 + LONGEST_ASKED)
+            assert turn.at - before == pytest.approx(CREDIBLE)
 
     asyncio.run(world.run(go()))
+
+
+def test_one_such_wait_holds_a_short_job_for_seconds_only(world: World) -> None:
+    pace, sent = pace_of(world), list[float]()
+
+    async def one(number: int) -> None:
+        while True:
+            async with pace.turn() as turn:
+                sent.append(world.now - 1000)
+                await world.sleep(0.1)
+            if number or turn.at > 1000:
+                pace.answered(turn, "kind", 0.1)
+                return
+            pace.limited(turn, 100_000.0, "429")
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(one(number) for number in range(24)))
+
+    asyncio.run(world.run(all_of_them()))
+    assert max(sent) < EARLY + 1
+    assert min(at for at in sent if at > 1) >= EARLY
 
 
 def test_few_failures_among_answers_slow_nobody_down(world: World) -> None:

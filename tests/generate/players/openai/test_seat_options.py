@@ -51,6 +51,20 @@ def test_a_setting_of_one_kind_of_ask_comes_before_the_general_one(serve, stubs,
     ]
 
 
+@pytest.mark.parametrize(("game", "general"), [("werewolf", 1.0), ("mafia", None)])
+def test_werewolf_is_asked_at_the_papers_temperature_unless_told_otherwise(
+    game: str, general: float | None, serve, stubs, desk, asked, asked_by_werewolf
+) -> None:
+    asks = asked_by_werewolf if game == "werewolf" else asked
+    votes = AskKind.EXPLAINED_VOTE if game == "werewolf" else AskKind.VOTE
+    stub = serve(stubs.says('"Hi."'))
+    spec = f"m@{stub.url}?temperature.{votes}=0&json=none"
+    table = desk(spec, game=game)
+    table.ask(asks[AskKind.SPEAK], asks[votes])
+    assert [request.body.get("temperature") for request in stub.requests] == [general, 0.0]
+    assert table.player.model == f"m (temperature.{votes}=0.0)"  # what the game asks at is not the model's name
+
+
 def test_settings_by_kind_are_part_of_the_name_in_any_order() -> None:
     one, other = (
         read_spec(f"m?{'&'.join(words)}")

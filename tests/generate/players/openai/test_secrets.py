@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import sys
 import traceback
+import unicodedata
+from base64 import b64decode, b64encode
+from html import unescape
+from urllib.parse import quote, unquote
 
+import pyarrow.parquet as pq
 import pytest
 
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused
 from liescope.games.core import AskKind
-from liescope.generate.players.openai.secrets import Secrets
+from liescope.generate.players.openai.secrets import HIDDEN, Secrets
+from liescope.generate.players.parsing.clean import visible
 from liescope.generate.runs.journal import Journal
 
 SECRET = "sk-never/to-be+seen-42"
@@ -99,3 +107,131 @@ def test_what_holds_a_key_does_not_print_it(desk, monkeypatch) -> None:
     one = desk("tiny@http://127.0.0.1:9/v1?key_env=MY_API_KEY")
     assert SECRET not in repr(vars(one.player)) + repr(vars(one.player._endpoint)) + repr(one.table)
     one.ask()
+
+
+# Disguises
+
+LONG = "sk-Never/to+be-seen-0123456789"
+DISGUISES = {
+    "invisible characters": lambda key: "\u200b".join(key),
+    "other format characters": lambda key: "\u2063\U000e0041\u00ad".join(key),
+    "joiners, which stay in texts": lambda key: "\u200d".join(key),
+    "controls": lambda key: "\x07".join(key),
+    "selectors and fillers": lambda key: "\ufe0f\u3164".join(key),
+    "escaped invisible characters": lambda key: "\\u200b".join(key),
+    "invisible characters as entities": lambda key: "&#x200b;&zwnj;".join(key),
+    "invisible characters in a URL": lambda key: "%E2%80%8B".join(key),
+    "lines": lambda key: "\n".join(key),
+    "spaces": lambda key: "  ".join(key),
+    "another case": str.upper,
+    "full width": lambda key: "".join(chr(ord(letter) + 0xFEE0) for letter in key),
+    "entities": lambda key: "".join(f"&#x{ord(letter):X};" for letter in key),
+    "a URL twice": lambda key: quote(quote(key, safe=""), safe=""),
+    "base64": lambda key: b64encode(f"Bearer {key}".encode()).decode(),
+    "base64 of a login": lambda key: b64encode(f"me:{key}:x".encode()).decode(),
+    "hex": lambda key: key.encode().hex().upper(),
+    "around reasoning": lambda key: f"{key[:9]}<think>hm</think>{key[9:]}",
+}
+
+
+def forms_of(text: str) -> list[str]:
+    """The text as somebody reads it who looks for a key by other means than ours."""
+    bare = "".join(
+        letter
+        for letter in unicodedata.normalize("NFKC", text)
+        if unicodedata.category(letter) not in ("Cf", "Cc", "Zs", "Mn", "Lo")
+    )
+    decoded = [base64_decoded(word) for word in re.findall(r"[A-Za-z0-9+/]{20,}", text)]
+    return [text, bare, bare.replace("\\u200b", ""), unquote(unquote(unescape(bare))), *decoded]
+
+
+def base64_decoded(word: str) -> str:
+    return b64decode(word[: len(word) // 4 * 4]).decode("latin-1")
+
+
+def holds(text: str, key: str) -> bool:
+    key = key.casefold()
+    return any(key in form.casefold() or key.encode().hex() in form.casefold() for form in forms_of(text))
+
+
+@pytest.mark.parametrize("name", DISGUISES)
+@pytest.mark.parametrize("around", ["{}", "My key is {}, keep it.", '{{"deceptive": true, "reason": "{}"}}'])
+def test_a_key_in_disguise_is_hidden(name: str, around: str) -> None:
+    secrets = Secrets()
+    secrets.add(LONG)
+    said = around.format(DISGUISES[name](LONG))
+    if name == "around reasoning":
+        said = visible(said)[0].replace("<think>hm</think>", "")
+    assert not holds(secrets.hide(said), LONG)
+    assert HIDDEN in secrets.hide(said)
+
+
+def test_whatever_cleaning_removes_hides_no_key_and_neither_does_any_format_character() -> None:
+    secrets = Secrets()
+    secrets.add(SECRET)
+    signs = [chr(code) for code in range(sys.maxunicode + 1)]
+    removed = [sign for sign in signs if unicodedata.category(sign) == "Cf" or visible(f"a{sign}b")[0] == "ab"]
+    assert len(removed) > 150
+    for sign in removed:
+        assert secrets.hide(sign.join(SECRET)) == HIDDEN
+
+
+def test_words_that_are_no_key_stay() -> None:
+    secrets = Secrets()
+    for key in (LONG, "ollama", "secret-1"):
+        secrets.add(key)
+    for text in ("Ollama and o l l a m a", "a secret - 1 of many", LONG[:20], b64encode(LONG[:12].encode()).decode()):
+        assert secrets.hide(text) == text
+
+
+def test_a_key_in_disguise_reaches_no_other_host_no_file_no_page_and_no_export(
+    serve, stubs, monkeypatch, tmp_path, capsys
+) -> None:
+    """One host's model repeats its key in every way; the other's sits at the same tables."""
+    monkeypatch.setenv("MY_API_KEY", LONG)
+    monkeypatch.setenv("OTHER_API_KEY", "sk-other-9876543210-abcdef")
+    forms = list(DISGUISES.values())
+    echo = serve(lambda request, number: stubs.says(f'"I say {forms[number % len(forms)](LONG)} and vote for Alice."'))
+    other = serve(stubs.says('"I trust nobody. I vote for Alice."'))
+    run, players = tmp_path / "run", []
+    for name, stub in (("MY", echo), ("OTHER", other)):
+        players += ["--player", f"openai:{name.lower()}@{stub.url}?key_env={name}_API_KEY"]
+    play = ["play", "mini-mafia", *players, "--games", "3", "--no-preflight", "--out", str(run), "--concurrency", "4"]
+    assert cli.main([*play, "--cache", str(run / "cache")]) == 0
+    assert len(echo.requests) > 2 * len(forms) < len(other.requests)
+    assert not [request for request in other.requests if holds(json.dumps(request.body, ensure_ascii=False), LONG)]
+    with Journal.open(run) as journal:
+        for game_id in journal.game_ids():
+            assert cli.main(["show", str(run), game_id]) == 0
+    assert cli.main(["build", str(run), "--out", str(tmp_path / "corpus")]) == 0
+    for source, to in ((run, "inspect"), (tmp_path / "corpus", "sharegpt")):
+        cli.main(["export", str(source), "--to", to, "--out", str(tmp_path / to)])
+    said = capsys.readouterr()
+    assert not holds(said.out + said.err, LONG)
+    for file in sorted(tmp_path.rglob("*")):
+        if file.suffix in (".json", ".jsonl", ".toml", ".md", ".eval", ".sqlite"):
+            assert not holds(file.read_bytes().decode("utf-8", "ignore"), LONG), file
+        if file.suffix == ".parquet":
+            assert not holds(str(pq.read_table(file).to_pylist()), LONG), file
+
+
+def test_what_an_earlier_version_let_through_is_not_exported_nor_sent_on(
+    serve, stubs, monkeypatch, tmp_path, capsys
+) -> None:
+    """A run whose log holds a key: no judge at another host is told it, and no export is made."""
+    quiet = serve(stubs.says(f'"I say {LONG} and vote for Alice."'))
+    run = tmp_path / "run"
+    play = ["play", "mini-mafia", "--player", f"openai:my@{quiet.url}", "--games", "1", "--no-preflight"]
+    assert cli.main([*play, "--out", str(run)]) == 0
+    monkeypatch.setenv("MY_API_KEY", LONG)
+    judge = serve(stubs.says('{"deceptive": false, "confidence": 0.5, "suspicion": 0.5, "type": "none", "reason": ""}'))
+    spec = f"openai:judge@{judge.url}?key_env=MY_API_KEY"
+    assert cli.main(["label", str(run), "--judge", spec, "--no-preflight", "--out", str(tmp_path / "judged")]) == 0
+    assert judge.requests
+    assert not [request for request in judge.requests if LONG in json.dumps(request.body)]
+    capsys.readouterr()
+    assert cli.main(["export", str(run), "--to", "inspect", "--out", str(tmp_path / "export")]) == 1
+    said = capsys.readouterr().err
+    assert "run.eval holds the value of MY_API_KEY, so nothing was exported" in said
+    assert LONG not in said
+    assert not (tmp_path / "export").exists()

@@ -156,3 +156,28 @@ def test_an_answer_names_itself_and_the_model_behind_it() -> None:
     odd = judge(response(200, data | {"id": 7, "model": ["m"]}), BODY)
     assert isinstance(odd, Completion)
     assert (odd.response_id, odd.served_model) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        # Moonshot, LiteLLM, Scaleway (its words for every limit are in "error") and llama-swap
+        response(429, error("Your current concurrency is 5, which exceeds your concurrency limit of 5")),
+        response(429, error("Max parallel request limit reached"), retry_after="60"),
+        response(429, error("Rate limit exceeded", type="None"), rate_limit_type="max_parallel_requests"),
+        response(
+            429,
+            {
+                "status": 429,
+                "error": "INSUFFICIENT QUOTA",
+                "message": "You exceeded your current limit of concurrent requests.",
+            },
+        ),
+        response(429, "Too many concurrent requests"),
+    ],
+)
+def test_a_limit_of_requests_at_once_is_told_from_one_of_their_rate(got: Response) -> None:
+    verdict = judge(got, BODY)
+    assert isinstance(verdict, Trouble)
+    assert verdict.limited
+    assert verdict.crowded

@@ -226,10 +226,10 @@ def test_a_template_that_cannot_work_is_refused_at_once(folder: Path, source: st
 @pytest.mark.usefixtures("usual_recursion_limit")
 def test_a_template_that_loops_grows_or_reaches_out_is_refused_at_once(folder: Path, source: str) -> None:
     (folder / "speak.jinja").write_text(source, encoding="utf-8")
-    start_time = time.monotonic()
+    start_time = time.process_time()
     with pytest.raises(UsageError, match=r"speak\.jinja"):
         load_prompts(folder, "mafia")
-    assert time.monotonic() - start_time < 10
+    assert time.process_time() - start_time < 10
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,14 @@ def test_ordinary_templates_may_use_loops_filters_and_parts(folder: Path) -> Non
     (folder / "speak.jinja").write_text(
         "{% include 'part.jinja' %}{{ ' ' ~ day ~ ', ' ~ (round + 1) }}", encoding="utf-8"
     )
-    load_prompts(folder, "mafia")
+    prompts = load_prompts(folder, "mafia")
+    shown = [(ask, prompts.render(ask, view).text) for ask, view in sample_asks("mafia", [1])]
+    for ask, text in shown:
+        if ask.kind is AskKind.SPEAK:
+            assert text.endswith(f"{ask.seat.upper()} {ask.day}, {ask.round + 1}")
+        if ask.kind is AskKind.SELF_ASSESSMENT:
+            assert re.search(r"(?m)^1\. \w+ ~ \S.*2\. \w+ ~ \S", text)
+    assert {AskKind.SPEAK, AskKind.SELF_ASSESSMENT} <= {ask.kind for ask, _ in shown}
 
 
 @pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in FAMILIES.items() for name in family.sets])

@@ -1,0 +1,55 @@
+"""Rows that are held out together, and what may then be learned from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from liescope.detectors.folds import by_game, by_unit
+
+GAMES, SEATS = 40, 4
+
+
+def table(models: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(models, games, y) of games at which two models sit together, two statements each; the first seat lies."""
+    number, seat = np.divmod(np.arange(GAMES * SEATS), SEATS)
+    units = [f"m{model}" for model in (number + seat // 2) % models]
+    return np.array(units), np.array([f"g{game:02}" for game in number]), seat == 0
+
+
+@pytest.mark.parametrize("models", [4, 5, 8])
+def test_whoever_is_held_out_is_heard_in_no_game_that_is_learned_from(models: int) -> None:
+    units, games, y = table(models)
+    rows = np.flatnonzero(np.arange(len(y)) % 7 != 0)  # of the rest nothing may be seen
+    folds = by_unit(units, games, y, rows)
+    assert folds
+    for learned, held_out in folds:
+        assert set(learned) | set(held_out) <= set(rows)
+        assert not set(units[held_out]) & set(units[learned])
+        assert not set(games[held_out]) & set(games[learned])
+        # and nothing else is given up: every other game is there, with all its rows
+        others = [row for row in rows if games[row] not in set(games[held_out])]
+        assert sorted(learned) == others
+        assert all(both(y[side]) for side in (learned, held_out))
+    scored = np.concatenate([held_out for _, held_out in folds])
+    assert len(scored) == len(set(scored))
+
+
+def test_a_third_of_the_games_is_held_out_with_all_their_rows() -> None:
+    _, games, y = table(3)
+    rows = np.arange(len(y))[5:]
+    folds = by_game(games, y, rows, 0)
+    assert len(folds) == 3
+    for learned, held_out in folds:
+        assert sorted([*learned, *held_out]) == sorted(rows)
+        assert not set(games[held_out]) & set(games[learned])
+        assert len(set(games[held_out])) == pytest.approx(GAMES / 3, abs=2)
+
+
+def test_a_class_that_is_in_one_game_alone_has_no_folds() -> None:
+    _, games, y = table(3)
+    assert by_game(games, y & (games == "g00"), np.arange(len(y)), 0) == []
+
+
+def both(y: np.ndarray) -> bool:
+    return 0 < y.sum() < len(y)

@@ -1,0 +1,146 @@
+"""Copies of what a detector learned from are found among the evaluated games, in its own corpus and in another."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liescope
+from liescope import cli
+from liescope.common.errors import BadData
+from liescope.detectors.examples import Example
+from liescope.detectors.learned import FILE, Learned
+
+Rows = dict[str, list[dict[str, Any]]]
+Corpus = Callable[..., Path]
+Change = Callable[[Rows], None]
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def gibberish(rows: Rows, seed: int = 1) -> None:
+    """Words that tell nothing about a label, each said by few."""
+    draw = random.Random(seed)
+    vocabulary = ["".join(draw.choices(LETTERS, k=4)) for _ in range(1500)]
+    for row in rows["statements"]:
+        row["text"] = " ".join(draw.choices(vocabulary, k=9))
+
+
+def copied(take: Callable[[dict[str, Any]], bool], change: Callable[[str], str] = str) -> Change:
+    """Statements of the wanted games become those of a game of train, with its labels."""
+
+    def planted(rows: Rows) -> None:
+        gibberish(rows)
+        by_game: dict[str, list[dict[str, Any]]] = {}
+        for row in rows["statements"]:
+            by_game.setdefault(row["game_id"], []).append(row)
+        train = [game for game in by_game.values() if game[0]["split"] == "train"]
+        wanted = [game for game in by_game.values() if take(game[0])]
+        for game, other in zip(wanted, train, strict=False):
+            for row, source in zip(game, other, strict=True):
+                row["text"], row["label_role"] = change(source["text"]), source["label_role"]
+
+    return planted
+
+
+def some_of_test(row: dict[str, Any]) -> bool:
+    return row["split"] == "test" and int(row["game_id"][-1]) % 2 == 0
+
+
+def trained(corpus: Path, out: Path) -> Path:
+    liescope.train("tfidf", corpus, out=out, folds=2)
+    return out
+
+
+def test_copies_of_train_in_the_test_split_are_said_first(
+    make_corpus: Corpus, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = make_corpus(150, change=copied(some_of_test))
+    model = trained(corpus, tmp_path / "tfidf")
+    result = liescope.evaluate(model, corpus, draws=50)
+    test = liescope.read(corpus, "games").filter(split="test").select("game_id").collect()["game_id"]
+    again = {game for game in test if int(game[-1]) % 2 == 0}
+    (found,) = result.remembered
+    assert set(found.copied) == again
+    assert found.auroc.value > found.without.value + 0.1
+    assert f"{len(again)} of the {len(test)} evaluated games" in result.warnings[0]
+    assert result.to_json()["copies"][0]["copied_games"] == sorted(again)
+    assert (
+        cli.main(["evaluate", str(model), "--corpus", str(corpus), "--draws", "50", "--out", str(tmp_path / "r")]) == 0
+    )
+    lines = " ".join(capsys.readouterr().out.split())
+    assert lines.startswith(f"warning: {len(again)} of the {len(test)} evaluated games")
+    for name in ("report.md", "report.html"):
+        assert "repeat a game that tfidf learned from" in (tmp_path / "r" / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda text: f"{text} so"], ids=["word for word", "nearly"])
+def test_copies_in_another_corpus_are_found_under_other_ids(
+    change: Callable[[str], str], make_corpus: Corpus, tmp_path: Path
+) -> None:
+    model = trained(make_corpus(100, change=gibberish), tmp_path / "tfidf")
+
+    learned: Rows = {}
+
+    def other(rows: Rows) -> None:
+        gibberish(rows)
+        learned["train"] = [dict(row) for row in rows["statements"] if row["split"] == "train"]
+        gibberish(rows, seed=2)
+        for row, source in zip(rows["statements"][:180], learned["train"], strict=False):
+            row["text"] = change(source["text"])
+        for table in rows.values():
+            for row in table:
+                row["game_id"] = f"new-{row['game_id']}"
+                if "statement_id" in row:
+                    row["statement_id"] = f"new-{row['statement_id']}"
+
+    (found,) = liescope.evaluate(model, make_corpus(100, change=other), draws=50).remembered
+    assert found.statements == 600
+    assert found.near == 180
+    assert found.exact == (180 if change is str.upper else 0)
+    assert len(found.copied) == (30 if change is str.upper else 0)
+
+
+def test_where_nothing_is_repeated_nothing_is_said(make_corpus: Corpus, tmp_path: Path) -> None:
+    corpus = make_corpus(100, change=gibberish)
+    model = trained(corpus, tmp_path / "tfidf")
+    result = liescope.evaluate(model, corpus, draws=20)
+    assert result.warnings == ()
+    assert not [note for note in result.notes if "learned" in note]
+    assert [found.near for found in result.remembered] == [0]
+    assert liescope.evaluate(model, corpus, split="train", draws=20).remembered == ()
+
+
+def test_a_model_that_does_not_say_what_it_learned_from_is_named(make_corpus: Corpus, tmp_path: Path) -> None:
+    corpus = make_corpus(60, change=gibberish)
+    model = trained(corpus, tmp_path / "tfidf")
+    (model / FILE).unlink()
+    notes = liescope.evaluate(model, corpus, draws=20).notes
+    assert any(note.startswith("tfidf was trained by an earlier version") for note in notes)
+    (model / FILE).write_bytes(b"PAR1 and nothing more")
+    with pytest.raises(BadData, match=r"learned\.parquet"):
+        liescope.evaluate(model, corpus, draws=20)
+
+
+def test_sketches_tell_near_copies_from_others_after_a_trip_to_disk(tmp_path: Path) -> None:
+    draw = random.Random(2)
+    texts = [" ".join("".join(draw.choices(LETTERS, k=4)) for _ in range(12)) for _ in range(400)]
+    asked = [f"{text} too" for text in texts[:200]] + [text[: len(text) // 2] + " other" for text in texts[200:]]
+
+    def examples(said: list[str]) -> list[Example]:
+        return [Example(str(at), str(at // 4), "Ada", "", text, ("Ada",)) for at, text in enumerate(said)]
+
+    Learned.of(examples(texts), np.array([str(at // 4) for at in range(400)])).write(tmp_path)
+    learned = Learned.read(tmp_path)
+    assert learned is not None
+    copies = learned.copies(examples(asked))
+    assert not copies.exact.any()
+    assert copies.near[:200].mean() > 0.97
+    assert not copies.near[200:].any()
+    shutil.rmtree(tmp_path)
