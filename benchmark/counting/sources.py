@@ -56,14 +56,14 @@ def load_conditions(
     if files:
         found["", "{}"] = {str(path): read_counts(path) for path in files}
     named = _named(list(found))
-    parts = _chosen(dict(zip(named, found.values(), strict=True)), only)
-    prompts = {_prompts(settings) for name, (_, settings) in zip(named, found, strict=True) if name in parts}
-    notes = _alike(parts, pool, independent)
-    counted = {name: add(list(by_source.values())) for name, by_source in parts.items()}
+    chosen = _chosen(dict(zip(named, found.values(), strict=True)), only)
+    prompts = {_prompts(settings) for name, (_, settings) in zip(named, found, strict=True) if name in chosen}
+    notes = _alike(chosen, pool, independent)
+    parts = {name: add(list(by_source.values())) for name, by_source in chosen.items()}
     if pool:
-        notes += _pooled(counted, len(prompts) > 1)
-        counted = {"": add(list(counted.values()))}
-    parts = {name: replace(counts, notes=notes) for name, counts in counted.items()}
+        notes += _pooled(parts, len(prompts) > 1)
+        parts = {"": add(list(parts.values()))}
+    parts = {name: replace(counts, notes=notes) for name, counts in parts.items()}
     for model in without:
         parts = _without(parts, model)
     kept = {name: counts for name, counts in parts.items() if not counts.cells.is_empty()}

@@ -118,8 +118,8 @@ def _board(entry: Entry, board: pl.DataFrame, drawn: bool) -> Section:
     data = entry.data
     assert isinstance(data, ReportData)
     faults = dict.fromkeys(fault for fitted in data.fits for fault in fitted.diagnostics.faults)
-    marked = (f"The sampler has only nearly converged: {'; '.join(faults)}.",) if faults else ()
-    marked += tuple(filter(None, (warning(fitted.left) for fitted in data.fits)))
+    marked = [f"The sampler has only nearly converged: {'; '.join(faults)}."] if faults else []
+    marked += filter(None, (warning(fitted.left) for fitted in data.fits))
     unfit = f"No scores: {next(iter(data.missing.values()), 'its games allow none')}."
     return Section(
         f"report-{entry.name}",
