@@ -147,12 +147,12 @@ class Plan(NamedTuple):
     spread = noise sqrt(w), as if it had been measured as hat with an error of noise. So z is nearly N(0, 1) whatever
     the sd, where other coordinates have a funnel.
 
-    at, wins, games, sizes, times: of the rows (`beta_binomial`). begins: where each vector begins in theta, and the end.
-    family: for each place in theta the family whose effect it shares, -1 for none. blocks: where each block begins
-    in z, and the end: those of the vectors, each one effect shorter than its vector, then two of families if there are
-    any (of m and of d). hat, noise: of each effect. learned: whether the sds are parameters, with half-normal priors
-    of the sds; else these are the sds. mean_sd: the prior's of the mean of d. scaled: whether there is v, third of the
-    vectors. scattered: whether counts are beta-binomial. rho: (a, b) of its Beta.
+    at, wins, games, sizes, times: of the rows (`beta_binomial`). begins: where each vector begins in theta, and
+    the end. family: for each place in theta the family whose effect it shares, -1 for none. blocks: where each block
+    begins in z, and the end: those of the vectors, each one effect shorter than its vector, then two of families if
+    there are any (of m and of d). hat, noise: of each effect. learned: whether the sds are parameters, with half-normal
+    priors of the sds; else these are the sds. mean_sd: the prior's of the mean of d. scaled: whether there is v, third
+    of the vectors. scattered: whether counts are beta-binomial. rho: (a, b) of its Beta.
     """
 
     at: Any

@@ -18,11 +18,13 @@ class LogDensity(Op):
         self._target = target
         self.itypes, self.otypes = [pt.dvector], [pt.dscalar, pt.dvector]
 
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+    def perform(self, _node: Any, inputs: Any, outputs: Any) -> None:
         """The arithmetic."""
         value, gradient = self._target.whitened(np.asarray(inputs[0], dtype=np.float64))
         outputs[0][0], outputs[1][0] = np.asarray(value), gradient
 
-    def L_op(self, inputs: Any, outputs: Any, output_grads: Any) -> list[Any]:
-        """The gradient as PyTensor asks for it; only that of the log density is known."""
-        return [output_grads[0] * outputs[1]]
+    def _pulled(self, _inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
+        """The gradient of what is made of the log density; the gradient itself is not differentiated."""
+        return [slopes[0] * outputs[1]]
+
+    L_op = _pulled
