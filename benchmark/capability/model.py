@@ -14,9 +14,11 @@ directions that the data do not constrain. Here both are fixed before sampling:
 
 With an offset there is a third: m shifted alone, and b shifted back by v times as much. It is fixed by
 
-    b = ZeroSumNormal(s_b)                 so the sum of b is 0
+    b = p (v - 1) + ZeroSumNormal(s_b)     p ~ Normal(0, 0.5), so the sum of b is 0
 
-so that m - d of 0 is where the mean villager has even chances.
+so that m - d of 0 is where the mean villager has even chances. The slope p leaves open at which gap villagers who respond
+differently agree (at m - d of -p); without it this would be fixed at 0, which is a matter of convention alone: it is
+what a mean of b that is free would say.
 
 The widths s are learned: each has a half-normal prior of 1 (of 0.5 for shifts). The data fix no scale for m, d and v
 separately where few models are the background of all others, and wide priors of fixed width then set it: with N(0, 2)
@@ -48,6 +50,7 @@ from liescope.benchmark.capability.variants import Variant
 
 PRIOR_SD = 2.0
 MEAN_SD = 2.0  # of the mean of d
+PIVOT_SD = 0.5  # of the slope of b on v
 SD_PRIOR = 1.0  # of half-normal priors
 OFFSET_SD = 1.0  # of b, in `laplace`
 SHIFT_SD = 0.5

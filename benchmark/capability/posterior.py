@@ -22,7 +22,6 @@ from liescope.common.errors import NotConverged, UnknownName, UsageError
 ROLE_OF = {"m": "as the mafioso", "d": "as the detective", "v": "as the villager", "b": "the villager's offset"}
 LEAST_LEARNED = 0.2  # of a score's prior variance; with less it is not reported
 KNOWN_SD = 0.2  # a score known as well as this is reported, however little the models differ
-DRAWN_TOGETHER = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,7 @@ class Posterior:
         return found
 
     def cautions(self) -> tuple[str, ...]:
-        """Sentences that must stand beside the scores: what the games do not tell, how far scores are drawn together,
-        and chains that were left out.
-        """
+        """Sentences that must stand beside the scores: which the games do not tell, and chains that were left out."""
         said = []
         for name, models in self.unidentified().items():
             every = len(models) == len(self.names[name])
@@ -94,14 +91,6 @@ class Posterior:
                 f"These games do not tell {name} ({ROLE_OF[name]}) of {whose}: it is known hardly better than before "
                 "any game, so no number is given. More games in that role, with other players, would tell."
             )
-        for name, shares in self.learned().items():
-            if (share := float(shares.mean())) < DRAWN_TOGETHER and len(self.unidentified().get(name, ())) < len(
-                shares
-            ):
-                said.append(
-                    f"Of the differences between models in {name}, {max(share, 0):.0%} of the variance is learned from "
-                    "these games; the rest is open, so estimates lie closer together than the true scores do."
-                )
         return (*said, *self.diagnostics.remarks())
 
     def flat(self, most: int | None = None) -> dict[str, Array]:

@@ -50,6 +50,9 @@ def by_definition(density: Density, rows: pl.DataFrame, chosen: Variant, x: np.n
         values[name] = np.append(sd * z - shift, -sd * z.sum() / np.sqrt(count))
         at = end
     at += len(names) * chosen.learned
+    if chosen.scaled and chosen.offset:
+        total += norm.logpdf(x[at + 1], scale=0.5)
+        values["b"] = values["b"] + x[at + 1] * values["v"]
     mean_sd = 2.0 if chosen.learned else 2.0 / np.sqrt(len(MODELS))
     total += norm.logpdf(x[at], scale=mean_sd)
     values["d"] = values["d"] + x[at]
