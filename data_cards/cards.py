@@ -106,7 +106,7 @@ def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
         "source_words": SOURCES,
         "claim_study": CLAIM_STUDY,
         "game_words": {
-            kind: facts["game_texts"][kind] if kind in facts["game_texts"] else GAME_TEXTS[kind]
+            kind: markdown(facts["game_texts"][kind]) if kind in facts["game_texts"] else GAME_TEXTS[kind]
             for kind in facts["kinds"]
         },
         "citation": citation(facts["liescope"]),

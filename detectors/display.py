@@ -186,7 +186,7 @@ def _recall(rows: Sequence[MetricRow], detector: str) -> str:
     if recall is None or rate is None or recall.value is None or rate.value is None:
         return "–"
     shown = "–" if rate.value > _FAR * _RATE else f"{recall.value:.2f}"
-    return f"{shown} at {rate.value:.3f}"
+    return f"{shown} at {rate.value:.2f}"
 
 
 def _beside(rows: Sequence[MetricRow], target: str, split: str) -> tuple[str, dict[str, MetricRow]]:

@@ -14,8 +14,13 @@ from liescope.detectors.registry import detector_class
 from liescope.detectors.textualize import textualize
 
 _SAID = "I investigated Bob. He is the mafioso."
-_METRICS = {WITHIN: "roc_auc", POOLED: "roc_auc", "average_precision": "average_precision", "brier": "brier_score"}
-"""The metrics of the Hub's metadata, by the Hub's names for them."""
+_METRICS = {
+    WITHIN: "auroc_within_games",
+    POOLED: "roc_auc",
+    "average_precision": "average_precision",
+    "brier": "brier_score",
+}
+"""The metrics of the Hub's metadata, by the Hub's names for them, where it has one."""
 
 
 def model_card(

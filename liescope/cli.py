@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -38,6 +39,8 @@ _MODULES = {
     "liescope.benchmark.commands": ("fit", "analyse", "report", "leaderboard"),
     "liescope.web.commands": ("view", "serve"),
 }
+
+_READER_GONE = 128 + signal.SIGPIPE
 
 
 def _print_version(wanted: bool) -> None:
@@ -79,10 +82,14 @@ def command_line(words: Sequence[str]) -> TyperGroup:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's)."""
+    """Run the command line; returns the exit code: 0, 1 with one line on a user's mistake, 130 on Ctrl-C (Typer's),
+    141 if the reader of its output is gone, as of any tool in a pipe.
+    """
     words = sys.argv[1:] if arguments is None else arguments
+    out = sys.stdout
     try:
         code = command_line(words).main(words, prog_name="liescope", standalone_mode=False)
+        sys.stdout.flush()  # here, where a reader that is gone is no traceback
     except TyperException as error:
         said = getattr(error, "format_message", error.__str__)()
         context = getattr(error, "ctx", None)
@@ -90,12 +97,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LiescopeError as error:
         return _fail(str(error))
     except BrokenPipeError:
-        # The reader of standard output is gone; nothing more can be printed there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return _reader_gone(out)
+    except SystemExit:
+        if sys.stdout is out:
+            raise
+        sys.stdout = out  # Typer met the broken pipe first, and has put a stream that says nothing in its place
+        return _reader_gone(out)
     except OSError as error:
         return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     return code if isinstance(code, int) else 0
+
+
+def _reader_gone(out: TextIO) -> int:
+    """The exit code where the reader of standard output is gone, as in `| head`: nothing more can be printed there."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+    return _READER_GONE
 
 
 def _fail(words: str) -> int:

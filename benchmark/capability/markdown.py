@@ -20,6 +20,7 @@ from liescope.benchmark.capability.text import (
     goodness_sentences,
     reading,
     shown_parameters,
+    told,
 )
 from liescope.benchmark.counting.counts import stated
 from liescope.common.report_page import Section
@@ -44,6 +45,7 @@ def report(result: FitResult) -> str:
         *_scores(result),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
         "",
+        *(line for sentence in told(result.fits) for line in (escaped(sentence), "")),
         "![scores](forest.png)",
         "",
         *_drawn(result),

@@ -22,6 +22,7 @@ from liescope.benchmark.capability.text import (
     goodness_sentences,
     reading,
     shown_parameters,
+    told,
 )
 from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.parts import interval_text
@@ -61,7 +62,7 @@ def _scores(result: FitResult) -> Section:
     return Section(
         "scores",
         "Scores of the models",
-        reading(result.scores),
+        (*told(result.fits), *reading(result.scores)),
         "Posterior means with central 95% intervals; a dash where a model never held the role. Highest m first.",
         table=result.scores.select(*keys, *columns),
         file="capability.csv",

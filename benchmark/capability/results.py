@@ -13,6 +13,7 @@ import polars as pl
 from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.told import uncertainty_left
 from liescope.benchmark.counting.counts import PLAYERS, tally
 
 Counted = npt.NDArray[np.int64]
@@ -146,4 +147,5 @@ def to_json(table: pl.DataFrame, posterior: Posterior) -> dict[str, Any]:
         "seconds": found.seconds,
         "faults": list(posterior.faults),
     }
-    return {"variant": posterior.variant.name, "models": models, "diagnostics": diagnostics}
+    left = uncertainty_left(posterior)
+    return {"variant": posterior.variant.name, "models": models, "left": left, "diagnostics": diagnostics}

@@ -10,6 +10,7 @@ import polars as pl
 from liescope.benchmark.capability.goodness import MISFIT
 from liescope.benchmark.capability.held_out import summarise
 from liescope.benchmark.capability.posterior import sample_longer
+from liescope.benchmark.capability.told import left_sentence, uncertainty_left, warning
 from liescope.benchmark.capability.variants import PAPER
 from liescope.benchmark.counting.counts import add, stated
 from liescope.games.record import Source
@@ -96,6 +97,13 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
                 f"NOT FULLY CONVERGED: {'; '.join(part.posterior.faults)}. Do not publish these scores. "
                 f"{sample_longer(part.posterior.settings)}."
             )
+        if left_out := part.posterior.diagnostics.left_out:
+            words.append(
+                f"{left_out} of {part.posterior.settings.chains} chains {_of(part.condition)}stayed in a region that "
+                "is hopelessly less likely, and were left out."
+            )
+        if little := warning(uncertainty_left(part.posterior)):
+            words.append(f"{stated(part.condition)}: {little}" if len(fits) > 1 else little)
         if part.goodness.p < MISFIT:
             words.append(f"POOR FIT: {part.goodness.sentences()[0]}")
         words += part.goodness.separated
@@ -125,6 +133,15 @@ def reading(scores: pl.DataFrame) -> tuple[str, ...]:
 
 def _of(condition: str) -> str:
     return f"of the condition {condition} " if condition else ""
+
+
+def told(fits: Sequence[ConditionFit]) -> list[str]:
+    """How much uncertainty each fit leaves about its parameters, a sentence for each."""
+    return [
+        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + left_sentence(left)
+        for part in fits
+        if (left := uncertainty_left(part.posterior))
+    ]
 
 
 def covered(cells: pl.DataFrame) -> float:

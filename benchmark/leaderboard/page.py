@@ -10,6 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.capability.plots import forest
+from liescope.benchmark.capability.told import left_sentence, uncertainty_left, warning
 from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.leaderboard.boards import EVALUATED, scores
@@ -104,7 +105,7 @@ def _joint(joint: FitResult | None, apart: str, reports: int) -> list[Section]:
         Section(
             "all",
             "All reports together",
-            (_JOINT, _READING),
+            (_JOINT, *(left_sentence(uncertainty_left(part.posterior)) for part in joint.fits), _READING),
             table=_table(joint.scores),
             file="data/joint.csv",
             chapter=MODELS,
@@ -118,6 +119,7 @@ def _board(entry: Entry, board: pl.DataFrame, drawn: bool) -> Section:
     assert isinstance(data, ReportData)
     faults = dict.fromkeys(fault for fitted in data.fits for fault in fitted.diagnostics.faults)
     marked = (f"The sampler has only nearly converged: {'; '.join(faults)}.",) if faults else ()
+    marked += tuple(filter(None, (warning(fitted.left) for fitted in data.fits)))
     unfit = f"No scores: {next(iter(data.missing.values()), 'its games allow none')}."
     return Section(
         f"report-{entry.name}",

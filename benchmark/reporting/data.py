@@ -55,10 +55,11 @@ class Diagnostics(_Part):
 
 
 class Fitted(_Part):
-    """The fit of one condition."""
+    """The fit of one condition. left: by parameter, the share of the variance between players that is uncertainty."""
 
     condition: str = ""
     models: list[Scored]
+    left: dict[str, Number] = {}
     diagnostics: Diagnostics = Diagnostics()
 
 

@@ -96,7 +96,7 @@ def adapt_lines(result: AdaptResult) -> Iterator[str]:
             change += "" if gain.lo is None else f" [{gain.lo:+.3f}, {gain.hi:+.3f}]"
         verdict = gain.verdict if gain.verdict in ("better", "worse") else ""
         yield f"{gain.where:10} {gain.metric:21} {before:>6} {after:>6} {change:23} {verdict}".rstrip()
-    yield "AUROC is within games, over pairs of statements of one game, unless pooled over all"
+    yield "AUROC is within games (pairs of statements of one game) unless called pooled"
     for where, games in {gain.where: gain.games for gain in sorted(facts.gains, key=lambda one: one.games)}.items():
         yield f"{where}: {games:,}, with labels that neither detector has seen"
     for gain in facts.gains:

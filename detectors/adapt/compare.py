@@ -16,7 +16,7 @@ from liescope.detectors.protocol import ROLE, Detector, Progress
 from liescope.detectors.view.transcript import KILLED, Moment
 
 ONLINE, WHOLE, TOP = "AUROC online", "AUROC whole game", "most suspect deceives"
-POOLED = ", pooled"
+POOLED = {ONLINE: "pooled AUROC online", WHOLE: "pooled AUROC, whole"}
 """Beside the AUROC within games of either kind: that over statements of all games."""
 NEW, OWN = "new games", "own games"
 Truth = Mapping[str, frozenset[str]]
@@ -71,7 +71,7 @@ def _figures(
     def ranked(kind: str, score: Floats) -> Iterator[tuple[str, Floats]]:
         scored = replace(unscored, score=score)
         yield kind, within_games(scored, weights)
-        yield kind + POOLED, rank_metrics(scored, weights, {})["auroc"]
+        yield POOLED[kind], rank_metrics(scored, weights, {})["auroc"]
 
     yield from ranked(ONLINE, detector.predict_proba(data.examples, show)[:, 1])
     if data.examples[0].target != ROLE:

@@ -10,7 +10,7 @@ from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.bench import OUT_OF_FOLD, Bench, Probe
 from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
 from liescope.detectors.audit.probes import MASKED, NAMED, OPENINGS, ROLES_MASKED, SHORTCUTS
-from liescope.detectors.evaluation.controls import deal_to_other_games
+from liescope.detectors.evaluation.controls import K_OF_N, deal_to_other_games
 
 MOST_OF_IT = 0.8
 """The share of what all words reach beyond chance that openings alone must certainly exceed."""
@@ -23,7 +23,8 @@ def shortcut(name: str, reached: Figure) -> list[Finding]:
         return []
     known = SHORTCUTS[name]
     words = f"{known.subject} AUROC {reached:.3f}: {known.moral.format(value=reached.value)}."
-    return [Finding("probe", name, graded(beyond, f.MARGIN, f.LARGE), words)]
+    severity = f.PLAIN if name == K_OF_N else graded(beyond, f.MARGIN, f.LARGE)  # it cannot pass within games
+    return [Finding("probe", name, severity, words)]
 
 
 def about_words(reached: Mapping[str, Figure]) -> list[Finding]:

@@ -5,7 +5,7 @@ resamples, and without each of `GROUPS` groups of games in turn (without each ga
 interval is Student's t around it on the scale of log-odds, with the standard error of the resamples or of the groups
 left out (the jackknife), whichever is larger, and less the jackknife's estimate of its bias (Efron and Tibshirani 1993,
 chapters 10 and 11). Percentiles of resamples alone are too narrow for few games or figures near 1:
-tests/performance/bench_intervals.py counts how often either holds the truth.
+tests/performance/bench_auroc_intervals.py counts how often either holds the truth.
 """
 
 from __future__ import annotations

@@ -74,10 +74,8 @@ def pairs_within(data: Scored) -> tuple[Floats, Floats]:
     ends = np.append(np.flatnonzero(new_game)[1:], len(y))[new_game.cumsum() - 1]
     right = below[block] - honest_before[start] + tied[block] / 2
     against = honest_before[ends] - honest_before[start]
-    return (
-        np.bincount(game, np.where(y, right, 0.0), data.games),
-        np.bincount(game, np.where(y, against, 0.0), data.games),
-    )
+    won, pairs = (np.bincount(game, np.where(y, part, 0.0), data.games) for part in (right, against))
+    return won.astype(np.float64), pairs.astype(np.float64)
 
 
 def _counts(block: np.ndarray, game: np.ndarray, shape: tuple[int, int]) -> csr_array:

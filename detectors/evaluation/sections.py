@@ -130,7 +130,8 @@ def target_sections(evaluation: EvaluationResult, target: str) -> Iterator[Secti
     for name, (title, words) in BESIDE.items():
         here = [row for row in beside if _kind(row) == name and row.metric not in _LEFT_OUT.get(name, ())]
         if here:
-            yield Section(f"{target}-{name}", title, (words,), table=_wide(here), folded=True)
+            said = (words, *(_unusable(here) if name == "verdicts" else ()))
+            yield Section(f"{target}-{name}", title, said, table=_wide(here), folded=True)
 
 
 def how(evaluation: EvaluationResult) -> Section:
@@ -185,6 +186,13 @@ def _kind(row: MetricRow) -> str:
     if row.split.endswith((f":{JUDGED}", f":{SUSPECTED}")):
         return "people" if row.against is None else "people-compared" if row.metric.endswith(DIFFERENCE) else "even"
     return "rated" if ":rated-by" in row.split else "voted" if row.split.endswith(f":{VOTED}") else "seat"
+
+
+def _unusable(rows: Sequence[MetricRow]) -> Iterator[str]:
+    """Where a detector gives no verdict at all, in words: that nothing was called wrong there is no merit."""
+    for row in rows:
+        if row.metric == "abstained" and row.value == 1:
+            yield f"{row.detector} cannot be used on {row.split}: it gives no verdict on any of these statements."
 
 
 def _counted(row: MetricRow) -> str:

@@ -44,12 +44,14 @@ class Resamples:
         )
         sizes = families.group_by("corpus", maintain_order=True).len()["len"]
         weights = np.hstack([game_weights(size, draws, seed + i) for i, size in enumerate(sizes)])
-        numbers = [
-            frame.select("game_id").join(number, on="game_id", how="left", maintain_order="left")[column]
+        said, seated = (
+            frame.select("game_id").join(number, on="game_id", how="left", maintain_order="left")
             for frame in (table.frame, table.players)
-            for column in ("number", "own")
-        ]
-        return cls(table.y, *(column.to_numpy().astype(np.int64) for column in numbers), weights)
+        )
+        game, own, players, seats = (
+            frame[column].to_numpy().astype(np.int64) for frame in (said, seated) for column in ("number", "own")
+        )
+        return cls(table.y, game, own, players, seats, weights)
 
     def auroc(self, rows: Rows, score: Floats) -> dict[str, Floats]:
         """`WITHIN` games and `POOLED` over them, of statements, over the rows of the weights."""

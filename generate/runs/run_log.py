@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from liescope.common.errors import UsageError
 from liescope.games.record import GameRecord
@@ -19,7 +19,7 @@ class RunLog:
     writes nothing.
     """
 
-    def __init__(self, file: TextIO | None = None) -> None:
+    def __init__(self, file: BinaryIO | None = None) -> None:
         self._file = file
 
     def write(self, event: str, **facts: Any) -> None:
@@ -27,7 +27,11 @@ class RunLog:
         if self._file is None:
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._file.write(json.dumps({"time": now, "event": event, **facts}, allow_nan=False) + "\n")
+        line = json.dumps({"time": now, "event": event, **facts}, allow_nan=False) + "\n"
+        try:
+            self._file.write(line.encode())
+        except OSError as error:
+            raise _unwritable(self._file.name, error) from None
 
     def request(self, attempt: Attempt) -> None:
         """A request that ended, answered or not."""
@@ -64,8 +68,12 @@ def open_log(path: Path | None) -> Iterator[RunLog]:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a", encoding="utf-8", buffering=1)
+        file = path.open("ab", buffering=0)
     except OSError as error:
-        raise UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log") from None
+        raise _unwritable(path, error) from None
     with file:
         yield RunLog(file)
+
+
+def _unwritable(path: object, error: OSError) -> UsageError:
+    return UsageError(f"the log {path} cannot be written: {error.strerror}; choose another --log")

@@ -48,7 +48,7 @@ def test_json_has_the_fixed_shape_and_nothing_else_on_standard_output(
 ) -> None:
     run(table, "--draws", "400", "--tune", "400", "--json", "--out", tmp_path / "report")
     data = json.loads(capsys.readouterr().out)
-    assert set(data) == {"variant", "models", "diagnostics", "goodness"}
+    assert set(data) == {"variant", "models", "left", "diagnostics", "goodness"}
     assert data["variant"] == "offset+dispersion"
     assert 0 <= data["goodness"]["p"] <= 1
     assert data["goodness"]["games"] == 480

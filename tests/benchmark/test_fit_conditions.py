@@ -84,7 +84,7 @@ def test_a_fit_shows_scores_with_and_without_drawn_votes(play: Play, tmp_path: P
     assert "games kept | games left out" in text
     shown = result.drawn.filter(model="a", parameter="m")["left_out"].item()
     assert result.scores.filter(model="a")["m"].item() == shown
-    assert set(result.to_json()) == {"variant", "models", "diagnostics", "goodness"}
+    assert set(result.to_json()) == {"variant", "models", "left", "diagnostics", "goodness"}
     with pytest.raises(UnknownName, match="leave-out"):
         fit(path, drawn_votes=cast(DrawnVotes, "drop"))
 

@@ -293,3 +293,14 @@ def test_any_name_is_a_plain_string_in_the_metadata(name: str) -> None:
 )
 def test_no_markup_of_a_name_takes_effect(text: str, plain: str) -> None:
     assert markdown(text) == plain
+
+
+def test_what_a_user_says_about_a_game_is_plain_text_on_the_card() -> None:
+    about = 'Nice.\n---\nlicense: mit\n---\n# Title\n<img src=x onerror="alert(1)"> [here](javascript:x) {{ 7 }} | `a`'
+    card = dataset_card(kinds={"cellar": 10}, game_texts={"cellar": about})
+    (line,) = [line for line in card.splitlines() if line.startswith("- **cellar**")]
+    assert "Nice." in line
+    for mark in "<>[`{|":
+        assert mark not in line.partition("Nice.")[2]
+    assert "license: mit" not in card.splitlines()
+    assert DatasetCard(card).data.license != "mit"

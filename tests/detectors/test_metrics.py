@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import (
@@ -13,11 +15,11 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights
+from liescope.detectors.evaluation.bootstrap import GROUPS, codes, estimate, game_weights, worst
 from liescope.detectors.evaluation.calibration import brier, calibration_error, squared_errors
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, best_threshold, decision_metrics, threshold_at
-from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.metrics import REAL, Scored
+from liescope.detectors.evaluation.ranking import rank_metrics, within_games
 
 
 def sample(seed: int, n: int = 400, games: int = 60, ties: bool = False) -> Scored:
@@ -151,22 +153,22 @@ def test_one_class_leaves_undefined_what_compares_two(label: bool) -> None:
     at = dict.fromkeys(NO_THRESHOLDS, 0.5)
     undefined = {**rank_metrics(data, weights), **decision_metrics(data, at, weights)}
     for name in ("auroc", "average_precision", "matched_recall_1pct", "macro_f1", "balanced_accuracy"):
-        assert estimate(undefined[name]) == (None, None, None)
-    assert estimate(brier(data, weights))[0] is not None
+        assert estimate(undefined[name], 6) == (None, None, None)
+    assert estimate(brier(data, weights), 6)[0] is not None
 
 
 def test_no_statement_at_all_gives_nothing_and_no_warning() -> None:
     empty = Scored(np.empty(0, bool), np.empty(0), np.empty(0, np.int64), 0)
     weights = game_weights(0, 10, 0)
     found = {**rank_metrics(empty, weights), **decision_metrics(empty, NO_THRESHOLDS, weights)}
-    assert all(estimate(values) == (None, None, None) for values in found.values())
-    assert estimate(brier(empty, weights)) == calibration_error(empty, weights) == (None, None, None)
+    assert all(estimate(values, 0) == (None, None, None) for values in found.values())
+    assert estimate(brier(empty, weights), 0) == calibration_error(empty, weights) == (None, None, None)
 
 
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 0.5])
 def test_an_interval_holds_its_value_even_where_resamples_lean_to_one_side(shift: float) -> None:
     draws = np.random.default_rng(0).normal(shift, 0.3, 500)
-    value, lo, hi = estimate(np.r_[0.0, draws])
+    value, lo, hi = estimate(np.r_[0.0, draws, np.full(GROUPS, shift / 100)], 30, REAL)
     assert lo <= value <= hi
 
 
@@ -181,7 +183,7 @@ def test_the_interval_covers_the_true_value_about_as_often_as_it_says() -> None:
         data = Scored(np.ones(360, bool), right.ravel().astype(float), np.repeat(np.arange(60), 6), 60)
         at = {"1pct": 0.5, "5pct": 0.5, "macro_f1": 0.5}
         found = decision_metrics(data, at, game_weights(60, 300, world))["recall_at_1pct_fpr"]
-        _, lo, hi = estimate(found)
+        _, lo, hi = estimate(found, 60)
         assert lo is not None
         assert hi is not None
         hits += lo <= np.clip(truth, 0, 1) <= hi
@@ -193,7 +195,7 @@ def test_statements_of_one_game_are_not_counted_as_independent() -> None:
     data = sample(11, n=40, games=20)
     copied = Scored(np.tile(data.y, 10), np.tile(data.score, 10), np.tile(data.game, 10), 20)
     weights = game_weights(20, 500, 0)
-    once, often = (estimate(rank_metrics(sample, weights)["auroc"]) for sample in (data, copied))
+    once, often = (estimate(rank_metrics(sample, weights)["auroc"], 20) for sample in (data, copied))
     assert often == pytest.approx(once)
 
 
@@ -201,10 +203,99 @@ def test_equal_seeds_give_equal_resamples_and_a_first_row_of_ones() -> None:
     first, again = game_weights(9, 4, 5), game_weights(9, 4, 5)
     assert (first == again).all()
     assert (first[0] == 1).all()
-    assert (first[1:].sum(axis=1) == 9).all()
+    assert (first[1:5].sum(axis=1) == 9).all()
+    assert sorted(first[5:].sum(axis=1).tolist()) == [8.0] * 9 + [9.0] * (GROUPS - 9)
 
 
 def test_games_become_numbers() -> None:
     numbers, games = codes(np.array(["b", "a", "b"]))
     assert numbers.tolist() == [1, 0, 1]
     assert games == 2
+
+
+def games_of(rng: np.random.Generator, shares: np.ndarray) -> Scored:
+    """A game for each share: 40 statements, that share of them deceptive, scores that know nothing."""
+    y = np.concatenate([np.arange(40) < round(40 * share) for share in shares])
+    return Scored(y, rng.random(len(y)), np.repeat(np.arange(len(shares)), 40), len(shares))
+
+
+def test_a_scorer_that_knows_only_how_many_deceive_ranks_well_over_games_and_not_at_all_within_them() -> None:
+    rng = np.random.default_rng(0)
+    shares = rng.uniform(0.1, 0.6, 30)
+    data = games_of(rng, shares)
+    knows = replace(data, score=data.y.reshape(30, 40).mean(axis=1).repeat(40))
+    weights = game_weights(30, 100, 0)
+    pooled = estimate(rank_metrics(knows, weights, {})["auroc"], 30)
+    assert pooled[1] is not None
+    assert pooled[1] > 0.55
+    assert estimate(within_games(knows, weights), 30) == (0.5, 0.5, 0.5)
+    _, lo, hi = estimate(within_games(data, weights), 30)
+    assert lo is not None
+    assert hi is not None
+    assert lo < 0.5 < hi
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_auroc_within_games_is_that_of_each_game_weighed_by_its_pairs_and_a_game_of_one_class_has_none(
+    ties: bool,
+) -> None:
+    data = sample(5, n=150, games=40, ties=ties)
+    weights = game_weights(40, 20, 0)
+    aurocs, pairs = np.zeros(40), np.zeros(40)
+    for game in range(40):
+        y, score = data.y[data.game == game], data.score[data.game == game]
+        pairs[game] = y.sum() * (~y).sum()
+        aurocs[game] = roc_auc_score(y, score) if pairs[game] else 0.0
+    assert (pairs == 0).any()
+    expected = (weights @ (aurocs * pairs)) / (weights @ pairs)
+    assert within_games(data, weights) == pytest.approx(expected)
+
+
+def test_games_that_share_a_beginning_are_resampled_as_one_and_compared_within_each() -> None:
+    alone = sample(2, n=200, games=20)
+    twice = Scored(
+        *(np.tile(column, 2) for column in (alone.y, alone.score, alone.game)), 20, np.r_[alone.game, alone.game + 20]
+    )
+    weights = game_weights(20, 200, 0)
+    once, both = (estimate(within_games(data, weights), 20) for data in (alone, twice))
+    assert both == pytest.approx(once)
+
+
+def test_the_interval_of_a_perfect_figure_of_few_games_is_not_a_point() -> None:
+    data = Scored(np.tile([True, False], 10), np.tile([0.9, 0.1], 10), np.repeat(np.arange(10), 2), 10)
+    value, lo, hi = estimate(within_games(data, game_weights(10, 50, 0)), 10)
+    assert (value, hi) == (1.0, 1.0)
+    assert lo == pytest.approx(10 / (10 + 1.96**2), abs=1e-3)  # Wilson's for ten of ten
+
+
+def test_an_interval_near_one_covers_the_true_value_in_few_games() -> None:
+    # AUROC within games .96 of 12 games of 6 players, two of whom lie; the percentile bootstrap holds it in 85%.
+    rng, hits, worlds_ = np.random.default_rng(1), 0, 150
+    y = np.zeros((12, 6, 4), bool)
+    y[:, :2] = True
+    for world in range(worlds_):
+        score = 2.476 * y + rng.normal(0, 0.6, (12, 6, 1)) + rng.normal(0, 0.8, y.shape)
+        data = Scored(y.ravel(), score.ravel(), np.repeat(np.arange(12), 24), 12)
+        _, lo, hi = estimate(within_games(data, game_weights(12, 100, world)), 12)
+        assert lo is not None
+        assert hi is not None
+        hits += lo <= 0.96 <= hi
+    assert hits / worlds_ >= 0.92
+
+
+def test_the_worst_of_twelve_cells_at_chance_is_seldom_wholly_below_it() -> None:
+    below, alone, worlds_ = 0, 0, 150
+    for world in range(worlds_):
+        rng = np.random.default_rng(world)
+        weights = game_weights(20, 200, world)
+        cells = [(within_games(games_of(rng, np.full(20, 0.3)), weights), 20) for _ in range(12)]
+        at, (value, lo, hi) = worst(cells)
+        assert lo is not None
+        assert hi is not None
+        assert lo <= value == min(values[0] for values, _ in cells) <= hi
+        below += hi < 0.5
+        single = estimate(cells[at][0], 20)[2]
+        assert single is not None
+        alone += single < 0.5
+    assert below / worlds_ <= 0.07
+    assert alone / worlds_ > 0.15

@@ -124,16 +124,18 @@ def test_the_card_is_filled_from_the_training_and_the_reports(model: Path, corpu
     card = publish(model, REPO, reports=[tmp_path / "report", tmp_path / "moved"], dry_run=True).card
     data = ModelCard(card).data
     assert (data.library_name, data.pipeline_tag, data.license) == ("sklearn", "text-classification", "other")
-    auroc = {one.dataset_name: one.metric_value for one in data.eval_results if one.metric_type == "roc_auc"}
+    auroc = {one.dataset_name: one.metric_value for one in data.eval_results if one.metric_type == "auroc_within_games"}
     assert {"small, train", "small, validation", "small, test"} <= auroc.keys()
     test = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))["rows"]
-    (value,) = (r["value"] for r in test if (r["detector"], r["metric"], r["split"]) == ("tfidf", "auroc", "test"))
+    (value,) = (
+        r["value"] for r in test if (r["detector"], r["metric"], r["split"]) == ("tfidf", "auroc_within", "test")
+    )
     assert auroc["small, test"] == pytest.approx(value, abs=1e-4)
     for words in (
         "control:length",
         "silent games",
         "0.610",
-        f"| this model | test | AUROC | {value:.3f} |",
+        f"| this model | test | AUROC within games | {value:.3f} |",
         "me/detector",
     ):
         assert words in card

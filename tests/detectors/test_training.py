@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.detectors.audit import audit
 from liescope.detectors.examples import corpus_id, labelled, make_examples, read_statements
 from liescope.detectors.folds import fold_of, out_of_fold
 from liescope.detectors.model_file import CorpusName
@@ -147,6 +148,17 @@ def test_a_training_split_that_cannot_train_says_why(
     with pytest.raises(UsageError, match=words):
         train_recipe(corpus, tmp_path / "m", ROLE)
     assert not (tmp_path / "m").exists()
+
+
+def test_a_target_without_labels_names_those_that_have_some_and_how_many(make_corpus: Corpus, tmp_path: Path) -> None:
+    corpus = make_corpus(games=40, change=_no_labels)
+    train = read_statements(corpus, ["train"])
+    counted = f"labels there are: self {train.height}, claim {train['label_claim'].count()}"
+    with pytest.raises(UsageError, match=counted) as refused:
+        train_recipe(corpus, tmp_path / "m", ROLE)
+    assert "--assess" not in str(refused.value)
+    with pytest.raises(UsageError, match="labels there are: "):
+        audit(corpus)
 
 
 def test_an_unknown_target_names_the_choices(corpus: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from liescope.detectors.evaluation.bootstrap import at_share, game_weights
 from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
+from liescope.detectors.evaluation.sections import target_sections
 from liescope.detectors.evaluation.verdicts import estimates
 
 Found = dict[tuple[str, str], MetricRow]
@@ -35,6 +37,39 @@ def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def evaluation(model: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> EvaluationResult:
     return evaluate([model], corpus, draws=100, out=tmp_path_factory.mktemp("r") / "report")
+
+
+def shown(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str], **values: float) -> str:
+    """What the terminal says once these metrics of the detector have other values."""
+    rows = tuple(
+        replace(row, value=values[row.metric]) if row.detector == "tfidf" and row.metric in values else row
+        for row in evaluation.rows
+    )
+    show_evaluation(replace(evaluation, rows=rows))
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_a_recall_comes_with_its_realised_rate_and_not_at_all_where_that_is_far_from_the_promised_one(
+    evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = shown(evaluation, capsys, recall_at_5pct_fpr=0.31, realised_fpr_at_5pct=0.06)
+    assert "0.31 at 0.06" in kept
+    broken = shown(evaluation, capsys, recall_at_5pct_fpr=1.0, realised_fpr_at_5pct=0.998)
+    assert "– at 1.00" in broken
+    assert "1.00 at 1.00" not in broken
+    assert "recall withheld (–): false positives at more than 2 times the 5% promised" in broken
+
+
+def test_a_detector_that_never_answers_is_called_unusable_and_not_always_right(
+    evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = {"abstained": 1.0, "deceptive_covered": 1.0, "honest_covered": 1.0}
+    assert "tfidf, test: cannot be used on these: it gives no verdict on any" in shown(evaluation, capsys, **values)
+    rows = tuple(replace(row, value=values.get(row.metric, row.value)) for row in evaluation.rows)
+    (verdicts,) = (s for s in target_sections(replace(evaluation, rows=rows), "role") if s.name == "role-verdicts")
+    assert "tfidf cannot be used on test:promised=90%: it gives no verdict on any of these statements." in (
+        verdicts.paragraphs
+    )
 
 
 def by_place(rows: Sequence[MetricRow]) -> Found:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from liescope import cli
+from liescope.generate.runs.journal import Journal
 
 COMMANDS = [
     "play",
@@ -104,3 +109,27 @@ def test_an_openai_player_without_a_key_names_the_variable(
     words = ["play", "mini-mafia", "--player", "openai:gpt-4.1-mini", "--games", "1", "--out", f"{tmp_path}/r"]
     assert cli.main(words) == 1
     assert "OPENAI_API_KEY" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_ends_a_command_as_it_ends_any_tool_and_loses_no_game(tmp_path: Path) -> None:
+    words = ["play", "mini-mafia", "--player", "scripted:bold", "--games", "5", "--out", str(tmp_path / "run")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "liescope", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as playing:
+        assert playing.stdout is not None
+        assert playing.stderr is not None
+        playing.stdout.close()
+        said = playing.stderr.read()
+        assert playing.wait(60) == 128 + signal.SIGPIPE
+    assert "Traceback" not in said
+    assert "Broken" not in said
+    assert "error" not in said
+    with Journal.open(tmp_path / "run") as journal:
+        assert len(list(journal.records())) == 5
+
+
+def test_a_log_on_a_full_disk_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["play", "mini-mafia", "--player", "scripted:bold", "--games", "1", "--out", str(tmp_path / "run")]
+    assert cli.main([*words, "--log", "/dev/full"]) == 1
+    assert "the log /dev/full cannot be written: No space left on device" in " ".join(capsys.readouterr().err.split())
+    assert cli.main(words) == 0

@@ -26,7 +26,20 @@ Switch = Literal["on", "off"] | None
 
 def game_address(request: Request, game_id: str) -> str:
     """Where the page of a game is."""
-    return link(request, f"/games/{quote(game_id)}")
+    return link(request, f"/games/{quote(path_of(game_id))}")
+
+
+def path_of(game_id: str) -> str:
+    """A game's id as a path that no browser shortens: a part of dots alone, an empty one, and one with a tilde in front
+    already, gets a tilde in front.
+    """
+    parts = game_id.split("/")
+    return "/".join(f"~{part}" if part in ("", ".", "..") or part.startswith("~") else part for part in parts)
+
+
+def id_of(path: str) -> str:
+    """The id of which `path_of` made a path."""
+    return "/".join(part.removeprefix("~") for part in path.split("/"))
 
 
 def game_routes(opened: Opened, beside: Opened | None = None) -> APIRouter:
@@ -35,8 +48,9 @@ def game_routes(opened: Opened, beside: Opened | None = None) -> APIRouter:
     second = beside or opened
     source = opened.source
 
-    @router.get("/games/{game_id:path}", response_class=HTMLResponse)
-    def game(request: Request, game_id: str, eyes: str = "", labels: Switch = None) -> HTMLResponse:
+    @router.get("/games/{path:path}", response_class=HTMLResponse)
+    def game(request: Request, path: str, eyes: str = "", labels: Switch = None) -> HTMLResponse:
+        game_id = id_of(path)
         replies = dict(source.begun()).get(game_id, 0)
         viewed = opened.game(game_id)
         look = look_through(viewed.record, eyes, None if labels is None else labels == "on")

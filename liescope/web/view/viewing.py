@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from liescope.common.errors import MissingExtra, UsageError
+from liescope.web.view.game_routes import path_of
 from liescope.web.view.opening import open_source
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def view(
         return write_games(opened, found or tuple(opened.source.listed().values()), out, permission)
     if len(found) > 1 or permission:
         raise UsageError("several games, and a permission, are for a file; name it with --out FILE, or give one game")
-    begin = f"games/{quote(found[0])}" if found else ""
+    begin = f"games/{quote(path_of(found[0]))}" if found else ""
     second = None if beside is None else open_source(beside)
     kept = None if marks is None else MarkFile(Path(marks), opened.source.path)
     site = site_of(opened, second, kept, public)

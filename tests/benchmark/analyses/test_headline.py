@@ -8,6 +8,7 @@ import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
 from liescope.benchmark.analyses.headline import figure, sentences
+from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
 
 DECEIVERS = {"werewolf", "jester", "mafioso"}
@@ -61,3 +62,37 @@ def test_what_games_do_not_show_is_said() -> None:
     assert "do not show whether listeners notice deception" in sentences(unrated)[2]
     assert all(sentence.endswith(".") for sentence in sentences(unrated))
     assert figure(unrated)
+
+
+def rated(flags: list[tuple[str, bool, bool]]) -> Frames:
+    """Ratings of one villager a game: (game, the speaker deceives, flagged)."""
+    names = {True: ("Bob", "werewolf"), False: ("Carol", "villager")}
+    games = sorted({game for game, _, _ in flags})
+    seats = [
+        {"game_id": game, "name": name, "role": role, "team": role, "deceives": deceives, "seat_model": "m"}
+        for game in games
+        for deceives, (name, role) in {**names, None: ("Alice", "villager")}.items()
+    ]
+    seats = [{**seat, "deceives": bool(seat["deceives"])} for seat in seats]
+    ratings = [
+        {
+            "game_id": game,
+            "statement_id": f"{game}-{at}",
+            "speaker": names[deceives][0],
+            "observer": "Alice",
+            "flag": flag,
+            "label_role": deceives,
+        }
+        for at, (game, deceives, flag) in enumerate(flags)
+    ]
+    return made(seats=seats, ratings=ratings, games=[{"game_id": game} for game in games])
+
+
+def test_a_difference_that_may_be_none_is_not_told_as_one() -> None:
+    """Listeners who flag both kinds about as often are not said to notice; those who tell them apart are."""
+    even = [(f"g{at}", deceives, (at + deceives) % 2 == 0) for at in range(9) for deceives in (True, False)]
+    apart = [(f"g{at}", deceives, deceives == (at != 0)) for at in range(20) for deceives in (True, False)]
+    alone = [("g", deceives, deceives) for deceives in (True, False)]
+    assert "these games do not settle whether they can tell the two apart" in sentences(rated(even))[2]
+    assert "do not settle" not in sentences(rated(apart))[2]
+    assert "do not settle" in sentences(rated(alone))[2]  # one game settles nothing, however it went

@@ -55,7 +55,12 @@ def test_a_model_of_that_name_is_no_person() -> None:
 
 @pytest.mark.parametrize(
     ("who", "words"),
-    [(("Anna", "Anna"), "one person"), (("Anna", "Ben"), "2 different persons"), (("Anna", "human"), "do not tell")],
+    [
+        (("Anna", "Anna"), "one person"),
+        (("Anna", "Ben"), "2 different persons"),
+        (("Anna", "human"), "do not tell"),
+        (("unknown", "Unknown"), "do not tell"),
+    ],
 )
 def test_a_report_says_how_many_people_they_are(who: tuple[str, str], words: str) -> None:
     games = [with_person(mini_mafia("m", seed), "detective", name) for seed, name in enumerate(who)]

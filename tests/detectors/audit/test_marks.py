@@ -37,7 +37,7 @@ def test_the_share_judged_wrong_comes_with_an_interval_for_each_label() -> None:
     assert row.value == 0.25
     assert row.lo is not None
     assert row.hi is not None
-    assert 0.1 < row.lo < 0.25 < row.hi < 0.42
+    assert 0.1 < row.lo < 0.25 < row.hi < 0.43
     assert (row.statements, row.games) == (40, 40)
     none = {row.name: row for row in rows}["self, blind: wrong"]
     assert (none.value, none.lo) == (0.0, 0.0)

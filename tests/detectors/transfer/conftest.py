@@ -1,4 +1,4 @@
-"""Planted corpora of tables at which one model sits in every seat, and a detector that records what it is shown."""
+"""Planted corpora of self-play and of mixed tables, and a detector that records what it is shown."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ def self_play(rows: Rows, models: Sequence[str]) -> None:
         row["speaker_model"] = own[row["game_id"]]
 
 
+def mixed(rows: Rows, models: Sequence[str]) -> None:
+    """Every game gets two of the models, in turn, one in every other seat."""
+    own: dict[str, dict[str, str]] = {}
+    for i, game in enumerate(rows["games"]):
+        pair = [models[(i + j) % len(models)] for j in (0, 1)]
+        for at, seat in enumerate(game["seats"]):
+            seat["model"] = pair[(at + i // len(models)) % 2]
+        own[game["game_id"]] = {seat["name"]: seat["model"] for seat in game["seats"]}
+    for row in rows["statements"]:
+        row["speaker_model"] = own[row["game_id"]][row["speaker"]]
+
+
 def reverse(rows: Rows) -> None:
     """What honest speakers say is now said by deceivers."""
     for row in rows["statements"]:
@@ -36,7 +48,11 @@ def planted(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Pl
     """planted("name", models=…, change=…): a corpus of that name, with that name in its ids and words of its own."""
 
     def make(
-        name: str, models: Sequence[str] = ("ada",), games: int = 24, change: Callable[[Rows], None] = lambda rows: None
+        name: str,
+        models: Sequence[str] = ("ada",),
+        games: int = 24,
+        change: Callable[[Rows], None] = lambda rows: None,
+        seated: Callable[[Rows, Sequence[str]], None] = self_play,
     ) -> Path:
         def changed(rows: Rows) -> None:
             for config in rows.values():
@@ -47,7 +63,7 @@ def planted(make_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Pl
             draw = random.Random(name)
             for row in rows["statements"]:
                 row["text"] = sentence(draw, row["label_role"], NAMES, tell=0.6)
-            self_play(rows, models)
+            seated(rows, models)
             change(rows)
 
         made = make_corpus(games=games, change=changed)

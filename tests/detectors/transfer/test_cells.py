@@ -8,9 +8,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.data_cards.tables import TABLES
+from liescope.detectors.evaluation.bootstrap import GROUPS
 from liescope.detectors.transfer import TransferResult, transfer
 from liescope.detectors.transfer.cells import _headline
-from liescope.detectors.transfer.forms import FORMS, ONLINE, forms
+from liescope.detectors.transfer.forms import CONTROL, FORMS, ONLINE, forms
 from liescope.detectors.transfer.table import read_table
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted, reverse
@@ -27,18 +28,22 @@ def test_the_worst_cell_is_the_reversed_signal_and_a_shared_signal_transfers(fou
     pairs = found.cells.filter((pl.col("protocol") == "pair") & (pl.col("score") == "statement"))
     auroc = {
         (train, test): value
-        for train, test, value in pairs.filter(pl.col("metric") == "auroc").select("train", "test", "value").iter_rows()
+        for train, test, value in pairs.filter(pl.col("metric") == "auroc_within")
+        .select("train", "test", "value")
+        .iter_rows()
     }
     assert len(auroc) == 9
-    assert min(auroc["north", "south"], auroc["south", "north"], *(auroc[n, n] for n in ("north", "east"))) > 0.7
+    assert min(auroc["north", "south"], auroc["south", "north"], *(auroc[n, n] for n in ("north", "east"))) > 0.65
     assert max(auroc["north", "east"], auroc["east", "south"]) < 0.3
-    headline = found.headline.filter(pl.col("protocol") == "pair").to_dicts()[0]
+    headline = found.headline.filter((pl.col("protocol") == "pair") & (pl.col("metric") == "auroc_within")).to_dicts()[
+        0
+    ]
     off = {cell: value for cell, value in auroc.items() if cell[0] != cell[1]}
     assert (headline["train"], headline["test"]) == min(off, key=lambda cell: off[cell])
     assert headline["worst"] == min(off.values())
     assert headline["mean"] == pytest.approx(np.mean(list(off.values())))
     assert headline["mean_lo"] < headline["mean"] < headline["mean_hi"]
-    assert repr(found).startswith("<TransferResult north, south, east: worst AUROC")
+    assert repr(found).startswith("<TransferResult north, south, east: worst AUROC within games")
 
 
 def test_a_cell_is_the_auroc_of_its_scores_and_lies_in_its_interval(found: TransferResult, planted: Planted) -> None:
@@ -63,7 +68,7 @@ def test_an_online_score_never_changes_with_what_is_said_later_and_each_figure_n
     other = np.where(late, rng.uniform(size=len(score)), score)
     before, after = (forms(table, one, rng.uniform(size=table.players.height)) for one in (score, other))
     for name, (kind, _) in FORMS.items():
-        assert np.allclose(before[name][~late], after[name][~late]) == (kind == ONLINE)
+        assert np.allclose(before[name][~late], after[name][~late]) == (kind in (ONLINE, CONTROL))
     kinds = dict(found.cells.select("score", "kind").unique().iter_rows())
     assert kinds == {name: kind for name, (kind, _) in FORMS.items()}
 
@@ -94,9 +99,10 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
     corpora = [planted("north", ("ada", "bo")), planted("south", ("cy",), change=change)]
     found = transfer(corpora, by="corpus", context=0, strength=1.0, draws=10)
     here = (pl.col("protocol") == "left out") & (pl.col("test") == "south")
-    games = dict(found.slices.filter(here).select("slice", "games").iter_rows())
+    games = dict(found.slices.filter(here & (pl.col("metric") == "auroc")).select("slice", "games").iter_rows())
     assert games == {"unheard": 12, "self-play": 12, "disclosure": 10, "no disclosure": 14, "silence": 1}
-    (alone,) = found.slices.filter(here & (pl.col("slice") == "silence") & (pl.col("kind") == ONLINE)).to_dicts()
+    silence = (pl.col("slice") == "silence") & (pl.col("kind") == ONLINE) & (pl.col("metric") == "auroc")
+    (alone,) = found.slices.filter(here & silence).to_dicts()
     assert alone["value"] is not None
     assert alone["lo"] is None  # resamples of one game say nothing
     home = (pl.col("protocol") == "pair") & (pl.col("train") == "north") & (pl.col("test") == "north")
@@ -107,10 +113,10 @@ def test_slices_are_the_games_that_they_name(planted: Planted) -> None:
 
 
 def test_a_resample_in_which_no_cell_is_defined_has_no_mean() -> None:
-    cell = np.r_[0.8, np.full(40, 0.7), np.full(20, 0.9), np.full(40, np.nan)]
-    *_, mean, lo, hi, cells, empty = _headline([("a", "b", cell), ("b", "a", None)])
+    cell = np.r_[0.8, np.full(40, 0.79), np.full(20, 0.81), np.full(40, np.nan), np.full(GROUPS, 0.8)]
+    *_, mean, lo, hi, cells, empty = _headline([("a", "b", cell, 30), ("b", "a", None, 0)])
     assert (cells, empty) == (1, 1)
-    assert 0.7 <= lo <= mean == 0.8 <= hi <= 0.9
+    assert 0.7 <= lo < mean == 0.8 < hi <= 0.9
 
 
 def test_where_the_target_is_not_the_role_a_lie_is_also_told_within_role_and_beside_the_role_oracle(
@@ -149,3 +155,36 @@ def test_a_figure_within_roles_that_always_lie_is_empty_and_says_why(planted: Pl
     rest = found.filter(pl.col("metric") != "auroc_within_role")
     assert set(rest["why"]) == {""}
     assert rest["value"].null_count() == 0
+
+
+def test_who_only_knows_how_many_deceive_is_at_chance_within_games_whatever_it_reaches_over_them(
+    planted: Planted,
+) -> None:
+    def fewer(rows: Rows) -> None:
+        """In every third game nobody is honest but one, in the others one deceives."""
+        for i, game in enumerate(rows["games"]):
+            liars = {seat["name"] for seat in game["seats"][: 3 if i % 3 == 0 else 1]}
+            for seat in game["seats"]:
+                seat["deceives"] = seat["name"] in liars
+            for row in rows["statements"]:
+                if row["game_id"] == game["game_id"]:
+                    row["label_role"] = row["speaker"] in liars
+
+    corpora = [planted("north", change=fewer), planted("south", ("bo",), change=fewer)]
+    found = transfer(corpora, by="corpus", context=0, strength=1.0, draws=40).cells
+    control = found.filter(pl.col("score") == "k of n")
+    assert set(control.filter(pl.col("metric") == "auroc_within")["value"]) == {0.5}
+    assert control.filter(pl.col("metric") == "auroc")["lo"].to_numpy().min() > 0.55
+
+
+def test_the_worst_cell_of_many_at_chance_has_an_interval_that_holds_chance_and_a_single_one_its_own() -> None:
+    rng = np.random.default_rng(0)
+    at_chance = [
+        ("a", f"b{n}", np.r_[value, value + rng.normal(0, 0.05, 400), value + rng.normal(0, 0.05 / 7, GROUPS)], 50)
+        for n, value in enumerate(0.5 + 0.05 * np.linspace(-2.2, 2.2, 12))
+    ]
+    _, test, worst, lo, hi, *_ = _headline(at_chance)
+    assert test == "b0"
+    assert lo < worst < 0.5 < hi
+    *_, alone = _headline(at_chance[:1])[:5]
+    assert alone < 0.5

@@ -18,7 +18,7 @@ from liescope.detectors.transfer.fitting import fit_all
 from liescope.detectors.transfer.plan import LEFT_OUT, plan
 from liescope.detectors.transfer.table import UNITS, Table, read_table
 from tests.detectors.conftest import Corpus, Rows
-from tests.detectors.transfer.conftest import Planted
+from tests.detectors.transfer.conftest import Planted, mixed
 from tests.detectors.transfer.recording import RecordingDetector
 
 
@@ -83,13 +83,38 @@ def test_every_statement_of_every_game_is_scored_once_by_each_pair_fit(table: Ta
             assert sorted(scored) == list(range(table.frame.height))
 
 
+def test_at_mixed_tables_a_model_left_out_is_judged_by_its_own_words_and_nothing_said_to_it_is_learned_from(
+    planted: Planted, recording: type[RecordingDetector]
+) -> None:
+    corpus = planted("mixed", ("ada", "bo", "cy"), seated=mixed)
+    table = read_table([corpus], "role")
+    game, who, ids = (table.column(name) for name in ("game_id", "speaker_model", "statement_id"))
+    recording.seen.clear()
+    found = transfer(corpus, by="model", detector=recording.kind, protocols=LEFT_OUT, context=0, draws=10)
+    cells = {(row["test"], row["score"], row["metric"]): row for row in found.cells.to_dicts()}
+    for model in ("ada", "bo", "cy"):
+        own = who == model
+        tables = np.isin(game, game[own])
+        assert len(set(who[tables])) == 3  # others speak at its tables, to it and about it
+        (fit,) = (fit for fit in plan(table, "model", 0) if (fit.protocol, fit.unit) == (LEFT_OUT, model))
+        assert not tables[fit.learn].any()
+        assert sorted(ids[fit.score]) == sorted(ids[tables])
+        pooled, within = cells[model, "statement", "auroc"], cells[model, "statement", "auroc_within"]
+        assert pooled["statements"] == own.sum() < tables.sum()
+        both = [name for name in set(game[own]) if len(set(table.y[own & (game == name)])) == 2]
+        assert within["games"] == len(both) < pooled["games"]
+        assert within["statements"] == np.isin(game[own], both).sum()
+        beside = found.slices.filter((pl.col("test") == model) & (pl.col("slice") == "unheard"))
+        assert beside["games"].max() == 0  # at each of its tables sits a model that was heard
+
+
 def test_a_model_at_every_table_cannot_be_left_out_and_its_cell_says_so(
     corpus: Path, recording: type[RecordingDetector]
 ) -> None:
     found = transfer(corpus, by="model", detector=recording.kind, draws=10)
     empty = found.cells.filter(pl.col("protocol") == LEFT_OUT)
-    assert empty["value"].null_count() == empty.height == 2
-    assert empty["why"].to_list() == [
+    assert empty["value"].null_count() == empty.height == 4
+    assert empty["why"].unique(maintain_order=True).to_list() == [
         f"the games without {m}: no statement has a label" for m in ("model-a", "model-b")
     ]
     assert found.cells.filter(pl.col("protocol") == "pair")["value"].null_count() == 0
@@ -156,8 +181,9 @@ def test_a_unit_with_one_class_and_a_corpus_without_the_target_are_empty_cells_w
     assert why["lies", "unasked"] == "unasked: no statement has a label"
     assert why["honest", "lies"] == "honest: all 144 statements are honest"
     assert why["unasked", "lies"] == "unasked: no statement has a label"
-    assert found.headline.filter(pl.col("protocol") == "pair")["empty"].to_list() == [6, 6]
-    assert "unasked: 144 of 144 statements have no self label" in found.notes
+    ranked = (pl.col("protocol") == "pair") & pl.col("metric").is_in(["auroc_within", "auroc"])
+    assert found.headline.filter(ranked)["empty"].to_list() == [6, 6, 6, 6]
+    assert "unasked: 144 of 144 statements have no self label; labels there are: role 144, claim 70" in found.notes
 
 
 def test_a_model_with_two_names_is_one_unit_and_that_is_said(planted: Planted) -> None:

@@ -80,10 +80,10 @@ def test_the_command_writes_one_report_for_people_and_programs(
     said = capsys.readouterr().out
     assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80
     assert "by corpus, tfidf" in said
-    assert "has AUROC 0." in said
+    assert "has an AUROC within games of 0." in " ".join(said.split())
     page, words = ((out / f"report.{kind}").read_text(encoding="utf-8") for kind in ("html", "md"))
     for text in (page, words):
-        assert "has AUROC 0." in text
+        assert "has an AUROC within games of 0." in text
     retrospective = [line for line in words.splitlines() if "retrospective: " in line and line.startswith("|")]
     assert len(retrospective) == 4  # for either unit, those left out and their slices
     assert not any("online: " in line for line in retrospective)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -10,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import quote, urljoin
 from urllib.request import urlopen
 
 import pytest
@@ -21,6 +24,7 @@ from liescope.generate.importers import Imported, read_games
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.label import label_game
 from liescope.web.view.game_file import write_games
+from liescope.web.view.game_routes import id_of, path_of
 from liescope.web.view.opening import open_source
 from liescope.web.view.run_source import RunSource
 from liescope.web.view.shown import shown
@@ -187,3 +191,19 @@ def test_imported_games_are_shown_with_what_their_source_says(form: str, file: s
 def test_a_step_beyond_any_game_is_refused_and_not_an_error_of_the_server(run: Path, server: Server) -> None:
     with pytest.raises(HTTPError, match="422"):
         urlopen(f"{server.url}/calls?game={first(run)}&step={'9' * 30}&seat=Alice")
+
+
+def test_a_game_opens_whatever_dots_and_slashes_its_id_has(tmp_path: Path) -> None:
+    ids = ["..", "../up", "a/../b", "a/./b", "./a", "//a", "a/", "~a", "~../b", "a%2e%2e/b"]
+    rows = [{"game_id": id_, "speaker": who, "text": f"I am {who}."} for id_ in ids for who in ("Ann", "Ben")]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    liescope.import_games("jsonl", tmp_path / "rows.jsonl", out=tmp_path / "run")
+    assert [id_of(path_of(id_)) for id_ in ids] == ids
+    server = Server(("liescope", "view", str(tmp_path / "run"), "--port", "{port}"), tmp_path / "server.log")
+    try:
+        for id_ in ids:
+            address = urljoin(f"{server.url}/", f"{server.url}/games/{quote(path_of(id_))}")  # as browsers shorten it
+            with urlopen(address) as answer:
+                assert html.escape(id_) in answer.read().decode()
+    finally:
+        server.stop()

@@ -1,0 +1,52 @@
+"""How much of the uncertainty about a parameter is left: what the games tell of the differences between players."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from liescope.benchmark.capability.drawn import ROLES
+from liescope.benchmark.capability.laplace import PRIORS
+from liescope.benchmark.capability.posterior import Posterior
+
+MUCH = 0.5  # share from which on a page warns
+
+
+def uncertainty_left(posterior: Posterior) -> dict[str, float]:
+    """By parameter (m, d, v, b), the share of the variance between players that is uncertainty, 0 to 1: the posterior
+    variance of a player's difference from the mean, averaged over players, by the variance of the prior, as the sample
+    has learned it or as it is given. 0 where games tell the parameter exactly, 1 where they tell nothing of who is
+    above whom. Without parameters that one player alone has.
+    """
+    found = {}
+    for name in ROLES:
+        if name not in posterior.draws or len(posterior.names[name]) < 2:
+            continue
+        draws = posterior.flat()[name]
+        apart = draws - draws.mean(axis=1, keepdims=True)
+        sd = posterior.sds.get(name, np.array(PRIORS[name]))
+        prior = float(np.square(sd).mean()) * (1 - 1 / draws.shape[1])
+        found[name] = min(1.0, float(apart.var(axis=0).mean()) / prior)
+    return found
+
+
+def left_sentence(left: Mapping[str, float]) -> str:
+    """The shares, in a sentence."""
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in left.items())
+    return (
+        f"Of the variance between players, as much is uncertainty that these games leave: {shares}. At 0% they tell "
+        "the players apart exactly, at 100% not at all."
+    )
+
+
+def warning(left: Mapping[str, float]) -> str:
+    """What must be said of parameters about which much is left, "" if there are none."""
+    much = {name: share for name, share in left.items() if share >= MUCH}
+    if not much:
+        return ""
+    shares = ", ".join(f"{name} ({share:.0%})" for name, share in much.items())
+    return (
+        f"THESE GAMES TELL LITTLE about the players' {shares}: so much of the variance between players is uncertainty "
+        "that is left. These scores are drawn towards their mean, and their order is mostly chance."
+    )
