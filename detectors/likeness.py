@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -214,12 +215,20 @@ def _chance(own: Floats, theirs: Floats) -> float:
     """The p-value of their having one distribution, by permutations: how often the means of units dealt at random are
     as far apart.
     """
-    both, side = _scaled(own, _some(theirs))
-    draw = np.random.default_rng(0)
-    dealt = np.stack([side, *(draw.permutation(side) for _ in range(_DRAWS))])
-    means = dealt @ both  # the mean over all is 0, so that this tells both means
-    distance = (means**2).sum(axis=1)
+    both, _ = _scaled(own, _some(theirs))
+    if len(both) == len(own) + 1:  # each in the place of the last, which is all that can be dealt
+        distance = (both**2).sum(axis=1)[::-1]
+    else:
+        means = _dealt(len(own), len(both) - len(own)) @ both  # the mean over all is 0, so that this tells both means
+        distance = (means**2).sum(axis=1)
     return float((distance >= distance[0] * (1 - 1e-9)).mean())
+
+
+@lru_cache(maxsize=2)
+def _dealt(own: int, theirs: int) -> Floats:
+    """(deals, units): 1 where a unit is dealt to theirs; as they are, and then at random, the same for the same."""
+    side = np.repeat([0.0, 1.0], [own, theirs])
+    return np.vstack([side, np.random.default_rng(0).permuted(np.tile(side, (_DRAWS, 1)), axis=1)])
 
 
 def _weights(own: Floats, theirs: Floats) -> tuple[Floats, Floats, float | None]:
