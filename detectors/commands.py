@@ -188,9 +188,11 @@ def score(
     loaded = load(model)
     if cache:
         loaded.detector.keep_replies_in(cache)
-    with statements_of(file) if file else nullcontext((texts or lines(standard_input(_STATEMENTS)), None)) as (
-        statements,
-        _,
+    with (
+        statements_of(file) if file else nullcontext((texts or lines(standard_input(_STATEMENTS)), None)) as (
+            statements,
+            _,
+        )
     ):
         tables = loaded.score_stream(statements, coverage=coverage, reasons=reasons)
         if as_json:

@@ -78,7 +78,8 @@ def make_setup(
 ) -> Setup:
     """A table with some people, at seats that are drawn, and players in turn for the others.
 
-    Raises UndeclaredGame for a game that cannot be told to people, UsageError for numbers that do not fit the game, UnknownName for a name that does not exist.
+    Raises UndeclaredGame for a game that cannot be told to people, UsageError for numbers that do not fit the game,
+    UnknownName for a name that does not exist.
     """
     spec = find_game(game).resolve(options or {})
     names = list(spec.seats())
