@@ -102,7 +102,8 @@ def test_a_victim_that_no_readable_proposal_of_the_last_round_names_is_nobodys_c
         events, kill = first_kill(seed, lambda ask: "Bob" if ask.seat == "Henry" else "")
         last = [event.target for event in events if event.kind is EventKind.PROPOSAL][-3:]
         agreed = last.count(kill.target) > 1
-        assert (kill.index not in not_chosen(events)) == (agreed and kill.target == "Bob")
+        assert bool(kill.data.get("drawn")) == (not agreed or kill.target != "Bob")
+        assert (kill.index in not_chosen(events)) == bool(kill.data.get("drawn"))
         by_chance += agreed and kill.target != "Bob"
         chosen += agreed and kill.target == "Bob"
     assert by_chance  # two drawn proposals that happen to agree
@@ -113,6 +114,7 @@ def test_what_was_proposed_in_an_earlier_round_makes_no_choice_of_the_last() -> 
     first = {"Frank": "Alice", "Grace": "Bob", "Henry": "Charlie"}
     for seed in range(40):
         events, kill = first_kill(seed, lambda ask: first[ask.seat] if ask.round == 1 else "")
+        assert kill.data.get("drawn")
         assert kill.index in not_chosen(events)
 
 
