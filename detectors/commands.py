@@ -188,9 +188,11 @@ def score(
     loaded = load(model)
     if cache:
         loaded.detector.keep_replies_in(cache)
-    with statements_of(file) if file else nullcontext((texts or lines(standard_input(_STATEMENTS)), None)) as (
-        statements,
-        _,
+    with (
+        statements_of(file) if file else nullcontext((texts or lines(standard_input(_STATEMENTS)), None)) as (
+            statements,
+            _,
+        )
     ):
         tables = loaded.score_stream(statements, coverage=coverage, reasons=reasons)
         if as_json:
@@ -298,6 +300,9 @@ def evaluate(
         list[str] | None,
         typer.Option(rich_help_panel=_JUDGE, help="VARIABLE@HOST: this key may go to this host; may be repeated."),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an evaluation of other detectors or another corpus at --out.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare detectors with cheap controls, chat models, the players (--observers) and people who read the games
@@ -327,6 +332,7 @@ def evaluate(
         currency=currency,
         allow_key=allow_key or (),
         out=out,
+        overwrite=overwrite,
         progress=True,
     )
     if as_json:

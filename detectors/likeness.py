@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -65,12 +66,12 @@ class _Part:
 class Unlike:
     """Statements that are not like those that verdicts were chosen on. rows: (n,) which of those asked about; units: of
     how many games they are, a lone statement being one; told_apart: how well these can be told from the calibration
-    games, the area under a cross-validated ROC curve.
+    games, the area under a cross-validated ROC curve, None for a single game or statement.
     """
 
     rows: Bools
     units: int
-    told_apart: float
+    told_apart: float | None
     _score: Floats
     _parts: Sequence[_Part]
     _likeness: Likeness
@@ -90,10 +91,11 @@ class Unlike:
 def warning(found: Sequence[Unlike], verdicts_left: int) -> str:
     """What to say of statements, in one part or several, that are not like those that verdicts were chosen on."""
     statements, units = sum(int(one.rows.sum()) for one in found), sum(one.units for one in found)
-    apart = max(one.told_apart for one in found)
+    known = [one.told_apart for one in found if one.told_apart is not None]
+    apart = f": the two are told apart with an AUROC of {max(known):.2f}" if known else ""
     return (
         f"{statements:,} statements ({units:,} games or lone statements) are not like the games that verdicts were "
-        f"chosen on: the two are told apart with an AUROC of {apart:.2f}. Nothing is promised for them; their sets are "
+        f"chosen on{apart}. Nothing is promised for them; their sets are "
         f"wider, by how unlike they are, and {verdicts_left:,} of their verdicts are not to abstain"
     )
 
@@ -132,7 +134,7 @@ class Likeness:
         """
         features = _features(examples, score)
         lone = np.array([not example.game_id for example in examples], dtype=bool)
-        parts, apart = list[_Part](), 0.0
+        parts, apart = list[_Part](), list[float]()
         for own, rows in ((self.game, np.flatnonzero(~lone)), (self.statement, np.flatnonzero(lone))):
             if not len(rows):
                 continue
@@ -144,13 +146,14 @@ class Likeness:
             if _chance(own, theirs) <= ALPHA:
                 mass, other, told = _weights(own, theirs)
                 parts.append(_Part(rows, unit, mass, other))
-                apart = max(apart, told)
+                apart += [] if told is None else [told]
         if not parts:
             return None
         found = np.zeros(len(examples), dtype=bool)
         for part in parts:
             found[part.rows] = True
-        return Unlike(found, sum(len(part.other) for part in parts), apart, score, parts, self)
+        units_of_all = sum(len(part.other) for part in parts)
+        return Unlike(found, units_of_all, max(apart, default=None), score, parts, self)
 
     def save(self, path: Path) -> None:
         """Write it as Parquet."""
@@ -212,15 +215,23 @@ def _chance(own: Floats, theirs: Floats) -> float:
     """The p-value of their having one distribution, by permutations: how often the means of units dealt at random are
     as far apart.
     """
-    both, side = _scaled(own, _some(theirs))
-    draw = np.random.default_rng(0)
-    dealt = np.stack([side, *(draw.permutation(side) for _ in range(_DRAWS))])
-    means = dealt @ both  # the mean over all is 0, so that this tells both means
-    distance = (means**2).sum(axis=1)
+    both, _ = _scaled(own, _some(theirs))
+    if len(both) == len(own) + 1:  # each in the place of the last, which is all that can be dealt
+        distance = (both**2).sum(axis=1)[::-1]
+    else:
+        means = _dealt(len(own), len(both) - len(own)) @ both  # the mean over all is 0, so that this tells both means
+        distance = (means**2).sum(axis=1)
     return float((distance >= distance[0] * (1 - 1e-9)).mean())
 
 
-def _weights(own: Floats, theirs: Floats) -> tuple[Floats, Floats, float]:
+@lru_cache(maxsize=2)
+def _dealt(own: int, theirs: int) -> Floats:
+    """(deals, units): 1 where a unit is dealt to theirs; as they are, and then at random, the same for the same."""
+    side = np.repeat([0.0, 1.0], [own, theirs])
+    return np.vstack([side, np.random.default_rng(0).permuted(np.tile(side, (_DRAWS, 1)), axis=1)])
+
+
+def _weights(own: Floats, theirs: Floats) -> tuple[Floats, Floats, float | None]:
     """(weights of the own units, of theirs, and how well both are told apart): odds of being one of theirs, each by a
     regression that has not learned from it.
     """
@@ -248,7 +259,8 @@ def _weights(own: Floats, theirs: Floats) -> tuple[Floats, Floats, float]:
         times[scored] += 1
     odds /= times
     weight = np.exp(np.clip(odds, -20, 20))
-    return weight[: len(own)], weight[len(own) :], float(roc_auc_score(side[rows], odds[rows]))
+    told = float(roc_auc_score(side[rows], odds[rows])) if folds > 1 else None
+    return weight[: len(own)], weight[len(own) :], told
 
 
 def _limits(fit: Sequence[Floats], mass: Floats, other: Floats, level: float) -> Floats:

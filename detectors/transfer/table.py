@@ -43,11 +43,11 @@ class Table:
     """Statements of all splits of some corpora, in order of play.
 
     frame: one row a statement: corpus, statement_id, game_id (with its corpus, so that it is unique), siblings (the
-    same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each model),
-    source (scripted, model or human; what is imported is a model's unless its log names a person), text, label_role,
-    target, y (null where the target is), seat (the speaker's row in players), and, of its game: models (of its seats)
-    and self_play (both null where people sit), silent and disclosed (null where they are not defined). players: those of the games
-    whose target is the role, game after game; see `read_players`.
+    same, but one name for games that share a beginning), game (the rules), speaker, speaker_model (one name for each
+    model), source (scripted, model or human; what is imported is a model's unless its log names a person), text,
+    label_role, target, y (null where the target is), seat (the speaker's row in players), and, of its game: models (of
+    its seats) and self_play (both null where people sit), silent and disclosed (null where they are not defined).
+    players: those of the games whose target is the role, game after game; see `read_players`.
     transcripts: by game_id; targets: of each corpus; notes: what was left out.
     """
 

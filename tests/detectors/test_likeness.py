@@ -17,7 +17,7 @@ from liescope.detectors import LoadedDetector, evaluate, load, train
 from liescope.detectors.commands import app
 from liescope.detectors.conformal import LabelSets
 from liescope.detectors.examples import Example, read_statements
-from liescope.detectors.likeness import ALPHA, Likeness
+from liescope.detectors.likeness import ALPHA, Likeness, warning
 
 Corpus = Callable[..., Path]
 PLAIN, ODD = ["we", "should", "talk", "about", "this", "and", "vote"], ["zebra", "quilt", "harbour", "lantern"]
@@ -79,6 +79,17 @@ def test_where_nothing_is_alike_no_verdict_is_left() -> None:
     assert unlike.allowed(0.9).all()
     assert unlike.told_apart > 0.99
     assert unlike.units == 60
+
+
+def test_a_single_game_may_be_unlike_all_the_others_and_nobody_says_how_well_it_is_told_apart() -> None:
+    rng = np.random.default_rng(0)
+    examples, y, score = said(rng, 200, odd=0.0)
+    likeness = Likeness.of(examples, score, y.tolist(), 0)
+    unlike = likeness.unlike([Example("", "h", "A", "", " ".join(ODD), ("A",))] * 4, np.full(4, 0.99))
+    assert unlike
+    assert unlike.allowed(0.9).all()
+    assert unlike.told_apart is None
+    assert "AUROC" not in warning([unlike], 0)
 
 
 def games_of(examples: Sequence[Example]) -> NDArray[np.str_]:

@@ -8,9 +8,11 @@ from random import Random
 
 import pytest
 
+from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Reply
 from liescope.games.drawn import DRAWN, not_chosen
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.registry import find_game
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 
@@ -130,3 +132,23 @@ def test_a_victim_is_chosen_if_it_was_agreed_on_readably(proposals: dict[str, st
     for seed in range(10):
         events, kill = first_kill(seed, lambda ask: proposals[ask.seat])
         assert (kill.index not in not_chosen(events)) == chosen
+
+
+def test_the_drawn_night_spares_whom_it_is_told_to_while_there_is_another_villager() -> None:
+    killed = {}
+    for spared in ((), ("Alice",), ("Alice", "Bob", "Charlie", "Diana")):
+        spec = replace(MINI_MAFIA, spared=spared)
+        games = [played(lambda seed, spec=spec: MiniMafia(spec, seed, "m"), seed, 0.0) for seed in range(80)]
+        deaths = [next(event.target for event in game if event.kind is EventKind.DEATH) for game in games]
+        killed[len(spared)] = deaths.count("Alice")
+        assert all(len([event for event in game if event.kind is EventKind.DEATH]) == 1 for game in games)
+    assert killed[1] == 0
+    assert min(killed[0], killed[4]) > 5
+
+
+def test_nobody_can_be_spared_by_a_mafioso_who_chooses_nor_who_is_not_there() -> None:
+    with pytest.raises(UsageError, match="a mafioso chooses"):
+        Mafia(MafiaSpec(spared=("Alice",)), 0, "m")
+    with pytest.raises(UsageError, match="nobody at this table is called 'Zoe'"):
+        find_game("mini-mafia").resolve({"spared": "Alice, Zoe"})
+    assert find_game("mini-mafia").resolve({"spared": "Alice, Bob"}).spared == ("Alice", "Bob")
