@@ -50,6 +50,8 @@ def _lead(parameter: str, posterior: Posterior) -> str:
     names = posterior.names[parameter]
     if len(names) == 1:
         return f"{names[0]} alone was {_ROLES[parameter]}, so these games compare nobody there"
+    if len(posterior.unidentified().get(parameter, ())) == len(names):
+        return f"these games do not tell who {_LEADS[parameter]}: no {parameter} is known better than before any game"
     draws = posterior.draws[parameter].reshape(-1, len(names))
     chances = chances_of_first(draws)
     if (best := settled(chances)) is None:

@@ -97,13 +97,9 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
                 f"NOT FULLY CONVERGED: {'; '.join(part.posterior.faults)}. Do not publish these scores. "
                 f"{sample_longer(part.posterior.settings)}."
             )
-        if left_out := part.posterior.diagnostics.left_out:
-            words.append(
-                f"{left_out} of {part.posterior.settings.chains} chains {_of(part.condition)}stayed in a region that "
-                "is hopelessly less likely, and were left out."
-            )
         if little := warning(uncertainty_left(part.posterior)):
             words.append(f"{stated(part.condition)}: {little}" if len(fits) > 1 else little)
+        words += part.posterior.cautions()
         if part.goodness.p < MISFIT:
             words.append(f"POOR FIT: {part.goodness.sentences()[0]}")
         words += part.goodness.separated

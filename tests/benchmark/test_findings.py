@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -80,6 +81,14 @@ def test_how_many_games_would_settle_it_follows_the_gap() -> None:
     assert "even 20 times as many games like these would not" in tied
     (scattered, *_) = findings(fitted(("alpha", "beta"), (np.sqrt(2), 0.0), 1.0, games=8000, rho=0.05))
     assert "even 20 times as many games like these would not" in scattered
+
+
+def test_nobody_is_named_by_scores_that_the_games_do_not_tell() -> None:
+    (part,) = fitted(("alpha", "beta"), (3.0, 0.0), 1.0)
+    sds = {name: np.full((4, 500), 1.0) for name in "mdvb"}
+    for sentence in findings([replace(part, posterior=replace(part.posterior, sds=sds))]):
+        assert sentence.startswith("These games do not tell who")
+        assert "alpha" not in sentence
 
 
 def test_one_player_is_the_best_of_nobody() -> None:
