@@ -59,7 +59,7 @@ def name_differences(frames: Frames) -> pl.DataFrame:
 
     One test for all names (`adjusted.adjusted_omnibus`): in any role, and for each role. Columns: game, condition, role
     ("any role", or one), names (compared), games, p, p_holm (corrected for the single roles; null for "any role", which
-    asks the whole at once).
+    asks the whole at once). p is null where too few games compare names.
     """
     found: list[tuple[object, ...]] = []
     for (game, condition), rows in spoke(frames).group_by(GAME, maintain_order=True):
@@ -76,7 +76,7 @@ def name_differences(frames: Frames) -> pl.DataFrame:
         ]
     texts, counts = dict.fromkeys((*GAME, "role"), pl.String), dict.fromkeys(("names", "games"), pl.Int64)
     schema = {**texts, **counts, "p": pl.Float64, "p_holm": pl.Float64}
-    table = pl.DataFrame(found, schema, orient="row").drop_nulls("p")
+    table = pl.DataFrame(found, schema, orient="row").filter(pl.col("games") > 0)
     return table.with_columns(pl.col("p", "p_holm").clip(LEAST)).sort(*GAME, pl.col("role") != ANY, "role")
 
 
@@ -196,7 +196,7 @@ ANALYSES: tuple[Analysis, ...] = (
         "Do names matter at all?",
         name_differences,
         needs=(WINNERS,),
-        otherwise="no two names held the same role beside the same models often enough",
+        otherwise="no two names held the same role beside the same models",
         source="section 4.1",
         paper=MINI_MAFIA,
         note="One test for all names together: how likely differences as large are if no name mattered. Where p is "

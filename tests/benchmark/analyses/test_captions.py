@@ -143,7 +143,11 @@ def test_what_an_analysis_needs_it_needs(analysis: Analysis, rich: Frames) -> No
     for names in TOGETHER:
         poor = replace(rich, **{name: getattr(rich, name).clear() for name in names})
         if "statements" not in names and "ratings" in names:
-            unrated = pl.lit(None).alias("peer_rate"), pl.lit(0).alias("peer_ratings")
+            unrated = (
+                pl.lit(None).alias("peer_rate"),
+                pl.lit(None).alias("peer_suspicion"),
+                pl.lit(0).alias("peer_ratings"),
+            )
             poor = replace(poor, statements=poor.statements.with_columns(*unrated))
         if analysis.lacks(poor):
             assert analysis.table(poor).is_empty(), names
