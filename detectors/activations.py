@@ -1,7 +1,8 @@
 """Hidden states that are computed once: remembered while a model is loaded, and kept in a folder if one is named.
 
 One safetensors file for each statement, under the hash of the model, the text and the layers. A file that is damaged is
-computed again.
+computed again: up to rounding, since a pass with other texts beside it, or on another processor, may add up in another
+order.
 """
 
 from __future__ import annotations

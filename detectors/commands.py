@@ -300,6 +300,9 @@ def evaluate(
         list[str] | None,
         typer.Option(rich_help_panel=_JUDGE, help="VARIABLE@HOST: this key may go to this host; may be repeated."),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an evaluation of other detectors or another corpus at --out.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare detectors with cheap controls, chat models, the players (--observers) and people who read the games
@@ -329,6 +332,7 @@ def evaluate(
         currency=currency,
         allow_key=allow_key or (),
         out=out,
+        overwrite=overwrite,
         progress=True,
     )
     if as_json:

@@ -53,7 +53,7 @@ def tuned(
     progress: Progress,
     rate: float = _RATE,
 ) -> SentenceEncoder:
-    """The encoder of the options, tuned on their number of pairs. Deterministic on a CPU by their seed. texts: within
+    """The encoder of the options, tuned on their number of pairs. Repeatable on one CPU by their seed. texts: within
     the encoder's limit; rate: of learning. Raises UsageError, and what opening an encoder raises.
     """
     model = load_encoder(encoder_folder(options.encoder))

@@ -31,7 +31,8 @@ class MafiaSpec(TableSpec):
     villager dies (any town member once no villager is left), each detective learns of a mafioso. days: voting days
     until the mafia wins by survival, 0 for no limit. reveal_dead: the role of whoever dies at night is announced.
     mutual_discovery: a mafioso investigated by a detective learns who the detective is, and a living detective is
-    warned of it (earlier versions of the Mini-Mafia authors' games had the last two).
+    warned of it (earlier versions of the Mini-Mafia authors' games had the last two). spared: names of villagers whom
+    the first scripted night kills only if there is no other villager.
     """
 
     mafiosos: int = option(2, "Number of mafiosos.")
@@ -44,6 +45,7 @@ class MafiaSpec(TableSpec):
     mutual_discovery: bool = option(
         False, "Let an investigated mafioso learn who the detective is, and warn the detective.", later=True
     )
+    spared: tuple[str, ...] = option((), "Names whom the first scripted night kills last.", later=True)
 
     def composition(self) -> dict[str, int]:
         return {MAFIOSO: self.mafiosos, DETECTIVE: self.detectives, VILLAGER: self.villagers}
@@ -55,6 +57,10 @@ class MafiaSpec(TableSpec):
         if self.detectives + self.villagers < 1:
             raise UsageError("Mafia needs at least one player who is not a mafioso")
         TableSpec.check(self)
+        if self.spared and not self.scripted_night:
+            raise UsageError("only a scripted night can spare somebody: in any other, a mafioso chooses")
+        if strangers := sorted(set(self.spared) - set(self.seats())):
+            raise UsageError(f"nobody at this table is called {strangers[0]!r}, so the night cannot spare them")
 
 
 MINI_MAFIA = MafiaSpec(1, 1, 2, rounds=2, scripted_night=True, days=1, names=NAMES[:4])
@@ -108,6 +114,8 @@ class Mafia(Game):
         killer = self.random.choice(self.holding(MAFIOSO))
         if self.spec.scripted_night:
             prey = [name for name in self.alive if self.roles[name] == VILLAGER] or self._town()
+            if self.day == 1:
+                prey = [name for name in prey if name not in self.spec.spared] or prey
             victim = self.random.choice(prey)
             found = [(name, self.random.choice(self.holding(MAFIOSO)), "") for name in detectives]
             drawn = {"drawn": True}  # nobody chose
@@ -182,5 +190,5 @@ GAMES = (
         fixed=frozenset({"mafiosos", "detectives", "villagers", "days"}),
         killers=_KILLERS,
     ),
-    PlayableGame(Mafia.name, "Mafia", MafiaSpec(), Mafia, killers=_KILLERS),
+    PlayableGame(Mafia.name, "Mafia", MafiaSpec(), Mafia, fixed=frozenset({"spared"}), killers=_KILLERS),
 )

@@ -64,8 +64,10 @@ class PlayableGame:
                     f"option of {self.name}", name.replace("_", "-"), [n.replace("_", "-") for n in known]
                 )
         given: dict[str, Any] = dict(options)
-        if isinstance(names := given.get("names"), str):
-            given["names"] = tuple(name.strip() for name in names.split(","))
+        for option in self.options:
+            words = given.get(option.name)
+            if isinstance(words, str) and isinstance(getattr(self.spec, option.name), tuple):
+                given[option.name] = tuple(name for part in words.split(",") if (name := part.strip()))
         if given.get("message_limit") == 0:
             given["message_limit"] = None
         spec = replace(self.spec, **given)

@@ -76,7 +76,7 @@ def adjusted_omnibus(
     family = table["family"].rank("dense").to_numpy() - 1
     games = int(family.max()) + 1
     scores = np.column_stack([np.bincount(family, x[:, at] * left) for at in range(len(columns))])
-    weights = np.bincount(family, (x**2).sum(axis=1))
+    weights = np.bincount(family, (x**2).sum(axis=1)).astype(np.float64)
     alike = equal_weights(weights)
     free = int(np.linalg.matrix_rank(x.T @ x))
     spread = bread @ (scores.T @ scores) @ bread * games / max(games - 1, 1)

@@ -80,10 +80,10 @@ class Alike:
     def words(self, table: pl.DataFrame) -> str:
         keys = [name for name in (*GAME, *self.within) if name in table.columns]
         panels = table.drop_nulls("p_equal").select(keys).unique().height
-        within = " and ".join(name.replace("_", " ") for name in self.within)
+        within = ", ".join(name.replace("_", " ") for name in self.within)
         return (
-            f"p equal: of rows as uneven within a {within} if every {self.by} had the same (Welch's test), corrected "
-            f"for the {panels} such comparisons of this table (Holm)."
+            f"p equal: of rows as uneven within the same {within} if every {self.by} had the same (Welch's test), "
+            f"corrected for the {panels} such comparisons of this table (Holm)."
         )
 
 

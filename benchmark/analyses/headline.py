@@ -75,11 +75,11 @@ def _who_was_found(frames: Frames) -> str:
         blind = float(part["chance"].to_numpy().mean())
         beyond = part.with_columns(beyond=pl.col("hit") - pl.col("chance"))
         open_ = [
-            row["voter_role"]
+            f"the {row['voter_role']}"
             for row in game_means(beyond, ["voter_role"], "beyond", CHANGE).sort("n", descending=True).to_dicts()
             if row["lo"] is None or row["lo"] <= 0 <= row["hi"]
         ]
-        unsettled = f", and these games do not settle whether the {_listed(open_)} did better" if open_ else ""
+        unsettled = f", and these games do not settle whether {_listed(open_)} did better" if open_ else ""
         said.append(
             f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give "
             f"{blind:.0%}{unsettled}"

@@ -90,8 +90,9 @@ def shares(counts: pl.DataFrame, by: Sequence[str], successes: str, n: str) -> p
         total = int(side.counts.sum())
         bounds = mean(side) if total else (None, None)
         found.append((*key, int(side.sums.sum()), total, side.mean if total else None, *bounds))
-    schema = {**{name: counts.schema[name] for name in by}, successes: pl.Int64, n: pl.Int64}
-    return pl.DataFrame(found, {**schema, "rate": pl.Float64, "lo": pl.Float64, "hi": pl.Float64}, orient="row")
+    keys = {name: counts.schema[name] for name in by}
+    figures = {successes: pl.Int64, n: pl.Int64, "rate": pl.Float64, "lo": pl.Float64, "hi": pl.Float64}
+    return pl.DataFrame(found, {**keys, **figures}, orient="row")
 
 
 def share_difference(

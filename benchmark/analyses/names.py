@@ -61,7 +61,7 @@ def name_differences(frames: Frames) -> pl.DataFrame:
     ("any role", or one), names (compared), games, p, p_holm (corrected for the single roles; null for "any role", which
     asks the whole at once).
     """
-    found = []
+    found: list[tuple[object, ...]] = []
     for (game, condition), rows in spoke(frames).group_by(GAME, maintain_order=True):
         p, names, games = adjusted_omnibus(rows, "name", "won", _ALIKE)
         tests = [

@@ -132,7 +132,7 @@ def _flat(plan: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, str]
 
 def _asked(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """How each model of a plan was asked, and what a bid can be."""
-    game = plan.get("game")
+    game = str(plan.get("game"))
     if game not in FAMILIES:
         yield "temperature, top_p, max_tokens", "not known: the games were not played here"
         return

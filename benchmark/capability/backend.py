@@ -177,12 +177,12 @@ def _sample_nutpie(target: Target, settings: Settings) -> tuple[Any, Array]:
 def _sample_pymc(target: Target, settings: Settings) -> tuple[Any, Array]:
     import pymc
 
-    from liescope.benchmark.capability.operation import LogDensity
+    from liescope.benchmark.capability.operation import height
 
     random = np.random.default_rng(settings.seed)
     with pymc.Model():
         y = pymc.Flat("y", shape=target.dimensions)
-        pymc.Potential("density", LogDensity(target)(y)[0])
+        pymc.Potential("density", height(target, y))
         trace = pymc.sample(
             draws=settings.draws,
             tune=settings.tune,

@@ -17,6 +17,7 @@ from liescope.benchmark.capability.backend import Array
 from liescope.benchmark.capability.model import (
     COUNTS,
     MEAN_SD,
+    PIVOT_SD,
     RHO_PRIOR,
     code_rows,
     families_of,
@@ -56,6 +57,7 @@ class Density:
                 shared[begins[vector] : begins[vector + 1]] = found
         self._learned = variant.learned
         self._of = np.repeat(np.arange(len(blocks)), blocks)
+        pivots = variant.scaled and variant.offset
         effects = len(self._of)
         self._plan = kernels.Plan(
             np.stack([index[name] + begin for name, begin in zip(self._vectors, begins, strict=False)]),
@@ -72,11 +74,13 @@ class Density:
             self._learned,
             MEAN_SD / (1.0 if self._learned else math.sqrt(sizes[1])),
             variant.scaled,
+            pivots,
+            PIVOT_SD,
             variant.dispersed,
             RHO_PRIOR,
         )
         self._sds = slice(effects, effects + len(blocks) * self._learned)
-        self.dimensions = int(self._sds.stop + 1 + variant.dispersed)
+        self.dimensions = int(self._sds.stop + 1 + pivots + variant.dispersed)
         self._centre, self._factor = self._begin()
         self._across = np.ascontiguousarray(self._factor.T)
 

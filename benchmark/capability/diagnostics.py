@@ -45,6 +45,16 @@ class Diagnostics:
         ]
         return tuple(words for good, words in checks if not good)
 
+    def remarks(self) -> tuple[str, ...]:
+        """What must be said of a sample that has no faults, too."""
+        if not self.left_out:
+            return ()
+        chains = f"{self.left_out} of {self.left_out + self.chains} chains"
+        return (
+            f"{chains} stayed around other values, which are at least e^{HOPELESS:.0f} times less likely, and "
+            f"{'is' if self.left_out == 1 else 'are'} left out.",
+        )
+
     @property
     def near(self) -> bool:
         """Whether the sample, if it has faults, is near enough to be shown with a warning."""
@@ -67,7 +77,7 @@ def together(sample: Sample) -> tuple[Sample, int]:
     spread = np.maximum(sample.points.std(axis=1), np.finfo(np.float64).tiny)
     mass = sample.heights.mean(axis=1) + np.log(spread).sum(axis=1)
     kept = mass >= mass.max() - HOPELESS
-    if kept.sum() < 2:
+    if kept.all() or kept.sum() < 2:
         return sample, 0
     parts = {name: getattr(sample, name)[kept] for name in ("points", "heights", "energy", "diverging")}
     return replace(sample, **parts), int((~kept).sum())

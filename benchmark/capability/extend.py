@@ -58,7 +58,7 @@ class OldReport:
         if len(conditions) > 1:
             raise UsageError(
                 f"the new games are of {len(conditions)} conditions, and {self.folder} reports one: name runs that "
-                "were played as its games were, or pool them with --pool-conditions"
+                "were played as its games were, or choose them with --condition"
             )
         return {condition: add([self.counts, counts]) for condition, counts in conditions.items()}
 

@@ -23,10 +23,12 @@ _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compiled without the interpreter's lock, and kept on disk where there is a place for it."""
+    compiled: Callable[..., Any]
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        compiled = numba.njit(nogil=True, cache=True)(function)
     except RuntimeError:  # no folder that numba may write to
-        return numba.njit(nogil=True)(function)
+        compiled = numba.njit(nogil=True)(function)
+    return compiled
 
 
 @_compiled
@@ -147,12 +149,13 @@ class Plan(NamedTuple):
     spread = noise sqrt(w), as if it had been measured as hat with an error of noise. So z is nearly N(0, 1) whatever
     the sd, where other coordinates have a funnel.
 
-    at, wins, games, sizes, times: of the rows (`beta_binomial`). begins: where each vector begins in theta, and the end.
-    family: for each place in theta the family whose effect it shares, -1 for none. blocks: where each block begins
-    in z, and the end: those of the vectors, each one effect shorter than its vector, then two of families if there are
-    any (of m and of d). hat, noise: of each effect. learned: whether the sds are parameters, with half-normal priors
-    of the sds; else these are the sds. mean_sd: the prior's of the mean of d. scaled: whether there is v, third of the
-    vectors. scattered: whether counts are beta-binomial. rho: (a, b) of its Beta.
+    at, wins, games, sizes, times: of the rows (`beta_binomial`). begins: where each vector begins in theta, and
+    the end. family: for each place in theta the family whose effect it shares, -1 for none. blocks: where each block
+    begins in z, and the end: those of the vectors, each one effect shorter than its vector, then two of families if
+    there are any (of m and of d). hat, noise: of each effect. learned: whether the sds are parameters, with half-normal
+    priors of the sds; else these are the sds. mean_sd: the prior's of the mean of d. scaled: whether there is v, third
+    of the vectors; pivots: whether there is b, the fourth, with a slope on v, and pivot_sd: that of its prior.
+    scattered: whether counts are beta-binomial. rho: (a, b) of its Beta.
     """
 
     at: Any
@@ -169,6 +172,8 @@ class Plan(NamedTuple):
     learned: bool
     mean_sd: float
     scaled: bool
+    pivots: bool
+    pivot_sd: float
     scattered: bool
     rho: tuple[float, float]
 
@@ -208,6 +213,9 @@ def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
     at = plan.blocks[-1] + (plan.blocks.size - 1) * plan.learned
     for p in range(plan.begins[1], plan.begins[2]):
         theta[p] += x[at]
+    if plan.pivots:
+        for p in range(plan.begins[2], plan.begins[3]):
+            theta[p + plan.begins[3] - plan.begins[2]] += x[at + 1] * theta[p]
     if plan.scaled:
         for p in range(plan.begins[2], plan.begins[3]):
             theta[p] += 1.0
@@ -217,7 +225,8 @@ def parameters(x: Array, plan: Plan, effects: Array, theta: Array) -> None:
 def log_density(x: Array, plan: Plan, gradient: Array) -> float:
     """The log posterior density, up to a constant, and its gradient.
 
-    x: z of all effects, the log sds of the blocks (where learned), the mean of d, the logit of rho (where scattered).
+    x: z of all effects, the log sds of the blocks (where learned), the mean of d, the slope of b on v
+    (where b pivots), the logit of rho (where scattered).
     """
     vectors, blocks, effects_of = plan.begins.size - 1, plan.blocks.size - 1, plan.blocks[-1]
     effects, theta = np.empty(effects_of), np.empty(plan.begins[-1])
@@ -239,6 +248,14 @@ def log_density(x: Array, plan: Plan, gradient: Array) -> float:
         total += binomial(theta, plan.at, plan.scaled, plan.wins, plan.games, slopes)
     for p in range(plan.begins[1], plan.begins[2]):
         gradient[at] += slopes[p]
+    if plan.pivots:
+        pivot = x[at + 1]
+        total -= 0.5 * (pivot / plan.pivot_sd) ** 2
+        gradient[at + 1] = -pivot / plan.pivot_sd**2
+        for p in range(plan.begins[2], plan.begins[3]):
+            slope = slopes[p + plan.begins[3] - plan.begins[2]]
+            gradient[at + 1] += slope * (theta[p] - 1.0)
+            slopes[p] += pivot * slope
     by_effect = np.zeros(effects_of)
     for vector in range(vectors):
         start, end, first = plan.begins[vector], plan.begins[vector + 1], plan.blocks[vector]
@@ -268,7 +285,7 @@ def log_density(x: Array, plan: Plan, gradient: Array) -> float:
             prior = variance / plan.sds[block] ** 2
             total += log_sd - 0.5 * prior
             gradient[effects_of + block] = by_sd + 1.0 - prior
-    return total
+    return float(total)
 
 
 @_compiled

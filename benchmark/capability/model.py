@@ -8,20 +8,26 @@ The model has two symmetries: m and d shifted by one number, and v scaled agains
 paper samples all 3I parameters with priors N(0, 2) (Eq. 7) and rescales afterwards; its sampler then wanders along two
 directions that the data do not constrain. Here both are fixed before sampling:
 
-    m ~ ZeroSumNormal(2)          so the sum of m is 0
-    d ~ Normal(0, 2)
-    v = 1 + ZeroSumNormal(2)      so the mean of v is 1, and single v may be negative
+    m = ZeroSumNormal(s_m)                 so the sum of m is 0
+    d = mean + ZeroSumNormal(s_d)          mean ~ Normal(0, 2)
+    v = 1 + ZeroSumNormal(s_v)             so the mean of v is 1, and single v may be negative
 
 With an offset there is a third: m shifted alone, and b shifted back by v times as much. It is fixed by
 
-    b ~ ZeroSumNormal(1)          so the sum of b is 0
+    b = p (v - 1) + ZeroSumNormal(s_b)     p ~ Normal(0, 0.5), so the sum of b is 0
 
-so that m - d of 0 is where the mean villager has even chances.
+so that m - d of 0 is where the mean villager has even chances. The slope p leaves open at which gap villagers who respond
+differently agree (at m - d of -p); without it this would be fixed at 0, which is a matter of convention alone: it is
+what a mean of b that is free would say.
 
-Why these priors: the paper's fix no scale for m, d and v separately, only for products, so no prior on the rescaled
-parameters is equivalent. We keep their family and width on the rescaled parameters themselves, where published
-scores lie within -0.7 and 1.2 (m, d) and 0.3 and 3.0 (v): weak on that scale. On the paper's 140 cells the posterior
-means of both agree within a quarter of a published standard deviation. Its printed standard deviations are larger: they
+The widths s are learned: each has a half-normal prior of 1 (of 0.5 for shifts). The data fix no scale for m, d and v
+separately where few models are the background of all others, and wide priors of fixed width then set it: with N(0, 2)
+the posterior has most of its volume at large m and d, which came out up to three times too far apart on simulated games
+(docs/results/capability.md). Widths that are learned leave the scale to the data.
+
+The published formula with binomial counts, `paper`, keeps the priors of its publication: every s is 2, and the mean of
+d is N(0, 2 / sqrt(J)) for J detectives, so that each d is N(0, 2). On the paper's 140 cells its posterior means agree
+with the published within a quarter of a published standard deviation. The printed standard deviations are larger: they
 come from dividing all draws by one number, the mean of v over the posterior, which leaves the uncertainty of the scale
 in; here each draw has mean v of exactly 1.
 
@@ -44,8 +50,9 @@ from liescope.benchmark.capability.variants import Variant
 
 PRIOR_SD = 2.0
 MEAN_SD = 2.0  # of the mean of d
+PIVOT_SD = 0.5  # of the slope of b on v
 SD_PRIOR = 1.0  # of half-normal priors
-OFFSET_SD = 1.0
+OFFSET_SD = 1.0  # of b, in `laplace`
 SHIFT_SD = 0.5
 RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combination, 0.05 in the mean
 
@@ -76,13 +83,18 @@ def families_of(models: Sequence[str]) -> list[int]:
     return [list(dict.fromkeys(families)).index(family) for family in families]
 
 
+def given_sd(name: str) -> float:
+    """The prior's sd of a parameter where it is not learned."""
+    return PRIOR_SD if name in PARAMETERS else SHIFT_SD
+
+
 def prior_sds(variant: Variant, blocks: int) -> Array:
     """Of the sds' half-normal priors, or the sds themselves where they are given: for m, d, v, b and shifts, those that
     the model has, then for families; as many as there are blocks.
     """
-    given = {"b": OFFSET_SD} if variant.learned else {**dict.fromkeys(PARAMETERS, PRIOR_SD), "b": OFFSET_SD}
     names = [name for name in parameters(variant) if name != "rho"]
-    sds = [SHIFT_SD if name in variant.shifts else given.get(name, SD_PRIOR) for name in names]
+    learned = [SHIFT_SD if name in variant.shifts else SD_PRIOR for name in names]
+    sds = learned if variant.learned else [given_sd(name) for name in names]
     return np.array(sds + [SD_PRIOR] * (blocks - len(sds)))
 
 

@@ -11,18 +11,15 @@ from pytensor.graph.op import Op
 from liescope.benchmark.capability.backend import Target
 
 
-class LogDensity(Op):
-    """From a point to (the log density, its gradient)."""
+def height(target: Target, y: Any) -> Any:
+    """The log density at the tensor y, with its gradient."""
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self.itypes, self.otypes = [pt.dvector], [pt.dscalar, pt.dvector]
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
-        """The arithmetic."""
-        value, gradient = self._target.whitened(np.asarray(inputs[0], dtype=np.float64))
+    def perform(_operation: Any, _node: Any, inputs: Any, outputs: Any) -> None:
+        value, gradient = target.whitened(np.asarray(inputs[0], dtype=np.float64))
         outputs[0][0], outputs[1][0] = np.asarray(value), gradient
 
-    def L_op(self, inputs: Any, outputs: Any, output_grads: Any) -> list[Any]:
-        """The gradient as PyTensor asks for it; only that of the log density is known."""
-        return [output_grads[0] * outputs[1]]
+    def pulled(_operation: Any, _inputs: Any, outputs: Any, slopes: Any) -> list[Any]:
+        return [slopes[0] * outputs[1]]
+
+    members = {"perform": perform, "L_op": pulled, "itypes": [pt.dvector], "otypes": [pt.dscalar, pt.dvector]}
+    return type("LogDensity", (Op,), members)()(y)[0]

@@ -13,11 +13,15 @@ from liescope.benchmark.capability.backend import Array, Sample, Settings, choos
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.diagnostics import Diagnostics, bfmi, together
 from liescope.benchmark.capability.identification import check_identified
-from liescope.benchmark.capability.model import logits
+from liescope.benchmark.capability.model import given_sd, logits
 from liescope.benchmark.capability.slips import Slips, slips_of, win_chances
 from liescope.benchmark.capability.variants import PAPER, Variant
 from liescope.benchmark.counting.counts import PLAYERS, tally
 from liescope.common.errors import NotConverged, UnknownName, UsageError
+
+ROLE_OF = {"m": "as the mafioso", "d": "as the detective", "v": "as the villager", "b": "the villager's offset"}
+LEAST_LEARNED = 0.2  # of a score's prior variance; with less it is not reported
+KNOWN_SD = 0.2  # a score known as well as this is reported, however little the models differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,45 @@ class Posterior:
     def faults(self) -> tuple[str, ...]:
         """What keeps the sample from having converged; empty if it has."""
         return self.diagnostics.faults()
+
+    def learned(self) -> dict[str, Array]:
+        """Of each score, the share of its prior variance that the games took away: 0 where they say nothing of this
+        model, near 1 where they fix it. By parameter of m, d, v and b, shape (names,); a parameter of one name has no
+        share. The prior's variance is that of how far the models lie apart, as learned from all of them.
+        """
+        shares = {}
+        for name, draws in self.flat().items():
+            if name not in ROLE_OF or draws.shape[1] < 2:
+                continue
+            sd = self.sds[name] if name in self.sds else np.array(given_sd(name))
+            prior = float(np.square(sd).mean()) * (1 - 1 / draws.shape[1])
+            apart = draws - draws.mean(axis=1, keepdims=True)
+            shares[name] = np.asarray(1 - apart.var(axis=0) / prior)
+        return shares
+
+    def unidentified(self) -> dict[str, tuple[str, ...]]:
+        """The scores that must not be reported as if the games told them, by parameter: the models of whose
+        score less than a fifth is learned (`learned`), and that is not known to within a fifth of a logit. Empty if
+        there are none.
+        """
+        found = {}
+        for name, shares in self.learned().items():
+            open_ = (shares < LEAST_LEARNED) & (self.flat()[name].std(axis=0) > KNOWN_SD)
+            if open_.any():
+                found[name] = tuple(model for model, one in zip(self.names[name], open_, strict=True) if one)
+        return found
+
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences that must stand beside the scores: which the games do not tell, and chains that were left out."""
+        said = []
+        for name, models in self.unidentified().items():
+            every = len(models) == len(self.names[name])
+            whose = "any model" if every else ", ".join(models)
+            said.append(
+                f"These games do not tell {name} ({ROLE_OF[name]}) of {whose}: it is known hardly better than before "
+                "any game, so no number is given. More games in that role, with other players, would tell."
+            )
+        return (*said, *self.diagnostics.remarks())
 
     def flat(self, most: int | None = None) -> dict[str, Array]:
         """Draws of all chains, shape (draws, names), by parameter. most: as many, evenly spread."""
@@ -156,7 +199,8 @@ def fit(rows: pl.DataFrame, settings: Settings | None = None, variant: Variant =
     if posterior.faults and not posterior.diagnostics.near:
         raise NotConverged(
             f"the sampler has not converged, so there is no result: {'; '.join(posterior.faults)}. "
-            f"{sample_longer(settings)}; if that does not help, there are too few games for so many models"
+            f"{sample_longer(settings)}; if that does not help, these games leave some scores open: play "
+            "more combinations (--design background or full), or fit main effects alone (--model additive+dispersion)"
         )
     return posterior
 

@@ -26,7 +26,8 @@ def scores(posterior: Posterior) -> pl.DataFrame:
     villager's offset b where the model has one.
 
     They are posterior means, lo and hi bound the central 95% interval, games counts the games in that role. All
-    but games are null if a model never held the role, or the fitted model has no such parameter.
+    but games are null if a model never held the role, if the games do not tell its score (`Posterior.unidentified`), or
+    the fitted model has no such parameter.
     """
     models = pl.DataFrame({"model": sorted({model for name in PARAMETERS for model in posterior.names[name]})})
     for name, role in {**dict(zip(PARAMETERS, PLAYERS, strict=True)), "b": "villager"}.items():
@@ -49,7 +50,8 @@ def _summary(name: str, posterior: Posterior) -> pl.DataFrame:
     draws = posterior.flat()[name]
     lo, hi = np.quantile(draws, TAILS, axis=0)
     values = posterior.names[name], draws.mean(axis=0), draws.std(axis=0, ddof=1), lo, hi
-    return pl.DataFrame(dict(zip(schema, values, strict=True)), schema)
+    untold = posterior.unidentified().get(name, ())
+    return pl.DataFrame(dict(zip(schema, values, strict=True)), schema).filter(~pl.col("model").is_in(untold))
 
 
 DRAWN_GAMES = 2000  # draws used to predict; more cost time and change no second decimal

@@ -64,7 +64,7 @@ def check_suggestible(conditions: Mapping[str, Counts], games: int | None, also:
     if len(conditions) > 1:
         raise UsageError(
             f"--suggest needs games of one condition, and these are of {len(conditions)}: name the runs of one, or "
-            "pool them with --pool-conditions"
+            "choose one with --condition"
         )
     (counts,) = conditions.values()
     for model in also:

@@ -9,6 +9,7 @@ import polars as pl
 from liescope.benchmark.capability.identification import PARAMETERS
 from liescope.benchmark.leaderboard.inputs import Entry, EvaluationData, TransferData
 from liescope.benchmark.reporting.data import ReportData
+from liescope.detectors.evaluation.metrics import POOLED, WITHIN
 from liescope.detectors.evaluation.populations import HELD_OUT, SPEAKER
 
 _NUMBERS = [f"{name}{end}" for name in PARAMETERS for end in ("", "_lo", "_hi")]
@@ -23,6 +24,8 @@ DETECTORS = pl.Schema(
 )
 EVALUATED = "evaluated on one corpus"
 """The kind of a detector of `evaluate`; transfer names its own, online and retrospective."""
+OVER_GAMES = ", pooled over games"
+"""Added to the kind where a report has no AUROC within games: the pooled one rewards knowing in which many deceive."""
 
 
 def scores(entries: Sequence[Entry]) -> pl.DataFrame:
@@ -41,7 +44,8 @@ def scores(entries: Sequence[Entry]) -> pl.DataFrame:
 
 
 def detectors(entries: Sequence[Entry]) -> pl.DataFrame:
-    """Every detector of each report with its worst cell: columns of DETECTORS, the highest AUROC of a worst cell first.
+    """Every detector of each report with its worst cell by AUROC within games: columns of DETECTORS, the highest of these
+    first.
 
     Of transfer: the unit on which it does worst. Of evaluate: the model whose statements it ranks worst; mean is then
     its AUROC on all statements, those of models held out of training where there are any.
@@ -57,18 +61,23 @@ def detectors(entries: Sequence[Entry]) -> pl.DataFrame:
 
 def _transferred(name: str, data: TransferData) -> list[tuple[object, ...]]:
     target = ", ".join(dict.fromkeys(data.targets.values()))
+    within = any(row.metric == WITHIN for row in data.headline)
     return [
         (
-            *(name, row.detector, row.kind, target, row.by, row.protocol),
+            *(name, row.detector, row.kind if within else row.kind + OVER_GAMES, target, row.by, row.protocol),
             f"{row.train} → {row.test}" if row.worst is not None else None,
             *(row.worst, row.worst_lo, row.worst_hi, row.mean, row.mean_lo, row.mean_hi),
         )
         for row in data.headline
+        if row.metric == (WITHIN if within else POOLED)
     ]
 
 
 def _evaluated(name: str, data: EvaluationData) -> list[tuple[object, ...]]:
-    aurocs = [row for row in data.rows if row.metric == "auroc" and row.against is None and row.value is not None]
+    ranked = [row for row in data.rows if row.against is None and row.value is not None]
+    within = any(row.metric == WITHIN and row.detector in data.models for row in ranked)
+    aurocs = [row for row in ranked if row.metric == (WITHIN if within else POOLED)]
+    kind = EVALUATED if within else EVALUATED + OVER_GAMES
     rows: list[tuple[object, ...]] = []
     for detector, target in dict.fromkeys((row.detector, row.target) for row in aurocs if row.detector in data.models):
         mine = [row for row in aurocs if (row.detector, row.target) == (detector, target)]
@@ -78,7 +87,7 @@ def _evaluated(name: str, data: EvaluationData) -> list[tuple[object, ...]]:
         worst = min(speakers, key=lambda row: row.value or 0.0, default=None)
         rows.append(
             (
-                *(name, detector, EVALUATED, target, "model", whole.split if whole else None),
+                *(name, detector, kind, target, "model", whole.split if whole else None),
                 worst.split.partition(SPEAKER)[2] if worst else None,
                 *((worst.value, worst.lo, worst.hi) if worst else (None,) * 3),
                 *((whole.value, whole.lo, whole.hi) if whole else (None,) * 3),

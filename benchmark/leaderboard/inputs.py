@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.benchmark.reporting.data import LARGEST, Name, Number, ReportData
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text
+from liescope.detectors.evaluation.metrics import POOLED
 
 REPORT_JSON = "report.json"
 _OTHERS = ("report.html", "report.md")  # what other reports hold: fit, analyse, audit
@@ -25,12 +26,15 @@ class _Part(BaseModel):
 
 
 class WorstCell(_Part):
-    """A line of the headline of `transfer`: the cell off the diagonal with the lowest AUROC."""
+    """A line of the headline of `transfer`: the cell off the diagonal with the lowest figure. metric: which; reports of
+    older versions have the pooled AUROC alone, and do not name it.
+    """
 
     by: str
     protocol: str
     detector: Name
     kind: str
+    metric: str = POOLED
     train: str | None
     test: str | None
     worst: Number | None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import BadData, UsageError
 from liescope.common.figures import svg
 from liescope.common.folders import replacing
+from liescope.common.reading import read_text
 from liescope.common.report_page import Section, write_page
 from liescope.common.text import cell
 from liescope.detectors.evaluation.figures import roc_and_calibration
@@ -41,9 +43,26 @@ def write_report(out: Path, evaluation: EvaluationResult) -> list[Path]:
 
 
 def check_report_folder(out: Path) -> None:
-    """Raises UsageError if a report may not be written to `out`."""
+    """Raises UsageError if `out` holds anything but a report of an evaluation."""
     if out.exists() and not _is_report(out) and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} exists and is not a report of an evaluation; choose another --out")
+
+
+def check_replaceable(out: Path, corpus: str, models: Collection[str], judged: bool) -> str:
+    """The note on a report of the same detectors on the same corpus that `out` holds and that is to be replaced; "" if
+    it holds none. Raises UsageError for a report of anything else, or one with chat models where none is asked now.
+    """
+    if not _is_report(out):
+        return ""
+    try:
+        old = json.loads(read_text(out / "report.json"))
+    except (BadData, ValueError, RecursionError):
+        old = None
+    held = old if isinstance(old, dict) else {}
+    same = held.get("corpus") == corpus and set(held.get("models") or ()) == set(models)
+    if not same or (held.get("judges") and not judged):
+        raise UsageError(f"{out} holds another evaluation; add --overwrite to replace it, or choose another --out")
+    return f"{out} held an evaluation of the same detectors on the same corpus, which is replaced"
 
 
 def _is_report(out: Path) -> bool:

@@ -78,6 +78,7 @@ def evaluate(
     currency: str = "USD",
     allow_key: Sequence[str] = (),
     out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: bool = False,
 ) -> EvaluationResult:
     """Evaluate saved detectors on a corpus, next to cheap controls and, on request, the players.
@@ -87,7 +88,8 @@ def evaluate(
     no model was trained on; by default "all" for such a corpus and "test" for any other; observers: compare with the
     players' own judgement; people: runs in which people judged games of the corpus (`liescope serve --judge`), one for
     each person, to be compared on the statements that they judged; draws: resamples of games for the 95% intervals;
-    keep_lost: include statements whose text was lost before publication; out: a folder for the report.
+    keep_lost: include statements whose text was lost before publication; out: a folder for the report; overwrite:
+    replace an evaluation of other detectors or another corpus there (one of the same is replaced, and a note says so).
 
     judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
     statements for each target, drawn by whole games, those that people judged first; judge_prompt: a file to be used in
@@ -112,7 +114,7 @@ def evaluate(
     if not 0 <= seed <= MAX_SEED:
         raise UsageError(f"--seed must be from 0 to {MAX_SEED}, not {seed}")
     if out is not None:
-        from liescope.detectors.evaluation.report import check_report_folder
+        from liescope.detectors.evaluation.report import check_replaceable, check_report_folder
 
         check_report_folder(Path(out))
     limits = limits_of(
@@ -132,12 +134,16 @@ def evaluate(
         if judge_cache is not None:
             for model in loaded.values():
                 model.detector.keep_replies_in(Path(judge_cache))
+        replaced = ""
+        if out is not None and not overwrite:
+            replaced = check_replaceable(Path(out), corpus_name(corpus), loaded, bool(judge))
         result = _evaluate(loaded, folder, corpus_name(corpus), wanted, show)
     if out is None:
         return result
     from liescope.detectors.evaluation.report import write_report
 
-    return replace(result, files=tuple(write_report(Path(out), result)))
+    written = replace(result, files=tuple(write_report(Path(out), result)))
+    return replace(written, notes=(replaced, *written.notes)) if replaced else written
 
 
 def _evaluate(

@@ -40,7 +40,9 @@ class FineTuningOptions(DetectorOptions):
     )
     compile: bool = Field(default=False, description="learn with torch.compile")
     lora: int = Field(default=0, ge=0, description="rank of the LoRA updates, 0 to change every weight")
-    deterministic: bool = Field(default=False, description="the same weights bit for bit from the same seed")
+    deterministic: bool = Field(
+        default=False, description="the same weights bit for bit from the same seed, on one machine"
+    )
     checkpoints: str = Field(
         default="", exclude=True, description="a folder for checkpoints, from which a training that was ended goes on"
     )

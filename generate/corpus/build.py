@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,7 +25,7 @@ from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers,
 from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
 from liescope.generate.corpus.leaks import key_variables
 from liescope.generate.corpus.papers import write_papers
-from liescope.generate.corpus.read import is_corpus, read
+from liescope.generate.corpus.read import is_corpus, read, read_built
 from liescope.generate.corpus.splits import siblings_of, split_game
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.journal import Journal, read_runs
@@ -79,6 +80,7 @@ def build(
     hold_out: Sequence[str] = (),
     transcript: bool = False,
     workers: int = 1,
+    overwrite: bool = False,
     progress: bool = False,
 ) -> CorpusResult:
     """Label the games of runs and package them as a corpus folder that `datasets.load_dataset` opens.
@@ -86,15 +88,17 @@ def build(
     sources: run folders, one or several. hold_out: models all of whose games go to the test split, under
     whatever name they stand there. Games that come with
     an official split keep it. transcript: fill the column `transcript` with what was said before each statement.
-    workers: processes that label games. progress: show a bar on standard error.
+    workers: processes that label games. overwrite: replace a corpus of other runs or options at `out`. progress: show a
+    bar on standard error.
 
-    The folder appears when it is complete and replaces a corpus at `out`. Memory use does not grow with the runs,
+    The folder appears when it is complete. A corpus of the same runs and options, which may have grown since, is
+    replaced, and a note says so. Memory use does not grow with the runs,
     except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte, with any
     number of workers.
 
     Raises UsageError if a game id occurs twice, a held-out model plays in a game of an official split, `out` holds
-    something else or cannot be written, or another process is building there; UnknownName for a held-out model that
-    does not occur in the runs; BadData for a run that cannot be read.
+    something else that is not to be replaced or cannot be written, or another process is building there; UnknownName
+    for a held-out model that does not occur in the runs; BadData for a run that cannot be read.
     """
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not 1 <= workers <= MOST_WORKERS:
@@ -125,6 +129,12 @@ def build(
         if own := [other for other in spellings(name, sorted(roots)) if other != name]:
             notes.append(f"{', '.join(own)} may be the same model as {name}, and is held out with it")
     hold_out = sorted({own for name in hold_out for own in spellings(name, roots)})
+    if is_corpus(Path(out)) and not overwrite:
+        if not _same(read_built(Path(out)), heads, hold_out, transcript):
+            raise UsageError(
+                f"{out} holds a corpus of other runs or options; add --overwrite to replace it, or choose another --out"
+            )
+        notes.append(f"{out} held a corpus of the same runs, which is replaced")
     siblings = set().union(*(roots[name] for name in hold_out))
     with ExitStack() as shown:
         watch = shown.enter_context(_bar(total)) if progress else _unwatched
@@ -135,6 +145,19 @@ def build(
             blocks = shown.enter_context(Labellers(workers, asked)).label(blocks_of(runs))
             facts = _pack(lambda writer: _write_blocks(blocks, writer), Path(out), hold_out, watch, transcript, heads)
     return CorpusResult(Path(out), facts, unplayed, tuple(notes))
+
+
+def _same(facts: Mapping[str, Any], heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> bool:
+    """Whether a corpus with these facts was built of these runs, but for the number of their games, in the same way."""
+    built = {
+        run.get("name"): run.get("plan")
+        for run in facts.get("runs") or ()
+        if isinstance(run, Mapping) and isinstance(run.get("plan"), Mapping)
+    }
+    now = {name: json.loads(json.dumps(all_without_addresses(dict(plan)))) for name, (plan, _) in heads.items()}
+    of_both = [{name: {**plan, "games": None} for name, plan in plans.items()} for plans in (built, now)]
+    held_out = facts.get("hold_out") == sorted(set(hold_out))
+    return of_both[0] == of_both[1] and held_out and facts.get("transcript") is transcript
 
 
 def pack(

@@ -24,7 +24,7 @@ def build(
     runs: Annotated[
         list[Path], typer.Argument(help="Run folders made by `play`, `label` or `import`.", metavar="RUN…")
     ],
-    out: Annotated[Path, typer.Option(help="The corpus folder; an existing corpus is replaced.")],
+    out: Annotated[Path, typer.Option(help="The corpus folder.")],
     hold_out_model: Annotated[
         list[str] | None, typer.Option(help="A model whose games all go to the test split; may be repeated.")
     ] = None,
@@ -32,6 +32,9 @@ def build(
         bool, typer.Option("--transcript", help="Include in each row what was said before the statement.")
     ] = False,
     workers: Annotated[int, typer.Option(help="Processes that label games.", min=1)] = 1,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a corpus of other runs or options at --out.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Label the games of runs and package them as a dataset that `datasets.load_dataset` opens.
@@ -39,7 +42,13 @@ def build(
     Example: liescope build runs/first runs/second --out corpus/both --hold-out-model gpt-4.1-mini
     """
     result = build_corpus(
-        runs, out=out, hold_out=hold_out_model or (), transcript=transcript, workers=workers, progress=True
+        runs,
+        out=out,
+        hold_out=hold_out_model or (),
+        transcript=transcript,
+        workers=workers,
+        overwrite=overwrite,
+        progress=True,
     )
     if as_json:
         emit(result.to_json())

@@ -106,11 +106,16 @@ def _lacks(facts: Mapping[str, Any]) -> str:
 
 def is_corpus(folder: Path) -> bool:
     """Whether a folder contains a corpus built by any version of `build`."""
+    return "liescope" in read_built(folder)
+
+
+def read_built(folder: Path) -> Mapping[str, Any]:
+    """The corpus.json of any version of `build`, unchecked; empty where there is none."""
     try:
         facts = json.loads(read_text(folder / FACTS_FILE))
     except (BadData, OSError, ValueError, RecursionError):
-        return False
-    return isinstance(facts, Mapping) and "liescope" in facts
+        return {}
+    return facts if isinstance(facts, Mapping) else {}
 
 
 def check(source: Source) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from liescope.games.record import GameRecord
 from liescope.labeling.conditions import IMPORTED, PROMPTS, SETTINGS, setting_words
 
+SPARED = "spared"  # names whom a scripted night kills last
 MEASURING = frozenset({"assess", "assess_share"})
 
 
@@ -31,6 +32,8 @@ def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(options, Mapping):
         return {}
     found = {str(name): setting_words(value) for name, value in options.items() if name not in MEASURING}
+    if spared := options.get(SPARED):  # how many, since who it is changes nothing
+        found[SPARED] = setting_words(len(spared))
     for name in ("prompts", PROMPTS, "seating"):
         if name in plan:
             found[name] = setting_words(plan[name])

@@ -80,6 +80,9 @@ def serve(
     consent: Annotated[
         Path | None, typer.Option(help="A text file: what people agree to, in plain paragraphs, instead of ours.")
     ] = None,
+    mortal: Annotated[
+        bool, typer.Option("--mortal", help="A first night that is drawn may kill people, not only programs.")
+    ] = False,
     pace: Annotated[bool, typer.Option("--pace", help="Programs answer at the pace of people.")] = False,
     give_up_after: Annotated[
         str, typer.Option(help="How long a game waits for an endpoint that does not answer, before it stops.")
@@ -130,6 +133,7 @@ def serve(
         public=public,
         frames=frame or (),
         consent=consent,
+        mortal=mortal,
         pace=pace,
         give_up_after=give_up_after,
         judge=judge,

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from starlette.datastructures import FormData
+from starlette.requests import ClientDisconnect
 
 MOST_FIELDS = 64
 SLOWEST_S = 20.0  # for a whole form to arrive
@@ -24,7 +25,7 @@ class Rate:
     steady: float
 
 
-ONE = Rate(200, 50)  # behind one link; a page asks once or twice for whatever happens at its table
+ONE = Rate(200, 50)  # behind one link; a page asks once or twice for whatever happens at its table. Without a link, too
 UNKNOWN = Rate(40, 4)  # links that lead nowhere, of everybody together
 
 
@@ -59,7 +60,9 @@ class Guard:
             )
 
     def _count(self, secret: str, known: Callable[[str], bool]) -> None:
-        bucket = self._buckets.setdefault(secret, _Bucket(self._one)) if known(secret) else self._unknown
+        """secret: "" for a page without one, whose visitors guess no link."""
+        counted = not secret or known(secret)
+        bucket = self._buckets.setdefault(secret, _Bucket(self._one)) if counted else self._unknown
         seconds = bucket.take()
         if seconds > 0:
             words = "Too many requests came at once. Wait a moment, then load the page again."
@@ -100,5 +103,5 @@ async def read_form(request: Request) -> FormData:
     try:
         async with asyncio.timeout(SLOWEST_S):
             return await request.form(max_files=0, max_fields=MOST_FIELDS)
-    except TimeoutError:
+    except (TimeoutError, ClientDisconnect):
         raise HTTPException(408, "The form did not arrive in time. Send it once more.") from None

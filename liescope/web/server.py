@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -20,6 +21,7 @@ from liescope.web.guard import SLOWEST_S
 from liescope.web.site import LOOPBACK
 
 MOST_CONNECTIONS = 900  # below the 1,024 files that a process may often have open
+CROWDED = 700  # connections from which those give way that have waited longest for their client
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -122,13 +124,23 @@ class _Server(uvicorn.Server):
 
 
 class _Hasty(H11Protocol):
-    """Closes connections on which no request, or the next one too slowly, arrives."""
+    """Closes connections on which no request, or the next one too slowly, arrives, or whose client does not read.
+
+    Where there are many connections, the one that has waited longest for its client gives way to a new one, whoever the
+    client is: behind a proxy all have one address, and nobody's address is kept.
+    """
 
     _look: asyncio.TimerHandle | None = None
     _found: object = ""  # at the last look: the exchange that had ended, None before the first, "" while one goes on
+    _unread = 0  # bytes that the client had not taken at the last look
+    _since = 0.0  # when it began to wait for a request
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._since = self.loop.time()
+        if len(self.connections) > CROWDED:
+            waiting = (each for each in self.connections if isinstance(each, _Hasty) and each.waits)
+            min(waiting, key=lambda each: each._since).transport.abort()
         self._look_later()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -136,13 +148,24 @@ class _Hasty(H11Protocol):
             self._look.cancel()
         super().connection_lost(exc)
 
+    def on_response_complete(self) -> None:
+        self._since = self.loop.time()
+        super().on_response_complete()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request, or the rest of one, has yet to come, or its answer has yet to be read."""
+        unread = self.transport.get_write_buffer_size() > 0
+        return not self.transport.is_closing() and (unread or self.conn.their_state in (h11.IDLE, h11.SEND_BODY))
+
     def _look_later(self) -> None:
         self._look = self.loop.call_later(SLOWEST_S / 2, self._look_now)
 
     def _look_now(self) -> None:
         idle = self.cycle is None or self.cycle.response_complete
-        if idle and self._found is self.cycle:
-            self.transport.close()
+        unread = self.transport.get_write_buffer_size()
+        if (idle and self._found is self.cycle) or (unread and unread >= self._unread > 0):
+            self.transport.abort() if unread else self.transport.close()
             return
-        self._found = self.cycle if idle else ""
+        self._found, self._unread = self.cycle if idle else "", unread
         self._look_later()

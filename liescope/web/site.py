@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.exceptions import HTTPException
@@ -24,6 +24,7 @@ from liescope.web.guard import Guard
 from liescope.web.security import SecurityHeaders
 
 HERE = Path(__file__).parent
+HEALTH = "/healthz"
 LARGEST_FORM = 64 * 1024  # bytes of a request's body
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PLAIN = {  # what the framework says in fewer words
@@ -100,9 +101,14 @@ class _Site(FastAPI):
     def __init__(self, frames: Sequence[str], **options: Any) -> None:
         super().__init__(**options)
         self._frames = frames
+        # Asked for by any name and without limit, as an orchestrator does: it tells nothing but that the server is up.
+        self._health = SecurityHeaders(PlainTextResponse("ok\n"), frames)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         root = self.root_path.rstrip("/")
+        if scope["type"] == "http" and scope["path"] in (HEALTH, root + HEALTH):
+            await self._health(scope, receive, send)
+            return
         if root and scope["type"] == "http" and not f"{scope['path']}/".startswith(f"{root}/"):
             scope["path"] = root + scope["path"]  # some proxies leave it out
         await super().__call__(scope, receive, send)

@@ -184,6 +184,19 @@ def test_the_findings_name_who_leads_where_that_is_settled_and_else_who_is_in_th
             assert f"{best['model']} {chance:.0%}" in sentence
 
 
+def test_two_equal_players_are_told_apart_by_no_line_of_the_terminal_or_the_report(
+    simulate: Callable[..., pl.DataFrame], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    equal = (np.zeros(2), np.zeros(2), np.ones(2))
+    simulate(equal, games=10, seed=2).write_csv(tmp_path / "tie.csv")
+    run(tmp_path / "tie.csv", "--draws", "500", "--tune", "500", "--out", tmp_path / "report")
+    printed = " ".join(capsys.readouterr().out.split())
+    for words in (printed, (tmp_path / "report" / "report.md").read_text(encoding="utf-8")):
+        assert words.count("These games do not settle who") == 3
+        assert "seems" not in words
+        assert "THESE GAMES TELL LITTLE" in words
+
+
 def test_its_figures_can_be_read_on_a_phone(published_fit: Posterior) -> None:
     for figure in (forest(scores(published_fit)), predictive(predictions(published_fit))):
         assert smallest_text(svg(figure, "one")) >= 9

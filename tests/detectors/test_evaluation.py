@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -183,11 +184,10 @@ def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place
 
 def test_figures_of_one_game_have_no_interval(corpus: Path) -> None:
     statements = read_statements(corpus, ["test"])
-    both = statements.filter(pl.col("label_role").n_unique().over("game_id") > 1)
-    alone = both.filter(pl.col("game_id") == both["game_id"][0])
+    alone = statements.filter(pl.col("game_id") == statements["game_id"][0])
     scores = score_table(alone["statement_id"], np.linspace(0, 1, alone.height), "m", "role")
     rows = evaluate_scores(scores, alone, ScoringPlan("test", draws=10)).rows
-    assert {row.games for row in rows} == {1}
+    assert {row.games for row in rows if row.value is not None} == {1}
     assert value(rows, "m", "auroc") is not None
     assert {(row.lo, row.hi) for row in rows} == {(None, None)}
 
@@ -492,3 +492,21 @@ def test_a_model_that_was_heard_under_another_name_is_not_held_out(make_corpus: 
     result = evaluate(model, other, draws=10)
     assert result.plan.hold_out == ("llama-3.1",)
     assert any("openai/gpt-4.1_mini is taken for gpt-4.1-mini" in note for note in result.notes)
+
+
+def test_an_evaluation_is_replaced_by_the_same_one_with_a_word_and_by_another_only_when_asked(
+    model: Path, corpus: Path, tmp_path: Path
+) -> None:
+    out, other = tmp_path / "report", shutil.copytree(model, tmp_path / "renamed")
+    first = evaluate(model, corpus, draws=20, out=out)
+    assert not [note for note in first.notes if "replaced" in note]
+    again = evaluate(model, corpus, draws=20, out=out)
+    assert again.notes[0].endswith("same detectors on the same corpus, which is replaced")
+    assert "replaced" not in (out / "report.md").read_text(encoding="utf-8")
+    before = (out / "report.json").read_bytes()
+    for models in (other, [model, other]):
+        with pytest.raises(UsageError, match="--overwrite"):
+            evaluate(models, corpus, draws=20, out=out)
+    assert (out / "report.json").read_bytes() == before
+    evaluate(other, corpus, draws=20, out=out, overwrite=True)
+    assert list(json.loads((out / "report.json").read_text(encoding="utf-8"))["models"]) == ["renamed"]

@@ -90,7 +90,7 @@ def test_a_saved_detector_brings_its_own_encoder_and_is_refused_when_its_claims_
     assert whole.options.encoder == LOCAL
     whole.save(tmp_path)
     loaded = load_parts("game-embedding", tmp_path, whole.text, whole.options.model_dump())
-    assert np.array_equal(loaded.predict_whole(test.examples), whole.predict_whole(test.examples))
+    assert np.allclose(loaded.predict_whole(test.examples), whole.predict_whole(test.examples), rtol=0, atol=1e-6)
     claims = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
     for odd in ([*claims, "more"], [claims[0], *claims[:-1]], {"a": 1}, [1] * len(claims)):
         (tmp_path / "claims.json").write_text(json.dumps(odd), encoding="utf-8")

@@ -39,12 +39,18 @@ def built(kind: str, out: Path, source: Path = ROOT) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the sdist as an installer builds it."""
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sdist, unpacked."""
     folder = tmp_path_factory.mktemp("sdist")
     with tarfile.open(built("sdist", folder)) as archive:
         archive.extractall(folder, filter="data")
-    (source,) = (path for path in folder.iterdir() if path.is_dir())
+    (unpacked,) = (path for path in folder.iterdir() if path.is_dir())
+    return unpacked
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the sdist as an installer builds it."""
     return built("wheel", tmp_path_factory.mktemp("wheel"), source)
 
 
@@ -90,6 +96,18 @@ def test_a_wheel_from_the_sdist_and_one_from_the_checkout_hold_every_file(wheel:
     here = set().union(*map(files_of, ROOMS)) | own_files()
     assert here <= set(zipfile.ZipFile(wheel).namelist())
     assert here <= set(zipfile.ZipFile(built("wheel", tmp_path)).namelist())
+
+
+def test_the_sdist_holds_what_the_makefile_works_with(source: Path) -> None:
+    for name in (
+        "Makefile",
+        "mkdocs.yml",
+        "docker/Dockerfile",
+        "docker/README.md",
+        "constraints/py311.txt",
+        "docs/index.md",
+    ):
+        assert (source / name).read_bytes() == (ROOT / name).read_bytes()
 
 
 def test_installed_it_works_beside_foreign_packages_of_the_same_names(site: Path, beside: Path) -> None:

@@ -8,9 +8,11 @@ from random import Random
 
 import pytest
 
+from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Event, EventKind, Game, Reply
 from liescope.games.drawn import DRAWN, not_chosen
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
+from liescope.games.registry import find_game
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 
@@ -102,7 +104,8 @@ def test_a_victim_that_no_readable_proposal_of_the_last_round_names_is_nobodys_c
         events, kill = first_kill(seed, lambda ask: "Bob" if ask.seat == "Henry" else "")
         last = [event.target for event in events if event.kind is EventKind.PROPOSAL][-3:]
         agreed = last.count(kill.target) > 1
-        assert (kill.index not in not_chosen(events)) == (agreed and kill.target == "Bob")
+        assert bool(kill.data.get("drawn")) == (not agreed or kill.target != "Bob")
+        assert (kill.index in not_chosen(events)) == bool(kill.data.get("drawn"))
         by_chance += agreed and kill.target != "Bob"
         chosen += agreed and kill.target == "Bob"
     assert by_chance  # two drawn proposals that happen to agree
@@ -113,6 +116,7 @@ def test_what_was_proposed_in_an_earlier_round_makes_no_choice_of_the_last() -> 
     first = {"Frank": "Alice", "Grace": "Bob", "Henry": "Charlie"}
     for seed in range(40):
         events, kill = first_kill(seed, lambda ask: first[ask.seat] if ask.round == 1 else "")
+        assert kill.data.get("drawn")
         assert kill.index in not_chosen(events)
 
 
@@ -128,3 +132,23 @@ def test_a_victim_is_chosen_if_it_was_agreed_on_readably(proposals: dict[str, st
     for seed in range(10):
         events, kill = first_kill(seed, lambda ask: proposals[ask.seat])
         assert (kill.index not in not_chosen(events)) == chosen
+
+
+def test_the_drawn_night_spares_whom_it_is_told_to_while_there_is_another_villager() -> None:
+    killed = {}
+    for spared in ((), ("Alice",), ("Alice", "Bob", "Charlie", "Diana")):
+        spec = replace(MINI_MAFIA, spared=spared)
+        games = [played(lambda seed, spec=spec: MiniMafia(spec, seed, "m"), seed, 0.0) for seed in range(80)]
+        deaths = [next(event.target for event in game if event.kind is EventKind.DEATH) for game in games]
+        killed[len(spared)] = deaths.count("Alice")
+        assert all(len([event for event in game if event.kind is EventKind.DEATH]) == 1 for game in games)
+    assert killed[1] == 0
+    assert min(killed[0], killed[4]) > 5
+
+
+def test_nobody_can_be_spared_by_a_mafioso_who_chooses_nor_who_is_not_there() -> None:
+    with pytest.raises(UsageError, match="a mafioso chooses"):
+        Mafia(MafiaSpec(spared=("Alice",)), 0, "m")
+    with pytest.raises(UsageError, match="nobody at this table is called 'Zoe'"):
+        find_game("mini-mafia").resolve({"spared": "Alice, Zoe"})
+    assert find_game("mini-mafia").resolve({"spared": "Alice, Bob"}).spared == ("Alice", "Bob")

@@ -182,6 +182,17 @@ def test_the_dead_of_earlier_days_are_not_alive(play) -> None:
     assert dead not in row.alive
 
 
+def test_what_a_person_said_before_a_fork_is_theirs_and_what_follows_is_of_who_sits_there_now(play) -> None:
+    whole = play(rounds=2)
+    own = [event.index for event in whole.events if event.kind is EventKind.STATEMENT and event.actor == "Alice"]
+    fork = {"run": "r", "game": "g", "step": 3, "root": "g", "seat": "Alice", "group": "x", "number": 0}
+    people = {"people": {"Alice": "Blue Otter"}, "events": own[1]}
+    rows = label_game(replace(whole, meta={"fork": fork | people})).statements
+    spoke = [(row.speaker_model, row.source) for row in rows if row.speaker == "Alice"]
+    assert spoke == [("Blue Otter", "human"), ("a model", "model")]
+    assert {row.speaker_model for row in rows if row.speaker != "Alice"} == {"a model"}
+
+
 def test_rows_hold_plain_values_only(play) -> None:
     labelled = label_game(play(says=LIE, thinks=peers(True, False), assess=True))
     plain = (str, int, float, bool, type(None), tuple)

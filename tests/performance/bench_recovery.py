@@ -87,7 +87,7 @@ def recover(design: str, rho: float, number: int, settings: Settings | None = No
     begin = time.process_time()
     posterior = Fitter(played, DEFAULT, settings).sample(seed=number + 1)
     if design.startswith("suggested"):
-        plan = suggest(posterior, 3000).plan.with_columns(mafia_wins=pl.lit(0, pl.Int64))
+        plan = suggest(posterior, 2000).plan.with_columns(mafia_wins=pl.lit(0, pl.Int64))
         played = tally(pl.concat([played, play(random, plan.sort(PLAYERS), truth).select(played.columns)]))
         begin = time.process_time()
         posterior = Fitter(played, DEFAULT, settings).sample(seed=number + 1)

@@ -10,7 +10,7 @@ from typing import Any
 from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import LiescopeError, UsageError
 from liescope.games.registry import find_game
-from liescope.web.play.setup import Setup, make_setup
+from liescope.web.play.setup import Setup, can_spare, make_setup
 
 NUMBER, WORDS, LINES, SWITCH = "number", "words", "lines", "switch"
 _LONGEST = 2000  # characters of one field
@@ -66,10 +66,14 @@ def blank(game: str) -> TableForm:
         Field("words", "Seconds to say something", NUMBER, "180", 5),
         Field("choices", "Seconds for anything else", NUMBER, "90", 5),
         Field("away", "Seconds for a person who has missed two questions in a row", NUMBER, "15", 1),
+        *(
+            [Field("mortal", "The first night, which is drawn, may kill people, too", SWITCH, "")]
+            if can_spare(game)
+            else ()
+        ),
     )
-    return TableForm(
-        game, fields, tuple(_field(option, getattr(played.spec, option.name)) for option in played.options)
-    )
+    options = (option for option in played.options if option.name != "spared")  # their seats are drawn later
+    return TableForm(game, fields, tuple(_field(option, getattr(played.spec, option.name)) for option in options))
 
 
 def read_setup(game: str, given: Mapping[str, str]) -> Setup:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
-from liescope.games.core import Event, EventKind, Phase
+from liescope.common.errors import UndeclaredGame
+from liescope.games.core import Event, EventKind, Phase, Reply
+from liescope.games.registry import find_game
+from liescope.games.session import Session
+from liescope.games.table import TableSpec
 from liescope.generate.players.prompts.narration import counted, listing
 
 HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
@@ -16,6 +20,36 @@ _PHASES = {
     Phase.DEFENCE: "defence",
     Phase.REVOTE: "final vote",
 }
+# What is no part of the talk at the table, but of its measurement, its order and its lessons.
+_UNTOLD = {
+    EventKind.DAY,
+    EventKind.BID,
+    EventKind.SELF_REPORT,
+    EventKind.RATING,
+    EventKind.LESSONS,
+    EventKind.REFLECTION,
+    EventKind.LESSON,
+    EventKind.ROLES_NAMED,
+    EventKind.CLAIMS_FOUND,
+    EventKind.LESSON_TAGS,
+}
+# The data of events that the lines tell; what else an event may hold (how a statement was cut) is no news for a seat.
+_TOLD: dict[EventKind, frozenset[str]] = {
+    EventKind.SETUP: frozenset({"composition"}),
+    EventKind.ROLE: frozenset({"role"}),
+    EventKind.PARTNERS: frozenset({"names", "seen"}),
+    EventKind.KILL: frozenset({"drawn", "proposals"}),
+    EventKind.INVESTIGATION: frozenset({"role", "drawn"}),
+    EventKind.DEATH: frozenset({"role"}),
+    EventKind.STATEMENT: frozenset({"cut", "claims", "private"}),
+    EventKind.SUSPICION: frozenset({"suspicion", "judge"}),
+    EventKind.VOTE: frozenset({"private"}),
+    EventKind.ARREST: frozenset({"tied"}),
+    EventKind.EXILE: frozenset({"votes", "needed"}),
+    EventKind.NO_EXILE: frozenset({"needed"}),
+    EventKind.END: frozenset({"winner"}),
+}
+_TRIALS = 4  # games that are played by nobody to see what a game says
 _DECIDED = {EventKind.ARREST, EventKind.EXILE, EventKind.NO_EXILE}
 
 
@@ -28,6 +62,28 @@ class Line:
     kind: str
     words: str
     who: str = ""
+
+
+def check_words(game: str, spec: TableSpec) -> None:
+    """Find out, before people sit down, whether the lines tell all that a game says: games are played in which nobody
+    answers, and the rules choose.
+
+    Raises UndeclaredGame for an event, or something that one holds, that they would leave out.
+    """
+    make = find_game(game).make
+    known = {field.name for field in fields(spec)}
+    for seed in range(_TRIALS):
+        session = Session(make(replace(spec), seed, "words"))
+        while session.asks:
+            session.send(tuple(Reply(text="…") for _ in session.asks))
+        for event in session.game.events:
+            missing = set() if event.kind in _UNTOLD else {*event.data} - _TOLD.get(event.kind, frozenset()) - known
+            if missing:
+                raise UndeclaredGame(
+                    game,
+                    f"words for people for {', '.join(sorted(missing))} of {event.kind.value}",
+                    "liescope/web/play/lines.py",
+                )
 
 
 def lines(view: Sequence[Event], seat: str, after: int = 0) -> Iterator[Line]:
@@ -73,8 +129,8 @@ def _line(event: Event, seat: str) -> Line | None:
             return Line(SECRET, known + seen)
         case EventKind.NIGHT:
             return Line(HEAD, f"Night {event.day}" if event.day else "Night")
-        case EventKind.DAY:
-            return None
+        case EventKind.ACT:
+            return Line(FACT if event.audience is None else SECRET, event.text, event.actor or "")
         case EventKind.KILLER:
             return Line(SECRET, "You decide who is killed." if who == "You" else f"{who} decides who is killed.")
         case EventKind.PROPOSAL:
@@ -95,8 +151,6 @@ def _line(event: Event, seat: str) -> Line | None:
             return Line(FACT, f"{whom.capitalize() if whom == 'you' else whom} {was} found dead{role}.")
         case EventKind.QUIET:
             return Line(FACT, "Nobody died in the night.")
-        case EventKind.BID:
-            return None
         case EventKind.STATEMENT:
             return Line(SAID, event.text, event.actor or "")
         case EventKind.SILENCE:
@@ -116,8 +170,10 @@ def _line(event: Event, seat: str) -> Line | None:
             return Line(FACT, f"Nobody was exiled: that takes {data['needed']} votes.")
         case EventKind.END:
             return Line(FACT, f"The game is over. Winner: {data['winner']}.")
-        case _:
+        case kind if kind in _UNTOLD:
             return None
+        case kind:
+            return Line(FACT, f"Something happened that this page has no words for: {kind.value}.")
 
 
 def _tally(votes: Counter[str], seat: str) -> Line:

@@ -31,7 +31,8 @@ def new_plan(setup: Setup, people: Mapping[str, str | None]) -> Plan:
         name: spec if spec != PERSON else f"human:{person}" if (person := people.get(name)) else setup.filler
         for name, spec in setup.seats.items()
     }
-    return table_plan(setup.game, setup.options, held, secrets.randbits(62), setup.prompts, setup.served)
+    options = setup.options_with([name for name, spec in held.items() if spec.startswith("human:")])
+    return table_plan(setup.game, options, held, secrets.randbits(62), setup.prompts, setup.served)
 
 
 def plan_of(run: Path) -> Plan | None:

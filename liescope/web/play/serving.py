@@ -84,6 +84,7 @@ def serve(
     public: str = "",
     frames: Sequence[str] = (),
     consent: str | os.PathLike[str] | None = None,
+    mortal: bool = False,
     pace: bool = False,
     give_up_after: str | float = "3m",
     judge: str | os.PathLike[str] | None = None,
@@ -108,7 +109,9 @@ def serve(
     game's own. host, port: where to listen; 0 takes any free port. public: the address under which others reach the
     site, as https://example.org/games if a proxy shows it there; by default only this machine's own. frames: the
     origins of pages that may show it in a frame. consent: a file with the text that people agree to at new tables and
-    before they judge, in plain paragraphs, instead of ours; pace: whether programs at new tables answer at the pace of
+    before they judge, in plain paragraphs, instead of ours; mortal: whether the first night of a game whose nights are
+    drawn (Mini-Mafia) may kill people while there are programs in its reach; games that spare them are a condition of
+    their own (`spared`); pace: whether programs at new tables answer at the pace of
     people. give_up_after: how long a game waits for an endpoint that does not answer, before it stops until its host
     goes on with it. told: gets the lines that say where things are.
 
@@ -125,7 +128,7 @@ def serve(
     Raises UsageError for a table or judges that cannot be, an address that cannot be listened at and a folder that
     another server serves, and on first use MissingExtra.
     """
-    if game is None and (people != 1 or players or options):
+    if game is None and (people != 1 or players or options or mortal):
         raise UsageError("people, players and options are those of a table: name its game too (--game mini-mafia)")
     if judge is None and (judges != 1 or judge_games or judge_game or judge_split):
         raise UsageError("there is no run to judge: name one too (--judge RUN)")
@@ -142,7 +145,7 @@ def serve(
         stack.callback(os.close, take_lock(Path(out)))  # of two servers, each would know half of what is there
         table = None
         if game is not None:
-            setup = make_setup(game, people, players, options, **terms)
+            setup = make_setup(game, people, players, options, mortal, **terms)
             asyncio.run(check_players(setup))
             table = hub.find(setup) or hub.add(setup)
         desk = None

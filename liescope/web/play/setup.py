@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from random import SystemRandom
 from typing import Any
@@ -19,6 +19,7 @@ from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Served
 from liescope.generate.runs.runner import open_players
 from liescope.web.play.consent import CONSENT
+from liescope.web.play.lines import check_words
 from liescope.web.play.rules import rules_of
 
 PERSON = "person"  # who holds a seat until somebody takes it
@@ -28,7 +29,8 @@ class Setup(BaseModel):
     """One table. options: of the game, as `play` takes them; seats: by name in the game, PERSON or a player's spec;
     filler: the spec that takes the seats of people who do not come; words, choices, away: the patience with people in
     seconds, as in `Patience`; prompts: of the models; consent: the paragraphs that people agree to; pacing: of the
-    answers of programs, None for as fast as they can.
+    answers of programs, None for as fast as they can; mortal: whether a scripted first night may kill people as well
+    as programs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,11 +45,18 @@ class Setup(BaseModel):
     prompts: str = "full"
     consent: tuple[str, ...] = CONSENT.paragraphs
     pacing: Pacing | None = None
+    mortal: bool = True  # at tables from before there was a choice
 
     @property
     def served(self) -> Served:
         """What the plan of the table's games says of how people came to them."""
         return Served(consent=self.consent, words=self.words, choices=self.choices, away=self.away, pacing=self.pacing)
+
+    def options_with(self, people: Collection[str]) -> dict[str, Any]:
+        """The options of a game with people in these seats."""
+        if self.mortal or "spared" in self.options or not can_spare(self.game):
+            return self.options
+        return {**self.options, "spared": [name for name in self.seats if name in people]}
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -60,21 +69,34 @@ class Setup(BaseModel):
 
 
 def make_setup(
-    game: str, people: int, players: Sequence[str] = (), options: Mapping[str, Any] | None = None, **more: Any
+    game: str,
+    people: int,
+    players: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    mortal: bool = False,
+    **more: Any,
 ) -> Setup:
     """A table with some people, at seats that are drawn, and players in turn for the others.
 
-    Raises UsageError for numbers that do not fit the game, UnknownName for a name that does not exist.
+    Raises UndeclaredGame for a game that cannot be told to people, UsageError for numbers that do not fit the game,
+    UnknownName for a name that does not exist.
     """
-    names = list(find_game(game).resolve(options or {}).seats())
+    spec = find_game(game).resolve(options or {})
+    names = list(spec.seats())
     rules_of(game)  # a game that has none cannot be explained to people
+    check_words(game, spec)
     if not 1 <= people <= len(names):
         raise UsageError(f"{game} has {len(names)} seats at this table; {people} people do not fit")
     others = list(players) or ["scripted:steady"]
     drawn = set(SystemRandom().sample(names, people))
     left = iter(range(len(names)))
     seats = {name: PERSON if name in drawn else others[next(left) % len(others)] for name in names}
-    return Setup(game=game, options=dict(options or {}), seats=seats, **more)
+    return Setup(game=game, options=dict(options or {}), seats=seats, mortal=mortal, **more)
+
+
+def can_spare(game: str) -> bool:
+    """Whether a game has nights that nobody decides, and that can spare people."""
+    return any(option.name == "spared" for option in find_game(game).options)
 
 
 async def check_players(setup: Setup) -> None:

@@ -71,23 +71,27 @@ def of_transfer(folder: Path) -> Path:
     line = {"by": "model", "protocol": "left out", "detector": "tfidf", "train": "all the rest", "test": HOSTILE}
     line |= {"mean": 0.8, "mean_lo": 0.7, "mean_hi": 0.9, "cells": 3, "empty": 0}
     worst = [("online", 0.61), ("retrospective", 0.74)]
-    headline = [line | {"kind": kind, "worst": at, "worst_lo": at - 0.1, "worst_hi": at + 0.1} for kind, at in worst]
+    headline = [
+        line | {"kind": kind, "metric": metric, "worst": at, "worst_lo": at - 0.1, "worst_hi": at + 0.1}
+        for kind, at in worst
+        for metric in ("auroc_within", "auroc", "names_deceiver")
+    ]
     empty = (
         line
-        | {"kind": "online", "detector": "probe", "test": None}
+        | {"kind": "online", "metric": "auroc_within", "detector": "probe", "test": None}
         | dict.fromkeys(("worst", "worst_lo", "worst_hi", "mean", "mean_lo", "mean_hi"))
     )
     return written(folder, {"targets": {"mini": "role"}, "sources": ["scripted"], "headline": [*headline, empty]})
 
 
 def of_evaluation(folder: Path) -> Path:
-    def row(detector: str, split: str, value: float, metric: str = "auroc") -> dict[str, Any]:
+    def row(detector: str, split: str, value: float, metric: str = "auroc_within") -> dict[str, Any]:
         numbers = {"value": value, "lo": value - 0.1, "hi": value + 0.1, "games": 9, "against": None}
         return {"detector": detector, "target": "role", "split": split, "metric": metric, **numbers}
 
     rows = [row("linear", "test:seen", 0.9), row("linear", "test:held-out", 0.7), row("linear", "test:speaker=a", 0.55)]
     rows += [row("linear", "test:speaker=b", 0.8), row("control: length", "test:seen", 0.99)]
-    rows += [row("linear", "test:seen", 0.1, "brier")]
+    rows += [row("linear", "test:seen", 0.1, "brier"), row("linear", "test:held-out", 0.95, "auroc")]
     data = {
         "corpus": "mini",
         "sources": ["model"],

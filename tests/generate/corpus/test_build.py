@@ -282,6 +282,20 @@ def test_a_corpus_is_replaced_and_nothing_else_is(play: Play, stream: Stream, tm
     assert (tmp_path / "thesis" / "chapter.md").read_text("utf-8") == "years of work"
 
 
+def test_a_corpus_of_the_same_runs_is_replaced_with_a_word_and_any_other_only_when_asked(
+    make_run: MakeRun, play: Play, tmp_path: Path
+) -> None:
+    one, two, out = make_run("one", [play(1)]), make_run("two", [play(2), play(3)]), tmp_path / "corpus"
+    assert build(one, out=out).notes == ()
+    assert "same runs, which is replaced" in build(one, out=out).notes[-1]
+    before = sorted((path, path.read_bytes()) for path in out.rglob("*") if path.is_file())
+    for runs, options in ((two, {}), ([one, two], {}), (one, {"transcript": True}), (one, {"hold_out": ["model-a"]})):
+        with pytest.raises(UsageError, match="--overwrite"):
+            build(runs, out=out, **options)
+    assert sorted((path, path.read_bytes()) for path in out.rglob("*") if path.is_file()) == before
+    assert build(two, out=out, overwrite=True).facts.games == 2
+
+
 def test_runs_without_a_finished_game_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no finished game"):
         build([make_run("empty", [])], out=tmp_path / "corpus")

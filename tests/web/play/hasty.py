@@ -1,4 +1,4 @@
-"""A site that waits for nobody: `python -m tests.web.play.hasty PORT`."""
+"""A small site that waits for nobody: `python -m tests.web.play.hasty PORT SECONDS`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from fastapi import APIRouter, Request
 from liescope.web import guard, server
 from liescope.web.site import make_site
 
-guard.SLOWEST_S = server.SLOWEST_S = 0.3  # type: ignore[attr-defined]
+guard.SLOWEST_S = server.SLOWEST_S = float(sys.argv[2])  # type: ignore[attr-defined]
+server.CROWDED, server.MOST_CONNECTIONS = 20, 30
 pages = APIRouter()
 
 
 @pages.post("/form")
 async def form(request: Request) -> str:
     return str(len(await guard.read_form(request)))
+
+
+@pages.get("/large")
+async def large() -> str:
+    return "x" * 2**24
 
 
 if __name__ == "__main__":

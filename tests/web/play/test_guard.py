@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlencode, urlsplit
 
@@ -164,7 +165,7 @@ def test_paths_lead_to_nothing_else(seats: list[str]) -> None:
 
 
 def test_who_is_silent_or_slow_is_let_go(serve: Callable[..., Server]) -> None:
-    hasty = "127.0.0.1", serve("tests.web.play.hasty", "{port}").port
+    hasty = "127.0.0.1", serve("tests.web.play.hasty", "{port}", "0.3").port
     with ExitStack() as stack:
         silent, slow, half = (stack.enter_context(socket.create_connection(hasty, timeout=10)) for _ in range(3))
         half.sendall(b"POST /form HTTP/1.1\r\nHost: 127.0")
@@ -174,6 +175,53 @@ def test_who_is_silent_or_slow_is_let_go(serve: Callable[..., Server]) -> None:
         )
         assert (silent.recv(9), half.recv(9)) == (b"", b"")
         assert slow.recv(12) == b"HTTP/1.1 408"
+
+
+def test_who_does_not_read_is_let_go(serve: Callable[..., Server]) -> None:
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", serve("tests.web.play.hasty", "{port}", "0.3").port))
+        deaf.sendall(b"GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        time.sleep(2)
+        deaf.settimeout(10)
+        got = 0
+        with suppress(ConnectionResetError):
+            while piece := deaf.recv(2**20):
+                got += len(piece)
+        assert got < 2**24
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: 127.0",
+        b"POST /form HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\na=",
+    ],
+)
+def test_slow_connections_give_way_to_new_ones(serve: Callable[..., Server], begun: bytes) -> None:
+    """Whoever opens them: here more than the server takes, that nothing else would end for a minute."""
+    server = serve("tests.web.play.hasty", "{port}", "60")
+    with ExitStack() as stack:
+        for _ in range(40):
+            slow = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
+            slow.sendall(begun)
+        for _ in range(3):
+            line = stack.enter_context(closing(HTTPConnection("127.0.0.1", server.port, timeout=10)))
+            line.request("GET", "/large")
+            assert line.getresponse().status == 200
+
+
+def test_who_asks_whether_it_is_up_is_answered_whatever_others_do(host: Host) -> None:
+    base = host.link.rpartition("/host/")[0]
+    while ask(f"{base}/seat/unknown")[0].status != 429:
+        pass
+    assert ask(f"{base}/")[0].status == 200
+    for _ in range(int(ONE.burst) + 50):
+        answer, text = ask(f"{base}/healthz", headers={"Host": "10.0.0.7:8080"})
+        assert (answer.status, text) == (200, "ok\n")
+    assert ask(f"{base}/healthz", method="HEAD")[0].status == 200
 
 
 def test_an_address_that_others_reach_needs_a_public_one() -> None:

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from liescope.common.errors import UndeclaredGame
 from liescope.games.core import Event, EventKind, Game, Phase, Reply
+from liescope.games.mafia import MiniMafia
 from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.web.play.forms import form_of
-from liescope.web.play.lines import HEAD, lines
+from liescope.web.play.lines import HEAD, check_words, lines
 from liescope.web.play.now import Chair, chairs, role_of, stage_of
-from liescope.web.play.rules import rules_of
+from liescope.web.play.rules import _RULES, rules_of
+from liescope.web.play.setup import make_setup
 from liescope.web.site import templates
 
 
@@ -126,3 +129,32 @@ def test_a_table_is_said_to_hold_no_more_roles_than_it_has_players(game: str) ->
     told = next(iter(lines(session.game.view(names[0]), names[0]))).words
     cards = sum(map(int, re.findall(r"\b(\d+) \w", told)))
     assert ("in the centre" in told) == (cards > len(names))
+
+
+class Weather(MiniMafia):
+    """A game that says something that no page has words for."""
+
+    def log(self, kind: EventKind, phase: Phase, round: int = 0, **facts: Any) -> Event:
+        if kind is EventKind.DAY:
+            super().log(EventKind.ACT, phase, text="Rain falls on the town.")
+        if kind is EventKind.ARREST:
+            facts["data"] = {**facts.get("data", {}), "weather": "rain"}
+        return super().log(kind, phase, round, **facts)
+
+
+def test_a_game_that_says_more_than_pages_can_tell_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, "weather", replace(GAMES["mini-mafia"], name="weather", make=Weather))
+    monkeypatch.setitem(_RULES, "weather", "mafia")
+    with pytest.raises(UndeclaredGame, match=r"no words for people for weather of arrest; .*play/lines\.py"):
+        make_setup("weather", 1)
+
+
+def test_what_happens_in_words_of_its_own_is_told_in_them() -> None:
+    game = Weather(seed=1)
+    game.log(EventKind.DAY, Phase.DISCUSSION)
+    assert [line.words for line in lines(game.events, "Alice")][1:] == ["Rain falls on the town."]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_of_ours_is_told_whole(game: str) -> None:
+    check_words(game, GAMES[game].spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from liescope.games.core import Phase, Reply
+from liescope.games.mafia import MiniMafia
 from liescope.games.registry import find_game
+from liescope.games.session import Session
+from liescope.generate.runs.conditions import plan_settings
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.hub import Hub
+from liescope.web.play.rounds import new_plan
 from liescope.web.play.setup import make_setup
 from liescope.web.play.table import Listener, Table
 
@@ -90,3 +95,27 @@ async def _told(pages: dict[str, Listener]) -> set[str]:
         except TimeoutError:
             pass
     return found
+
+
+def test_the_drawn_first_night_kills_nobody_who_has_just_sat_down_unless_the_host_says_so() -> None:
+    """One of four such games was over for its only person before it had begun."""
+    died = {}
+    for mortal in (False, True):
+        settings, deaths = set(), 0
+        for _ in range(60):
+            setup = make_setup("mini-mafia", 1, mortal=mortal)
+            (seat,) = setup.people
+            plan = new_plan(setup, {seat: "Ada"})
+            settings.add(plan_settings(json.loads(plan.model_dump_json())).get("spared"))
+            session = Session(MiniMafia(plan.spec, plan.seed, "g"))
+            deaths += seat not in session.game.alive
+        died[mortal] = deaths
+        assert settings == ({None} if mortal else {"1"})  # one condition, whoever sits where
+    assert died[False] == 0
+    assert died[True] > 3
+
+
+def test_a_seat_whose_person_did_not_come_is_not_spared() -> None:
+    setup = make_setup("mini-mafia", 2)
+    come, _ = setup.people
+    assert new_plan(setup, {come: "Ada"}).spec.spared == (come,)

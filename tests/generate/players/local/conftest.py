@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from liescope.games import Ask, Event, Mafia, MafiaSpec, Reply, start
+from liescope.generate.players.local import loading
 from liescope.generate.players.local.chat import prompt_ids
 from liescope.generate.players.local.loading import Loaded, load
 from liescope.generate.players.local.sampling import Sampling, random_key
@@ -20,6 +21,18 @@ from tests.generate.players.local import small_model
 
 MOST = 12
 Rows = Callable[..., list[list[Row]]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_ties() -> Iterator[None]:
+    """Models compute in float64: a batch of another shape adds up in another order, which in float32 may decide between
+    two tokens that are equal but for rounding, and does so on one processor and not on another.
+    """
+    import torch
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "_dtype", lambda options, device: torch.float64)
+        yield
 
 
 @pytest.fixture(scope="session")
