@@ -33,6 +33,8 @@ WORDS = {
 TAGGED = "speaker's name and words"
 OPENINGS = f"first {OPENING} words"
 ROLE_ORACLE = "role oracle"
+SHARE_IN_GAME = "share in the game"
+"""What stands for k of n, the deceivers of a game's players, where the target is not the role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ SHORTCUTS = {
         K_OF_N,
         "Knowing how many of how many players deceive, and not who, reaches",
         "a detector at {value:.2f} over all games would know nothing within one",
+    ),
+    SHARE_IN_GAME: Shortcut(
+        SHARE_IN_GAME,
+        "Knowing what share of a game's labelled statements is deceptive, and not which, reaches",
+        "a detector at {value:.2f} over all games may know nothing within one",
     ),
     "length": Shortcut("length", "Length alone reaches", LEARNED_NOTHING),
     "position": Shortcut("position", "The place in the game alone reaches", LEARNED_NOTHING),
@@ -79,7 +86,7 @@ def table_probes(data: Audited) -> dict[str, Probe]:
     """The probes that read columns, by the names in SHORTCUTS; only those that can differ between statements."""
     table = with_k_of_n(data.table, data.target)
     made: dict[str, tuple[FitPredict, tuple[str, ...]]] = {
-        K_OF_N: (CONTROLS[K_OF_N], (K_OF_N,)),
+        K_OF_N if data.target == "role" else SHARE_IN_GAME: (CONTROLS[K_OF_N], (K_OF_N,)),
         "length": (CONTROLS["length"], ("text",)),
         "position": (CONTROLS["position"], ("position",)),
         "round": (logistic_on(_columns("day", "phase", "round"), one_hot=True), ("day", "phase", "round")),

@@ -9,7 +9,7 @@ import numpy as np
 from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.bench import OUT_OF_FOLD, Bench, Probe
 from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
-from liescope.detectors.audit.probes import MASKED, NAMED, OPENINGS, ROLES_MASKED, SHORTCUTS
+from liescope.detectors.audit.probes import MASKED, NAMED, OPENINGS, ROLES_MASKED, SHARE_IN_GAME, SHORTCUTS
 from liescope.detectors.evaluation.controls import K_OF_N, deal_to_other_games
 
 MOST_OF_IT = 0.8
@@ -23,7 +23,8 @@ def shortcut(name: str, reached: Figure) -> list[Finding]:
         return []
     known = SHORTCUTS[name]
     words = f"{known.subject} AUROC {reached:.3f}: {known.moral.format(value=reached.value)}."
-    severity = f.PLAIN if name == K_OF_N else graded(beyond, f.MARGIN, f.LARGE)  # it cannot pass within games
+    between_games = name in (K_OF_N, SHARE_IN_GAME)  # alike for all of a game, so that within one it cannot pass
+    severity = f.PLAIN if between_games else graded(beyond, f.MARGIN, f.LARGE)
     return [Finding("probe", name, severity, words)]
 
 

@@ -162,3 +162,20 @@ def test_a_protocol_that_leaks_finds_shuffled_labels(plant: Plant) -> None:
     (found,) = shuffled(bench, probe, 20)[1]
     assert found.severity == SERIOUS
     assert "protocol itself leaks" in found.sentence
+
+
+def test_what_is_known_between_games_is_said_of_players_for_the_role_and_of_statements_for_other_targets(
+    plant: Plant,
+) -> None:
+    def lies_in_some_games(rows: Rows) -> None:
+        lying = {game["game_id"]: number % 2 == 0 for number, game in enumerate(rows["games"])}
+        draw = random.Random(7)
+        for row in rows["statements"]:
+            row["label_claim"] = draw.random() < (0.8 if lying[row["game_id"]] else 0.2)
+
+    planted = plant(lies_in_some_games, "claim", games=60)
+    name = "share in the game"
+    (found,) = shortcut(name, planted.bench.grouped(table_probes(planted.data)[name], planted.bench.folds))
+    assert found.sentence.startswith("Knowing what share of a game's labelled statements is deceptive")
+    assert found.severity == PLAIN
+    assert name not in table_probes(plant(games=40).data)
