@@ -104,6 +104,7 @@ def notes(fits: Sequence[ConditionFit], drawn_votes: str, unfit: Mapping[str, st
             )
         if little := warning(uncertainty_left(part.posterior)):
             words.append(f"{stated(part.condition)}: {little}" if len(fits) > 1 else little)
+        words += part.posterior.cautions()
         if part.goodness.p < MISFIT:
             words.append(f"POOR FIT: {part.goodness.sentences()[0]}")
         words += part.goodness.separated
