@@ -16,9 +16,8 @@ With an offset there is a third: m shifted alone, and b shifted back by v times 
 
     b = p (v - 1) + ZeroSumNormal(s_b)     p ~ Normal(0, 0.5), so the sum of b is 0
 
-so that m - d of 0 is where the mean villager has even chances. The slope p leaves open at which gap villagers who respond
-differently agree (at m - d of -p); without it this would be fixed at 0, which is a matter of convention alone: it is
-what a mean of b that is free would say.
+so that m - d of 0 is where the mean villager has even chances. The slope p leaves open at which gap villagers who
+respond differently agree (at m - d of -p), as a free mean of b would; without it that were 0, by convention alone.
 
 The widths s are learned: each has a half-normal prior of 1 (of 0.5 for shifts). The data fix no scale for m, d and v
 separately where few models are the background of all others, and wide priors of fixed width then set it: with N(0, 2)
@@ -52,7 +51,7 @@ PRIOR_SD = 2.0
 MEAN_SD = 2.0  # of the mean of d
 PIVOT_SD = 0.5  # of the slope of b on v
 SD_PRIOR = 1.0  # of half-normal priors
-OFFSET_SD = 1.0  # of b, in `laplace`
+OFFSET_SD = 1.0  # of b where it is given
 SHIFT_SD = 0.5
 RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combination, 0.05 in the mean
 
@@ -85,7 +84,7 @@ def families_of(models: Sequence[str]) -> list[int]:
 
 def given_sd(name: str) -> float:
     """The prior's sd of a parameter where it is not learned."""
-    return PRIOR_SD if name in PARAMETERS else SHIFT_SD
+    return {**dict.fromkeys(PARAMETERS, PRIOR_SD), "b": OFFSET_SD}.get(name, SHIFT_SD)
 
 
 def prior_sds(variant: Variant, blocks: int) -> Array:

@@ -1,6 +1,7 @@
-"""Which games to play next: the combinations that tell most about the scores of a fit.
+"""Which games to play next: the combinations that lower the variances of a fit's scores most (A-optimal design).
 
-Bayesian experimental design (Chaloner and Verdinelli 1995). For each of a few draws of the posterior, taken as the
+Bayesian experimental design (Chaloner and Verdinelli 1995) with the trace of the covariance as its criterion, not the
+expected information gain. For each of a few draws of the posterior, taken as the
 truth, the information that n games of a combination give about the parameters is n p (1 - p) times the square of
 the logit's gradient; that of the games already played and of the prior, inverted, is the covariance to begin with.
 Blocks of games are given out one by one, each to the combination that lowers the sum of the variances of all m, d and v
@@ -88,7 +89,7 @@ def more_information(_covered: Array, variance: Array, precision: Array) -> Arra
 
 
 def suggest(fit: Drawn, games: int, also: Sequence[str] = (), gain: Gain = less_variance) -> Suggestion:
-    """The most informative games. games: how many, at least 1. also: new models, of which only the prior is known.
+    """The games that lower the sum of the scores' variances most (A-optimal). games: how many, at least 1. also: new models, of which only the prior is known.
 
     Where counts are dispersed (rho), further games of a combination are worth less than those of another.
     """

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from liescope.benchmark.capability.drawn import ROLES
-from liescope.benchmark.capability.laplace import PRIORS
 from liescope.benchmark.capability.posterior import Posterior
 
 MUCH = 0.5  # share from which on a page warns
@@ -19,16 +17,7 @@ def uncertainty_left(posterior: Posterior) -> dict[str, float]:
     has learned it or as it is given. 0 where games tell the parameter exactly, 1 where they tell nothing of who is
     above whom. Without parameters that one player alone has.
     """
-    found = {}
-    for name in ROLES:
-        if name not in posterior.draws or len(posterior.names[name]) < 2:
-            continue
-        draws = posterior.flat()[name]
-        apart = draws - draws.mean(axis=1, keepdims=True)
-        sd = posterior.sds.get(name, np.array(PRIORS[name]))
-        prior = float(np.square(sd).mean()) * (1 - 1 / draws.shape[1])
-        found[name] = min(1.0, float(apart.var(axis=0).mean()) / prior)
-    return found
+    return {name: float(np.clip(1 - shares.mean(), 0, 1)) for name, shares in posterior.learned().items()}
 
 
 def left_sentence(left: Mapping[str, float]) -> str:

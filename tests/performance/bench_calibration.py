@@ -53,15 +53,16 @@ def cube(models: int, games: int) -> pl.DataFrame:
 def from_priors(random: np.random.Generator, variant: Variant, models: int) -> dict[str, Array]:
     """Parameters of a model of the family, drawn from the priors that its documentation states."""
 
-    def zero_sum(sd: float) -> Array:
-        values = random.normal(0, sd, models)
+    def zero_sum() -> Array:
+        values = random.normal(0, abs(random.normal()) if variant.learned else 2, models)
         return np.asarray(values - values.mean())
 
-    truth = {"m": zero_sum(2), "d": random.normal(0, 2, models)}
+    mean = random.normal(0, 2 if variant.learned else 2 / np.sqrt(models))
+    truth = {"m": zero_sum(), "d": mean + zero_sum()}
     if variant.scaled:
-        truth["v"] = 1 + zero_sum(2)
+        truth["v"] = 1 + zero_sum()
     if variant.offset:
-        truth["b"] = zero_sum(1)
+        truth["b"] = zero_sum() + (random.normal(0, 0.5) * (truth["v"] - 1) if variant.scaled else 0)
     if variant.dispersed:
         truth["rho"] = random.beta(1, 19, 1)
     return truth
