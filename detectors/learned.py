@@ -96,7 +96,7 @@ class Learned:
         hashes = _hashes(kept)
         exact[at] = np.isin(hashes, self.text)
         near[at] = exact[at] | self._alike(_sketches(kept))
-        there = pl.DataFrame({"game_id": [examples[row].game_id for row in at], "normal": hashes})
+        there = pl.DataFrame({"game_id": [examples[int(row)].game_id for row in at], "normal": hashes})
         return Copies(long, exact, near, frozenset(copied_games(self._texts, there)))
 
     @cached_property

@@ -121,7 +121,8 @@ class GameMeta(TypedDict, total=False):
     learned; fork: for continuations of a recorded game; replayed: the recorded game that this one plays again; judge:
     who judged it afterwards; settings: the condition it was played under; split: the official one, train, validation or
     test; withdrawn: the seats whose players withdrew their words, with the number of statements that went;
-    prompt_version, import_notes: of imported games; batch, number, timestamp, players, unread: further facts from
+    prompt_version, import_notes: of imported games; cells_left_out: of those, by column, the cells that could not be
+    read; batch, number, timestamp, players, unread: further facts from
     an imported log.
     """
 
@@ -137,6 +138,7 @@ class GameMeta(TypedDict, total=False):
     withdrawn: Mapping[str, int]
     prompt_version: str
     import_notes: list[str]
+    cells_left_out: Mapping[str, int]
     batch: str
     number: int | None
     timestamp: str | None

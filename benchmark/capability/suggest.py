@@ -89,7 +89,8 @@ def more_information(_covered: Array, variance: Array, precision: Array) -> Arra
 
 
 def suggest(fit: Drawn, games: int, also: Sequence[str] = (), gain: Gain = less_variance) -> Suggestion:
-    """The games that lower the sum of the scores' variances most (A-optimal). games: how many, at least 1. also: new models, of which only the prior is known.
+    """The games that lower the sum of the scores' variances most (A-optimal). games: how many, at least 1. also: new
+    models, of which only the prior is known.
 
     Where counts are dispersed (rho), further games of a combination are worth less than those of another.
     """

@@ -149,11 +149,10 @@ def build(
 
 def _same(facts: Mapping[str, Any], heads: Mapping[str, Head], hold_out: Sequence[str], transcript: bool) -> bool:
     """Whether a corpus with these facts was built of these runs, but for the number of their games, in the same way."""
-    built = {
-        run.get("name"): run.get("plan")
-        for run in facts.get("runs") or ()
-        if isinstance(run, Mapping) and isinstance(run.get("plan"), Mapping)
-    }
+    built: dict[Any, Mapping[str, Any]] = {}
+    for run in facts.get("runs") or ():
+        if isinstance(run, Mapping) and isinstance(plan := run.get("plan"), Mapping):
+            built[run.get("name")] = plan
     now = {name: json.loads(json.dumps(all_without_addresses(dict(plan)))) for name, (plan, _) in heads.items()}
     of_both = [{name: {**plan, "games": None} for name, plan in plans.items()} for plans in (built, now)]
     held_out = facts.get("hold_out") == sorted(set(hold_out))

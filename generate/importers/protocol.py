@@ -14,9 +14,6 @@ from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
 from liescope.generate.importers.fingerprint import fingerprint
 
-LEFT_OUT = "cells_left_out"
-"""Where a record's `meta` has, by column, the number of cells that could not be read and are left out."""
-
 
 @dataclass(frozen=True, slots=True)
 class Imported:

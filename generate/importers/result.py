@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status
-from liescope.generate.importers.protocol import LEFT_OUT, Rejected
+from liescope.generate.importers.protocol import Rejected
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,7 @@ class ImportSummary:
         self.winners[winner] += 1
         self.with_a_person += any(seat.source is Source.HUMAN for seat in game.seats)
         self.filled_in.update(event.kind.value for event in game.events if event.fallback)
-        self.left_out.update(game.meta.get(LEFT_OUT, {}))
+        self.left_out.update(game.meta.get("cells_left_out", {}))
         self.notes.update({*game.meta.get("import_notes", ())})
         self.played.update({(seat.role, seat.model, winner) for seat in game.seats})
 

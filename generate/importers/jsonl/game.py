@@ -10,7 +10,6 @@ from liescope.common.errors import BadData
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers.jsonl.columns import Player, Rating, Row
-from liescope.generate.importers.protocol import LEFT_OUT
 
 UNKNOWN_MODEL = "unknown"
 PERSON = "human"
@@ -49,7 +48,7 @@ def game_of(
         Outcome(winner, winners, "the source says so" if winner else NO_WINNER, days),
         meta={
             **({"split": split} if split else {}),
-            **({LEFT_OUT: dict(left_out)} if left_out else {}),
+            **({"cells_left_out": dict(left_out)} if left_out else {}),
             **({"import_notes": [_counted(note, found[note]) for note in found]} if found else {}),
         },
     )
