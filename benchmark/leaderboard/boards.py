@@ -44,8 +44,8 @@ def scores(entries: Sequence[Entry]) -> pl.DataFrame:
 
 
 def detectors(entries: Sequence[Entry]) -> pl.DataFrame:
-    """Every detector of each report with its worst cell by AUROC within games: columns of DETECTORS, the highest of these
-    first.
+    """Every detector of each report with its worst cell by AUROC within games: columns of DETECTORS, the highest
+    of these first.
 
     Of transfer: the unit on which it does worst. Of evaluate: the model whose statements it ranks worst; mean is then
     its AUROC on all statements, those of models held out of training where there are any.
