@@ -12,9 +12,9 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from scipy.stats import binomtest
 
 from liescope.common.errors import UsageError
+from liescope.common.statistics import wilson
 from liescope.detectors.audit import findings as f
 from liescope.detectors.audit.bench import share_of
 from liescope.detectors.audit.findings import AuditRow, Figure, Finding, graded
@@ -87,10 +87,8 @@ def _row(share: Figure, name: str) -> AuditRow:
     row = share.row(CHECK, name, "", "share")
     if row.value not in (0.0, 1.0):
         return row
-    between = binomtest(round(row.value * share.games), share.games).proportion_ci(LEVEL, method="wilson")
-    return AuditRow(
-        CHECK, name, "", "share", row.value, float(between.low), float(between.high), row.statements, row.games
-    )
+    low, high = wilson(row.value * share.games, share.games, LEVEL)
+    return AuditRow(CHECK, name, "", "share", row.value, low, high, row.statements, row.games)
 
 
 def _kappas(marks: Sequence[Mark], words: str) -> tuple[list[AuditRow], list[Finding]]:

@@ -17,8 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
-from scipy.stats import t as student
+from scipy.special import expit, logit, stdtrit
 
 from liescope.detectors.evaluation.metrics import SHARE, Floats, Span, Weights
 
@@ -128,7 +127,7 @@ class _Pivot:
             reach = _NORMAL.inv_cdf(above if self.centre < 0 else below) ** 2
             inner = (high - low) * reach / (self.games + reach)
             return (low, low + inner) if self.centre < 0 else (high - inner, high)
-        reaches = student.ppf([below, above], self.games - 1) * self.error
+        reaches = stdtrit(self.games - 1, np.array([below, above])) * self.error
         ends = np.array([self.centre - reaches[0], self.centre + reaches[1]])
         if np.isfinite(high - low):
             ends = low + (high - low) * expit(ends)
