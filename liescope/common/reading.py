@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
 
 from liescope.common.errors import BadData, LiescopeError
 
@@ -43,7 +43,7 @@ def regular(path: Path, most: int | None = None) -> Path:
     return path
 
 
-def open_regular(path: Path, most: int | None = None) -> BinaryIO:
+def open_regular(path: Path, most: int | None = None) -> BufferedReader:
     """A regular file, opened to be read; raises as `regular`."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe does not wait
     try:
