@@ -245,8 +245,8 @@ def check_trainable(data: Labelled, target: str, folds: int, where: str = "the t
         games = len(np.unique(data.groups[rows]))
         if games < need:
             raise UsageError(
-                f"{where}: only {games} of {data.games} games have {label} statements; {need} are needed "
-                "(build a larger corpus, or lower --folds)"
+                f"{where}: {games} games have {label} statements, and {need} folds need {need} such games; build a "
+                "larger corpus, or lower --folds"
             )
 
 
