@@ -134,7 +134,7 @@ def fit(
     tune: int = 1000,
     chains: int = 4,
     seed: int = 1,
-    target_accept: float = 0.9,
+    target_accept: float = 0.95,
     sampler: str = "",
     overwrite: bool = False,
     progress: bool = False,

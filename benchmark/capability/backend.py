@@ -38,7 +38,7 @@ class Settings:
     tune: int = 1000
     chains: int = 4
     seed: int = 1
-    target_accept: float = 0.9
+    target_accept: float = 0.95
     sampler: str = ""
 
 
