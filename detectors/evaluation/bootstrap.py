@@ -113,8 +113,9 @@ class _Pivot:
             return cls(value, at, 0.0, games, span)
         groups = min(games, GROUPS)
         apart = others - at
-        bias = (groups - 1) / groups * apart.sum()
-        if not np.isfinite(apart).all():  # without some group, the figure is at an end of its span
+        if np.isfinite(apart).all():
+            bias = (groups - 1) / groups * apart.sum()
+        else:  # without some group, the figure is at an end of its span
             apart, bias = (left_out - value) * slope, 0.0
         jackknife = np.sqrt((groups - 1) / groups * max((apart**2).sum() - apart.sum() ** 2 / groups, 0.0))
         error = max(float(jackknife), float(drawn.std()) * slope * np.sqrt(games / (games - 1)))

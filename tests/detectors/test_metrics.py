@@ -268,6 +268,15 @@ def test_the_interval_of_a_perfect_figure_of_few_games_is_not_a_point() -> None:
     assert lo == pytest.approx(10 / (10 + 1.96**2), abs=1e-3)  # Wilson's for ten of ten
 
 
+def test_a_figure_that_some_games_alone_decide_has_an_interval_within_its_span() -> None:
+    data = Scored(np.array([True, False] * 2), np.array([0.9, 0.1, 0.1, 0.9]), np.array([0, 0, 1, 1]), 2)
+    value, lo, hi = estimate(within_games(data, game_weights(2, 50, 0)), 2)
+    assert value == 0.5
+    assert lo is not None
+    assert hi is not None
+    assert 0 <= lo < 0.05 < 0.95 < hi <= 1
+
+
 def test_an_interval_near_one_covers_the_true_value_in_few_games() -> None:
     # AUROC within games .96 of 12 games of 6 players, two of whom lie; the percentile bootstrap holds it in 85%.
     rng, hits, worlds_ = np.random.default_rng(1), 0, 150

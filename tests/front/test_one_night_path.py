@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_detector_is_trained_and_evaluated_on_a_run_as_on_its_corpus(folder: Path) -> None:
     trained = liescope.train("tfidf", folder / "run", out=folder / "from-run")
-    scores = pl.read_parquet(next((folder / "model").glob("*.parquet")))
+    scores = pl.read_parquet(folder / "model" / "scores.parquet")
     assert_frame_equal(trained.scores.drop("detector"), scores.drop("detector"), abs_tol=1e-9)
     on_run, on_corpus = (liescope.evaluate(folder / "model", folder / name, draws=20) for name in ("run", "corpus"))
     assert_frame_equal(on_run.metrics, on_corpus.metrics, abs_tol=1e-9)
