@@ -85,7 +85,15 @@ def corpus_facts(**changes: Any) -> dict[str, Any]:
 
 def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[str, Any]:
     row = {"split": "test", "metric": "AUROC", "value": 0.81, "lo": 0.75, "hi": 0.86, "statements": 900, "games": 150}
-    training = {"statements": 900, "games": 150, "prevalence": 0.25, "without_label": 3, "lost": 0, "models": ["a b"]}
+    training = {
+        "statements": 900,
+        "games": 150,
+        "prevalence": 0.25,
+        "without_label": 3,
+        "lost": 0,
+        "models": ["a b"],
+        "chosen": None,
+    }
     result = {"task_type": "text-classification", "dataset_type": "small", "dataset_name": "small, test"}
     return {
         "detector": "my tfidf",
