@@ -21,7 +21,7 @@ assert liescope.__file__.startswith({site!r}), liescope.__file__
 liescope.play("mini-mafia", players=["scripted:bold", "scripted:novice"], games=4, out="run")
 liescope.build("run", out="corpus")
 liescope.train("tfidf", "corpus", out="model")
-print(liescope.load("model").score(["I investigated Bob. He is the mafioso."]))
+print(*liescope.load("model").score(["I investigated Bob. He is the mafioso."])["text"])
 print(liescope.evaluate(["model"], "corpus", draws=20, out="report").metrics)
 """
 TYPED = """
