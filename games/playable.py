@@ -67,7 +67,7 @@ class PlayableGame:
         for option in self.options:
             words = given.get(option.name)
             if isinstance(words, str) and isinstance(getattr(self.spec, option.name), tuple):
-                given[option.name] = tuple(name for part in words.split(",") if (name := part.strip()))
+                given[option.name] = tuple(part.strip() for part in words.split(",")) if words.strip() else ()
         if given.get("message_limit") == 0:
             given["message_limit"] = None
         spec = replace(self.spec, **given)
