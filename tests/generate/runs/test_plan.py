@@ -93,8 +93,8 @@ def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
 def test_a_game_or_an_option_that_is_not_there_names_the_choices() -> None:
     with pytest.raises(UnknownName, match="mini-mafia"):
         find_game("minimafia")
-    choices = "assess, assess-share, message-limit, mutual-discovery, names, reveal-dead, rounds, show-suspicion, spared"
-    with pytest.raises(UnknownName, match=rf"{choices}\."):
+    known = "assess, assess-share, message-limit, mutual-discovery, names, reveal-dead, rounds, show-suspicion, spared"
+    with pytest.raises(UnknownName, match=rf"{known}\."):
         find_game("mini-mafia").resolve({"villagers": 3})
 
 
