@@ -16,7 +16,7 @@ from liescope.web.site import link, page
 from liescope.web.view.call_places import CallPlace
 from liescope.web.view.compare import compared
 from liescope.web.view.moments import ShownGame
-from liescope.web.view.opening import Opened
+from liescope.web.view.opening import Opened, id_of, path_of
 from liescope.web.view.shown import shown
 from liescope.web.view.sight import all_looks, look_through
 from liescope.web.view.sources import Source, ViewedGame
@@ -27,19 +27,6 @@ Switch = Literal["on", "off"] | None
 def game_address(request: Request, game_id: str) -> str:
     """Where the page of a game is."""
     return link(request, f"/games/{quote(path_of(game_id))}")
-
-
-def path_of(game_id: str) -> str:
-    """A game's id as a path that no browser shortens: a part of dots alone, an empty one, and one with a tilde in front
-    already, gets a tilde in front.
-    """
-    parts = game_id.split("/")
-    return "/".join(f"~{part}" if part in ("", ".", "..") or part.startswith("~") else part for part in parts)
-
-
-def id_of(path: str) -> str:
-    """The id of which `path_of` made a path."""
-    return "/".join(part.removeprefix("~") for part in path.split("/"))
 
 
 def game_routes(opened: Opened, beside: Opened | None = None) -> APIRouter:

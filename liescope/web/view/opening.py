@@ -91,3 +91,16 @@ def _games_of(report: Path, name: str) -> Source:
 
 def _is_report(folder: Path) -> bool:
     return (folder / REPORT).is_file() and (folder / TABLE).is_file()
+
+
+def path_of(game_id: str) -> str:
+    """A game's id as a path that no browser shortens: a part of dots alone, an empty one, and one with a tilde in front
+    already, gets a tilde in front.
+    """
+    parts = game_id.split("/")
+    return "/".join(f"~{part}" if part in ("", ".", "..") or part.startswith("~") else part for part in parts)
+
+
+def id_of(path: str) -> str:
+    """The id of which `path_of` made a path."""
+    return "/".join(part.removeprefix("~") for part in path.split("/"))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from liescope.common.errors import MissingExtra, UsageError
-from liescope.web.view.game_routes import path_of
-from liescope.web.view.opening import open_source
+from liescope.web.view.opening import open_source, path_of
 
 if TYPE_CHECKING:
     from liescope.web.view.game_file import GameFile
