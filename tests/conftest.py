@@ -13,6 +13,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes run side by side; small models want no second thread
 
+os.environ.pop(
+    "PYTHONDONTWRITEBYTECODE", None
+)  # hundreds of processes begin here: what the first compiles, others load
+
 REAL_DATA = Path(os.environ.get("LIESCOPE_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 

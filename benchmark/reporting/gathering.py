@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
 import polars as pl
 
 from liescope.benchmark.analyses.analysis import Analysis
-from liescope.benchmark.analyses.report import Findings, overview, page_section, run_analyses
+from liescope.benchmark.analyses.report import Findings, overview, page_section
 from liescope.benchmark.analyses.report import notes as notes_on_games
 from liescope.benchmark.analyses.sources import GameSet, settings
 from liescope.benchmark.capability.drawn import ROLES
@@ -63,11 +63,6 @@ def parts(gathered: Gathered) -> list[tuple[str, Part]]:
         if gathered.findings and gathered.games:
             found.append((chapter.title, _analyses(_chosen(chapter, gathered.findings), gathered.games)))
     return found
-
-
-def analysed(games: GameSet, analyses: Sequence[Analysis], watch: Callable[[str], None]) -> Findings:
-    """Every analysis of the games. watch: called with the title of each as it begins."""
-    return run_analyses(analyses, games.frames, watch)
 
 
 def _capabilities(gathered: Gathered) -> Part:

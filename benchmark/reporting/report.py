@@ -75,10 +75,11 @@ def report(
     if drawn_votes not in get_args(DrawnVotes):
         raise UnknownName("way to treat games with a drawn vote", drawn_votes, get_args(DrawnVotes))
     from liescope.benchmark.analyses.registry import ANALYSES
+    from liescope.benchmark.analyses.report import run_analyses
     from liescope.benchmark.analyses.sources import load_games
     from liescope.benchmark.reporting import page
     from liescope.benchmark.reporting.data import to_json
-    from liescope.benchmark.reporting.gathering import Gathered, analysed, parts
+    from liescope.benchmark.reporting.gathering import Gathered, parts
     from liescope.benchmark.reporting.write import write_report
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
@@ -91,7 +92,12 @@ def report(
             task = bar.add_task("reading", total=None, note="games")
             games = load_games(of_games, lambda read: bar.update(task, completed=read), pool_conditions)
             task = bar.add_task("analysing", total=len(ANALYSES), note="")
-            found = analysed(games, ANALYSES, lambda name: bar.update(task, advance=1, note=name))
+            found = run_analyses(
+                ANALYSES,
+                games.frames,
+                lambda name: bar.update(task, advance=1, note=name),
+                draw=folder is not None,
+            )
     chosen = {"without": list(without), "drawn_votes": drawn_votes}
     sampling = {"model": model, "compare": compare, "draws": draws, "tune": tune, "seed": seed}
     conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, independent, must=games is None)

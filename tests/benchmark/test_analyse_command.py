@@ -16,6 +16,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from tests.benchmark.random_play import judged, mini_mafia, werewolf
+from tests.common.without_figures import leave_out_figures
 
 
 def run(*words: str | Path) -> None:
@@ -27,6 +28,11 @@ def keep(path: Path, *records: GameRecord) -> Path:
         for record in records:
             journal.add_record(record)
     return path
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_out_figures(monkeypatch)
 
 
 @pytest.fixture
@@ -59,6 +65,7 @@ def test_it_writes_one_page_its_main_tables_and_a_csv_for_every_table(
         assert "1 games that failed (the endpoint is down)" in words
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_json_is_the_only_thing_on_standard_output(
     mafia: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +80,7 @@ def test_json_is_the_only_thing_on_standard_output(
     assert not set(data["tables"]) & set(data["nothing"])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_runs_of_both_games_are_analysed_side_by_side(
     werewolves: Path, mafia: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,6 +90,7 @@ def test_runs_of_both_games_are_analysed_side_by_side(
     assert "n 3 games of mini-mafia, " in printed
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_and_two_judged_copies_are_one_set_of_games_with_three_raters(werewolves: Path, tmp_path: Path) -> None:
     with Journal.open(werewolves) as journal:
         games = [game for game in journal.records() if not game.failure]
@@ -115,6 +124,7 @@ def test_runs_that_cannot_be_analysed_are_refused_and_nothing_is_written(tmp_pat
         run(tmp_path / "empty", "--out", tmp_path / "empty" / "run.json")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_that_cannot_be_written_whole_leaves_the_earlier_one(
     mafia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +145,7 @@ def test_a_report_that_cannot_be_written_whole_leaves_the_earlier_one(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_folder_that_holds_anything_else_is_not_replaced(mafia: Path, tmp_path: Path) -> None:
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "thesis.tex").write_text("mine")
@@ -144,6 +155,7 @@ def test_a_folder_that_holds_anything_else_is_not_replaced(mafia: Path, tmp_path
     assert [path.name for path in (tmp_path / "report").iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_takes_the_place_of_an_earlier_one_where_that_was_asked_for_tables_included(
     mafia: Path, tmp_path: Path
 ) -> None:
@@ -160,6 +172,7 @@ def test_a_report_takes_the_place_of_an_earlier_one_where_that_was_asked_for_tab
     assert (tables / "win_rates.csv").read_text(encoding="utf-8") != "old"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_secret_of_this_machine_reaches_no_report(
     mafia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

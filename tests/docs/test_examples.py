@@ -1,7 +1,7 @@
 """Every code example of README and docs runs as it is printed, page by page, against a server on loopback.
 
 What changes: the address of the server, that no cell of a command plays more than a few games, that `evaluate`,
-`transfer` and `audit` resample them less often, and that figures by model are left out, as where models are too many.
+`transfer` and `audit` resample them less often, and that figures of games are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import pytest
 
 import liescope
 from liescope import cli
-from liescope.benchmark.analyses import headline
 from liescope.benchmark.analyses.sides import SIDES
 from liescope.data_cards.games import GAME_TEXTS
 from liescope.detectors.registry import DETECTORS
@@ -31,6 +30,7 @@ from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.registry import PLAYERS
 from liescope.generate.players.scripted.games import ANSWERS
 from liescope.labeling.vocabularies import VOCABULARIES
+from tests.common.without_figures import leave_out_figures
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
@@ -94,7 +94,7 @@ def folder(tmp_path: Path, server: Stub, monkeypatch: pytest.MonkeyPatch, regist
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     for name in RESAMPLING:
         monkeypatch.setattr(liescope, name, partial(getattr(liescope, name), draws=DRAWS))
-    monkeypatch.setattr(headline, "DRAWN", 0)
+    leave_out_figures(monkeypatch)
     (tmp_path / "benchmark").symlink_to(ROOT / "benchmark")
     return tmp_path
 

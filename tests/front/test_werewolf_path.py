@@ -12,6 +12,7 @@ from datasets import load_dataset
 import liescope
 from liescope import cli
 from liescope.generate.corpus import read
+from tests.common.without_figures import leave_out_figures
 
 pytestmark = pytest.mark.slow
 GAMES = 4  # in each of four cells
@@ -31,7 +32,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert cli.main(["label", run, *judge]) == 0
     assert cli.main(["build", run, str(out / "control"), "--out", corpus]) == 0
     assert cli.main(["build", str(out / "judged"), "--out", str(out / "judged-corpus")]) == 0
-    assert cli.main(["analyse", run, str(out / "control"), "--out", str(out / "report")]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_figures(patch)
+        assert cli.main(["analyse", run, str(out / "control"), "--out", str(out / "report")]) == 0
     return out
 
 
@@ -75,7 +78,12 @@ def test_a_judges_labels_stand_apart_from_the_players_own(made: Path) -> None:
 def test_a_detector_trains_on_what_they_said(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus, model = str(made / "corpus"), str(made / "tfidf")
     assert cli.main(["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", model]) == 0
-    assert cli.main(["evaluate", model, "--corpus", corpus, "--observers", "--out", str(made / "evaluated")]) == 0
+    assert (
+        cli.main(
+            ["evaluate", model, "--corpus", corpus, "--observers", "--draws", "50", "--out", str(made / "evaluated")]
+        )
+        == 0
+    )
     rows = json.loads((made / "evaluated" / "report.json").read_text(encoding="utf-8"))["rows"]
     assert {"tfidf", "control:length", "control:role_oracle"} <= {row["detector"] for row in rows}
 

@@ -26,6 +26,7 @@ from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from tests.benchmark.random_play import werewolf
 from tests.common.driven_browser import driven
+from tests.common.without_figures import leave_out_figures
 
 pytestmark = pytest.mark.slow
 
@@ -68,6 +69,12 @@ def made(play: Play, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Re
         tune=500,
     )
     return folder / "made", result
+
+
+@pytest.fixture(autouse=True)
+def undrawn(made: tuple[Path, ReportResult], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all reports made here, only that one has its figures."""
+    leave_out_figures(monkeypatch)
 
 
 def test_every_chapter_that_has_something_stands_in_order(made: tuple[Path, ReportResult]) -> None:
