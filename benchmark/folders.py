@@ -10,7 +10,7 @@ from pathlib import Path
 from liescope.common.disguises import disguised, looks
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
-from liescope.generate.corpus.leaks import secrets_of
+from liescope.common.leaks import secrets_of
 
 
 def check_report_folder(out: Path, overwrite: bool = False) -> None:

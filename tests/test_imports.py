@@ -124,3 +124,15 @@ def test_the_front_door_loads_no_command_line() -> None:
     code = "import sys, liescope; print(*sorted(sys.modules.keys() & {'typer', 'rich', 'liescope.cli', 'polars'}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_process_that_plays_loads_no_library_of_tables(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from liescope import cli
+run = ["play", "mini-mafia", "--games", "1", "--player", "scripted:bold", "--out", {str(tmp_path / "run")!r}]
+assert cli.main(run) == 0
+print("loaded:", *sorted(sys.modules.keys() & {{"polars", "pyarrow", "pandas"}}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"

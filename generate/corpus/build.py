@@ -17,13 +17,13 @@ from liescope.common.addresses import all_without_addresses
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
+from liescope.common.leaks import key_variables
 from liescope.common.model_names import spellings
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers, blocks_of, heading, labelled_rows
 from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
-from liescope.generate.corpus.leaks import key_variables
 from liescope.generate.corpus.papers import write_papers
 from liescope.generate.corpus.read import is_corpus, read, read_built
 from liescope.generate.corpus.splits import siblings_of, split_game

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from liescope.common.errors import UsageError
+from liescope.common.leaks import check_no_secret, check_text, secrets_of
 from liescope.generate.corpus.files import CARD_FILE
 from liescope.generate.corpus.hub import Kind, endpoint, plain_errors, saved_token, writer
-from liescope.generate.corpus.leaks import check_no_secret, check_text, secrets_of
 
 
 @dataclass(frozen=True, slots=True)

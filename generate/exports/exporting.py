@@ -13,8 +13,8 @@ from typing import Any
 from liescope.common.console import progress as bar
 from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import replacing
+from liescope.common.leaks import check_text, key_variables, secrets_of, texts_of
 from liescope.common.reading import read_text
-from liescope.generate.corpus.leaks import check_text, key_variables, secrets_of, texts_of
 from liescope.generate.exports.card import CARD_FILE, export_card
 from liescope.generate.exports.protocol import Exporter, Tally
 from liescope.generate.exports.registry import find_exporter
@@ -79,7 +79,7 @@ def export(
     games. The words keep the terms of their publishers, which stand in README and export.json.
 
     Raises UnknownName for a format; UsageError for an option, a source that holds nothing to export or something like a
-    secret (see `corpus.leaks`), or an `out` that cannot be written; BadData for a source that cannot be read, or a
+    secret (see `common.leaks`), or an `out` that cannot be written; BadData for a source that cannot be read, or a
     corpus where the format needs a run.
     """
     kind = find_exporter(to)

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.generate.corpus.leaks import find_secret, secrets_of
+from liescope.common.leaks import find_secret, secrets_of
 from liescope.generate.players.seat_options import EXTRA, NamedText, SeatOptions, joined, number, read_options
 
 OPTIONS = ("reasoning_effort", "thinking", EXTRA, "key_env", "json")

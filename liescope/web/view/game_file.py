@@ -18,9 +18,9 @@ from typing import Any
 from markupsafe import Markup
 
 from liescope.common.errors import UsageError
+from liescope.common.leaks import find_secret, secrets_of
 from liescope.common.text import plain
 from liescope.games.record import GameRecord
-from liescope.generate.corpus.leaks import find_secret, secrets_of
 from liescope.web.site import HERE, templates
 from liescope.web.view.moments import ShownGame
 from liescope.web.view.opening import Opened

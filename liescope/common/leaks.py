@@ -10,14 +10,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from liescope.common.disguises import disguised, looks
 from liescope.common.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SECRET = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 _SHORTEST = 8
@@ -94,6 +94,8 @@ def texts_of(path: Path) -> Iterator[str]:
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8")
         return
+    import pyarrow.parquet as pq  # a process that only plays needs none
+
     for batch in pq.ParquetFile(path).iter_batches(batch_size=4096):
         for column in batch.columns:
             for array in _strings(column):
@@ -102,6 +104,8 @@ def texts_of(path: Path) -> Iterator[str]:
 
 def _strings(array: pa.Array) -> Iterator[pa.Array]:
     """The text arrays within an array, nested ones too."""
+    import pyarrow as pa
+
     if pa.types.is_string(array.type):
         yield array.drop_null()
     elif pa.types.is_list(array.type):
