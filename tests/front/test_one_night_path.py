@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["play", "one-night-werewolf", *players, "--games", "6", "--assess", "--rounds", "1", "--out", run],
         ["build", run, "--out", corpus],
         ["train", "tfidf", "--corpus", corpus, "--target", "role", "--out", model],
-        ["evaluate", model, "--corpus", corpus, "--out", str(folder / "report")],
+        ["evaluate", model, "--corpus", corpus, "--draws", "50", "--out", str(folder / "report")],
         ["analyse", run, "--out", str(folder / "analyses")],
         ["label", run, "--judge", "scripted:novice", "--share", "0.1", "--roles", "--out", str(folder / "judged")],
     ):

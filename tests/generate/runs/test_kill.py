@@ -32,7 +32,7 @@ from tests.generate.runs.fakes import FakeEndpoint
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
 CONCURRENCY = 8
-KILLS = 10
+KILLS = 5
 
 
 class Server:
@@ -134,7 +134,7 @@ def whole(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return run, server.rest()
 
 
-def test_a_run_killed_at_10_random_moments_ends_as_if_it_had_not_been(
+def test_a_run_killed_at_random_moments_ends_as_if_it_had_not_been(
     server: Server, whole: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
     undisturbed, needed = whole
