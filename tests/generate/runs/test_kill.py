@@ -54,7 +54,7 @@ class Server:
 
     def wait_for(self, requests: int) -> list[str]:
         """The next so many requests, as they come."""
-        return [self.lines.get(timeout=60) for _ in range(requests)]
+        return [self.lines.get(timeout=240) for _ in range(requests)]
 
     def rest(self) -> list[str]:
         """The requests not told yet, of clients that have ended.
@@ -69,7 +69,7 @@ class Server:
             line.request("POST", "/v1/chat/completions", body)
             line.getresponse().read()
             line.close()
-            while (digest := self.lines.get(timeout=60)) != sha256(body).hexdigest():
+            while (digest := self.lines.get(timeout=240)) != sha256(body).hexdigest():
                 seen.append(digest)
         return seen
 
@@ -110,7 +110,7 @@ def begin(words: list[str]) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    said, complained = process.communicate(timeout=120)
+    said, complained = process.communicate(timeout=240)
     return process.returncode, said, complained
 
 
