@@ -152,9 +152,9 @@ class Plan(NamedTuple):
     at, wins, games, sizes, times: of the rows (`beta_binomial`). begins: where each vector begins in theta, and
     the end. family: for each place in theta the family whose effect it shares, -1 for none. blocks: where each block
     begins in z, and the end: those of the vectors, each one effect shorter than its vector, then two of families if
-    there are any (of m and of d). hat, noise: of each effect. learned: whether the sds are parameters, with half-normal
-    priors of the sds; else these are the sds. mean_sd: the prior's of the mean of d. scaled: whether there is v, third
-    of the vectors; pivots: whether there is b, the fourth, with a slope on v, and pivot_sd: that of its prior.
+    there are any (of m and of d). hat, noise: of each effect. learned: whether the sds are parameters, with Rayleigh
+    priors of these scales; else these are the sds. mean_sd: the prior's of the mean of d. scaled: whether there is v,
+    third of the vectors; pivots: whether there is b, the fourth, with a slope on v, and pivot_sd: that of its prior.
     scattered: whether counts are beta-binomial. rho: (a, b) of its Beta.
     """
 
@@ -283,8 +283,8 @@ def log_density(x: Array, plan: Plan, gradient: Array) -> float:
             by_sd += slope * moves + effects[e] * effects[e] / variance - w
         if plan.learned:
             prior = variance / plan.sds[block] ** 2
-            total += log_sd - 0.5 * prior
-            gradient[effects_of + block] = by_sd + 1.0 - prior
+            total += 2.0 * log_sd - 0.5 * prior
+            gradient[effects_of + block] = by_sd + 2.0 - prior
     return float(total)
 
 

@@ -19,10 +19,12 @@ With an offset there is a third: m shifted alone, and b shifted back by v times 
 so that m - d of 0 is where the mean villager has even chances. The slope p leaves open at which gap villagers who
 respond differently agree (at m - d of -p), as a free mean of b would; without it that were 0, by convention alone.
 
-The widths s are learned: each has a half-normal prior of 1 (of 0.5 for shifts). The data fix no scale for m, d and v
-separately where few models are the background of all others, and wide priors of fixed width then set it: with N(0, 2)
-the posterior has most of its volume at large m and d, which came out up to three times too far apart on simulated games
-(docs/results/capability.md). Widths that are learned leave the scale to the data.
+The widths s are learned: each has a Rayleigh prior, s exp(-s^2 / 2) (for shifts of scale 0.5 instead of 1). The data
+fix no scale for m, d and v separately where few models are the background of all others, and wide priors of fixed width
+then set it: with N(0, 2) the posterior has most of its volume at large m and d, which came out up to three times too
+far apart on simulated games (docs/results/capability.md). Widths that are learned leave the scale to the data. A prior
+that is not 0 at a width of 0, such as a half-normal, let the width of v vanish where games are few, with intervals that
+were too narrow (Chung et al. 2013, doi:10.1007/s11336-013-9328-2, on priors that avoid this).
 
 The published formula with binomial counts, `paper`, keeps the priors of its publication: every s is 2, and the mean of
 d is N(0, 2 / sqrt(J)) for J detectives, so that each d is N(0, 2). On the paper's 140 cells its posterior means agree
@@ -50,7 +52,7 @@ from liescope.benchmark.capability.variants import Variant
 PRIOR_SD = 2.0
 MEAN_SD = 2.0  # of the mean of d
 PIVOT_SD = 0.5  # of the slope of b on v
-SD_PRIOR = 1.0  # of half-normal priors
+SD_PRIOR = 1.0  # the scale of Rayleigh priors
 OFFSET_SD = 1.0  # of b where it is given
 SHIFT_SD = 0.5
 RHO_PRIOR = (1.0, 19.0)  # of a Beta: the correlation of two games of one combination, 0.05 in the mean
@@ -88,8 +90,8 @@ def given_sd(name: str) -> float:
 
 
 def prior_sds(variant: Variant, blocks: int) -> Array:
-    """Of the sds' half-normal priors, or the sds themselves where they are given: for m, d, v, b and shifts, those that
-    the model has, then for families; as many as there are blocks.
+    """The scales of the sds' Rayleigh priors, or the sds themselves where they are given: for m, d, v, b and shifts,
+    those that the model has, then for families; as many as there are blocks.
     """
     names = [name for name in parameters(variant) if name != "rho"]
     learned = [SHIFT_SD if name in variant.shifts else SD_PRIOR for name in names]

@@ -82,8 +82,16 @@ class Posterior:
         return found
 
     def cautions(self) -> tuple[str, ...]:
-        """Sentences that must stand beside the scores: which the games do not tell, and chains that were left out."""
+        """Sentences that must stand beside the scores: which the games do not tell, what makes their intervals too
+        narrow, and chains that were left out.
+        """
         said = []
+        if self.variant.dispersed and self.variant.shifts:
+            said.append(
+                f"The intervals of scores are too narrow: games of one combination with another "
+                f"{' or '.join(self.variant.shifts)} are counted as if they scattered apart from each other. Take "
+                "scores and their intervals from the model without that term, and from this one what the term is worth."
+            )
         for name, models in self.unidentified().items():
             every = len(models) == len(self.names[name])
             whose = "any model" if every else ", ".join(models)

@@ -25,7 +25,8 @@ def left_sentence(left: Mapping[str, float]) -> str:
     shares = ", ".join(f"{name} {share:.0%}" for name, share in left.items())
     return (
         f"Of the variance between players, as much is uncertainty that these games leave: {shares}. At 0% they tell "
-        "the players apart exactly, at 100% not at all."
+        "the players apart exactly, at 100% not at all. Scores are drawn together by about as much: players lie "
+        "further apart than their scores."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.special import expit
-from scipy.stats import betabinom, binom, halfnorm, norm
+from scipy.stats import betabinom, binom, norm, rayleigh
 
 from liescope.benchmark.capability.backend import Sample, Settings
 from liescope.benchmark.capability.density import Density
@@ -45,7 +45,7 @@ def by_definition(density: Density, rows: pl.DataFrame, chosen: Variant, x: np.n
         z = x[at:end]
         width = 0.5 if name in chosen.shifts else 1.0 if chosen.learned else 2.0
         sd = np.exp(x[ends[-1] + number]) if chosen.learned else width
-        total += norm.logpdf(z).sum() + (halfnorm.logpdf(sd, scale=width) + np.log(sd) if chosen.learned else 0)
+        total += norm.logpdf(z).sum() + (rayleigh.logpdf(sd, scale=width) + np.log(sd) if chosen.learned else 0)
         shift = sd * z.sum() / (np.sqrt(count) + count)  # an orthonormal map to the vectors whose sum is 0
         values[name] = np.append(sd * z - shift, -sd * z.sum() / np.sqrt(count))
         at = end

@@ -117,3 +117,10 @@ def test_what_v_near_0_means_depends_on_whether_villagers_lean(columns: str, say
     assert says in words
     assert ("v near 0" in words) is ("v" in columns)
     assert ("it votes at random." in words) is (columns == "mdv")
+
+
+@pytest.mark.parametrize(("terms", "narrow"), [("+last", True), ("", False)])
+def test_scores_beside_a_shift_come_with_the_word_that_their_intervals_are_too_narrow(terms: str, narrow: bool) -> None:
+    result = shown(terms, {"last": PLAYERS} if terms else {})
+    for words in (page_html(fit_page(result)), report(result), " ".join(" ".join(fit_lines(result)).split())):
+        assert ("The intervals of scores are too narrow" in words) is narrow

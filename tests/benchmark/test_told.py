@@ -44,6 +44,7 @@ def test_every_page_says_how_much_is_left_and_warns_where_it_is_much(sd: float, 
     said = " ".join(" ".join(fit_lines(result)).split())
     for words in (page_html(fit_page(result)), report(result), said):
         assert "is uncertainty that these games leave" in words
+        assert "players lie further apart than their scores" in words
         assert ("THESE GAMES TELL LITTLE" in words) is warns
     assert set(result.to_json()["left"]) == set("mdvb")
 

@@ -54,7 +54,7 @@ def from_priors(random: np.random.Generator, variant: Variant, models: int) -> d
     """Parameters of a model of the family, drawn from the priors that its documentation states."""
 
     def zero_sum() -> Array:
-        values = random.normal(0, abs(random.normal()) if variant.learned else 2, models)
+        values = random.normal(0, random.rayleigh() if variant.learned else 2, models)
         return np.asarray(values - values.mean())
 
     mean = random.normal(0, 2 if variant.learned else 2 / np.sqrt(models))

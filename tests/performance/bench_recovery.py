@@ -122,8 +122,9 @@ def slope(x: Array, y: Array) -> float:
 
 
 def summary(sets: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """By parameter: the mean slope of estimates on the truth, the share of intervals that hold it, and the root mean
-    square errors of the posterior mean, of the mode, and of the mode under wide priors.
+    """By parameter: the mean slope of estimates on the truth and the median of the truth on estimates (1 where they are
+    calibrated), the share of intervals that hold the truth, and the root mean square errors of the posterior mean, of
+    the mode, and of the mode under wide priors.
     """
     table = {}
     for name in PARAMETERS:
@@ -131,14 +132,19 @@ def summary(sets: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
         for one in sets:
             truth, mean, _, lo, hi, mode, wide = map(np.array, one["found"][name])
             parts["slope"].append(slope(truth, mean))
+            parts["back"].append(slope(mean, truth))
             parts["inside"].append(np.mean((lo <= truth) & (truth <= hi)))
             for kind, estimate in (("rmse", mean), ("mode", mode), ("wide", wide)):
                 parts[kind].append(np.square(estimate - truth).mean())
         table[name] = {
-            kind: float(np.mean(values) if kind in ("slope", "inside") else np.sqrt(np.mean(values)))
+            kind: float({"slope": np.mean, "inside": np.mean, "back": np.median}.get(kind, _root_mean)(values))
             for kind, values in parts.items()
         }
     return table
+
+
+def _root_mean(squares: list[Any]) -> Any:
+    return np.sqrt(np.mean(squares))
 
 
 def report(paths: list[Path]) -> None:
@@ -146,14 +152,15 @@ def report(paths: list[Path]) -> None:
     groups: dict[tuple[str, float], list[dict[str, Any]]] = defaultdict(list)
     for one in results(paths):
         groups[one["design"], one["rho"]].append(one)
-    print("For each of m, d, v, b: slope, 95% intervals that hold the truth, RMSE, of the mode, of the wide mode")
+    print("For each of m, d, v, b: slope, and back; 95% intervals that hold; RMSE, of the mode, of the wide mode")
     print(
-        f"{'design':25}{'rho':>5}{'sets':>5}{'faulty':>7}{'CPU s':>6}" + "".join(f"{name:^31}" for name in PARAMETERS)
+        f"{'design':25}{'rho':>5}{'sets':>5}{'faulty':>7}{'CPU s':>6}" + "".join(f"{name:^36}" for name in PARAMETERS)
     )
     for (design, rho), sets in sorted(groups.items()):
         faulty, seconds = sum(not one["near"] for one in sets), np.mean([one["seconds"] for one in sets])
         cells = (
-            f"  {row['slope']:5.2f} {row['inside']:6.1%} {row['rmse']:.2f} {row['mode']:.2f} {row['wide']:.2f}  "
+            f"  {row['slope']:5.2f} {row['back']:4.2f} {row['inside']:6.1%}"
+            f" {row['rmse']:.2f} {row['mode']:.2f} {row['wide']:.2f}  "
             for row in summary(sets).values()
         )
         print(f"{design:25}{rho:5}{len(sets):5}{faulty:7}{seconds:6.0f}" + "".join(cells))
