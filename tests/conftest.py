@@ -13,9 +13,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes run side by side; small models want no second thread
 
-os.environ.pop(
-    "PYTHONDONTWRITEBYTECODE", None
-)  # hundreds of processes begin here: what the first compiles, others load
+# Hundreds of processes begin in the tests: what the first compiles, others load.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 REAL_DATA = Path(os.environ.get("LIESCOPE_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -28,22 +27,9 @@ def shared_data() -> Path:
     return REAL_DATA
 
 
-# One process runs a file, so that its fixtures are made once, and all files of a group: they share compiled models, or
-# kill processes at moments that more load would move. (From pytest 9.2 on, the marks of xdist for this do nothing.)
+# One process runs a file, so that its fixtures are made once, and all files of a group: they kill processes at moments
+# that more load would move. (From pytest 9.2 on, the marks of xdist for this do nothing.)
 GROUPS = {
-    "fit": (
-        "benchmark/leaderboard/test_leaderboard.py",
-        "benchmark/reporting/test_report.py",
-        "benchmark/test_calibration.py",
-        "benchmark/test_capability.py",
-        "benchmark/test_family.py",
-        "benchmark/test_fit_command.py",
-        "benchmark/test_fit_conditions.py",
-        "benchmark/test_fit_next_command.py",
-        "benchmark/test_laplace.py",
-        "docs/test_examples.py",
-        "front/test_demo.py",
-    ),
     "kill": (
         "generate/runs/test_interrupt.py",
         "generate/runs/test_kill.py",
