@@ -108,8 +108,9 @@ def evaluate(
     their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them.
 
     Raises UnknownName for a split, BadData for a damaged model or corpus, and UsageError for a split without
-    statements, or without labels of any of the targets, one whose games a model has seen, an `out` that contains something else, or a judge that cannot be
-    asked; RunPaused if a judge cannot be asked for now: the same call goes on.
+    statements, or without labels of any of the targets, one whose games a model has seen, an `out` that contains
+    something else, or a judge that cannot be asked; RunPaused if a judge cannot be asked for now: the same
+    call goes on.
 
     Example:
         >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
