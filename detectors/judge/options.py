@@ -40,7 +40,10 @@ class AskingOptions(DetectorOptions):
         )
 
 
-def keeping_in(o: AskingOptions, folder: Path | None, own_cache: bool) -> AskingOptions:
+O = TypeVar("O", bound=AskingOptions)
+
+
+def keeping_in(o: O, folder: Path | None, own_cache: bool) -> O:
     """The options with a folder for replies. Raises UsageError if there is none and the one that was named in training,
     whose path is not saved, would silently be another.
     """
