@@ -40,10 +40,10 @@ class AskingOptions(DetectorOptions):
         )
 
 
-O = TypeVar("O", bound=AskingOptions)
+Options = TypeVar("Options", bound=AskingOptions)
 
 
-def keeping_in(o: O, folder: Path | None, own_cache: bool) -> O:
+def keeping_in(o: Options, folder: Path | None, own_cache: bool) -> Options:
     """The options with a folder for replies. Raises UsageError if there is none and the one that was named in training,
     whose path is not saved, would silently be another.
     """

@@ -23,7 +23,7 @@ from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers, blocks_of, heading, labelled_rows
 from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
-from liescope.generate.corpus.leaks import key_variables
+from liescope.generate.corpus.leaks import find_secret, key_variables, secrets_of, texts_of
 from liescope.generate.corpus.papers import write_papers
 from liescope.generate.corpus.read import is_corpus, read, read_built
 from liescope.generate.corpus.splits import siblings_of, split_game
@@ -96,7 +96,8 @@ def build(
     except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte, with any
     number of workers.
 
-    Raises UsageError if a game id occurs twice, a held-out model plays in a game of an official split, `out` holds
+    Raises UsageError if a game id occurs twice, a log holds the value of a secret of the environment, a held-out model
+    plays in a game of an official split, `out` holds
     something else that is not to be replaced or cannot be written, or another process is building there; UnknownName
     for a held-out model that does not occur in the runs; BadData for a run that cannot be read.
     """
@@ -199,10 +200,22 @@ def _pack(
             origin = _origin(written, heads, hold_out, transcript)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
+            _check_no_key(folder, secrets_of(os.environ, origin.key_variables))
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
     return facts
+
+
+def _check_no_key(folder: Path, secrets: Mapping[str, str]) -> None:
+    """Raises UsageError if a file holds the value of a secret of this machine, as an old log may."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()) if secrets else ():
+        for text in texts_of(path):
+            if what := find_secret(text, secrets, shapes=False):
+                raise UsageError(
+                    f"{path.relative_to(folder)} would hold {what}, which stands in the log of a run, so nothing was "
+                    "built; revoke that secret, and take the variable out of the environment to build nevertheless"
+                )
 
 
 @dataclass(slots=True)
