@@ -158,9 +158,8 @@ def score(
     Example: liescope score models/tfidf "I investigated Bob. He is the mafioso."
     """
     from liescope.detectors.display import score_lines
-    from liescope.detectors.saved import load
     from liescope.detectors.score_files import lines, statements_of
-    from liescope.detectors.scoring import score_file
+    from liescope.detectors.scoring import opened, score_file
 
     if texts == ["-"]:
         texts = None
@@ -185,9 +184,7 @@ def score(
             print(f"{done.statements:,} statements scored ({rate:,.0f} a second): {out}")
         _say_notes(done.notes)
         return
-    loaded = load(model)
-    if cache:
-        loaded.detector.keep_replies_in(cache)
+    loaded = opened(model, cache)
     with (
         statements_of(file) if file else nullcontext((texts or lines(standard_input(_STATEMENTS)), None)) as (
             statements,
@@ -216,15 +213,13 @@ def _follow(
     """One line, or JSON object, after each turn on standard input."""
     from liescope.detectors.display import live_lines
     from liescope.detectors.live_lines import live_turns, table
-    from liescope.detectors.saved import load
     from liescope.detectors.score_files import lines
+    from liescope.detectors.scoring import opened
 
     def complain(number: int, why: str) -> None:
         typer.echo(f"line {number} is left out: {why}", err=True)
 
-    loaded = load(model)
-    if cache:
-        loaded.detector.keep_replies_in(cache)
+    loaded = opened(model, cache)
     named = table(players.split(","), deceivers, rules) if players else None
     if named is None and (deceivers is not None or rules):
         raise UsageError("--deceivers and --rules go with --players; or give all three in a first line")

@@ -163,14 +163,18 @@ def _show_rows(console: Console, rows: Sequence[MetricRow]) -> None:
         table = _table("detector")
         for name in ("within games [95%]", "pooled", "recall at", "minus players [95%]" if beside else "centred"):
             table.add_column(name, no_wrap=True)
-        withheld = False
-        for detector in dict.fromkeys(row.detector for row in part if row.metric == POOLED):
+        withheld, headed = False, False
+        names = dict.fromkeys(row.detector for row in part if row.metric == POOLED)
+        for detector in sorted(names, key=lambda name: name.startswith(CONTROL)):
+            if detector.startswith(CONTROL) and not headed:
+                headed = True
+                table.add_row("controls:")
             auroc, pooled, centred = (_find(part, detector, name) for name in (WITHIN, POOLED, "auroc_centred"))
             recall = _recall(part, detector)
             withheld = withheld or recall.startswith("– at")
             cells = [_interval(auroc), _interval(pooled, whole=False), recall]
             cells.append(_interval(beside.get(detector), signed=True) if beside else _interval(centred, whole=False))
-            table.add_row(Text(plain(detector)), *cells)
+            table.add_row(Text(plain(detector.removeprefix(CONTROL))), *cells)
         console.print(table)
         if beside:
             _say(console, _BESIDE[metric])
@@ -301,6 +305,6 @@ def _show_notes(console: Console, notes: Sequence[str], sources: Sequence[str]) 
     for note in notes[:_SHOWN_NOTES]:
         _say(console, f"note: {note}")
     if len(notes) > _SHOWN_NOTES:
-        _say(console, f"note: {len(notes) - _SHOWN_NOTES} more notes are in the report")
+        _say(console, f"more notes in the report: {len(notes) - _SHOWN_NOTES}")
     if warning := scripted_warning(sources):
         console.print(Text(warning, style="yellow"))

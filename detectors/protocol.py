@@ -114,8 +114,10 @@ class Detector(ABC):
     def prepare(self) -> None:  # noqa: B027
         """Called before any data are read: raises UsageError if what it needs is not there, such as a key."""
 
-    def keep_replies_in(self, folder: Path) -> None:  # noqa: B027
-        """The folder for replies of a chat model, for kinds that ask one."""
+    def keep_replies_in(self, folder: Path | None) -> None:  # noqa: B027
+        """The folder for replies of a chat model, for kinds that ask one; None: the one it has, or the user's. Raises
+        UsageError for None and a saved detector that was trained with a folder of its own.
+        """
 
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
         """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to

@@ -76,7 +76,7 @@ def score(
     Example:
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
-    detector = _opened(model, cache)
+    detector = opened(model, cache)
     return detector.score(statements, coverage=coverage, reasons=reasons, progress=progress)
 
 
@@ -105,7 +105,7 @@ def score_file(
     Example:
         >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
     """
-    detector = _opened(model, cache)
+    detector = opened(model, cache)
     name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
     if isinstance(statements, str | os.PathLike):
         with statements_of(Path(statements)) as (rows, share):
@@ -113,10 +113,12 @@ def score_file(
     return _score_into(detector, name, statements, lambda: 1.0, Path(out), coverage, reasons, overwrite, progress)
 
 
-def _opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathLike[str] | None) -> LoadedDetector:
+def opened(model: str | os.PathLike[str] | LoadedDetector, cache: str | os.PathLike[str] | None) -> LoadedDetector:
+    """A detector that keeps the replies of a chat model, if it asks one, in a folder. Raises UsageError without one for
+    a detector that was trained with a folder of its own, and what `load` raises.
+    """
     found = model if isinstance(model, LoadedDetector) else load(model)
-    if cache is not None:
-        found.detector.keep_replies_in(Path(cache))
+    found.detector.keep_replies_in(None if cache is None else Path(cache))
     return found
 
 

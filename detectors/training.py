@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,7 +44,8 @@ from liescope.generate.corpus import as_corpus, check
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """What to train. folds: of the cross-validation, 0 for none; options: those of the detector's kind; calibrate: the
-    method, one of `METHODS`, which needs folds.
+    method, one of `METHODS`, which needs folds; cache: the folder for replies of a chat model, if it is not in the
+    options.
     """
 
     kind: str
@@ -56,6 +56,13 @@ class Recipe:
     seed: int = 0
     keep_lost: bool = False
     calibrate: str = TEMPERATURE
+    cache: Path | None = None
+
+    def untrained(self) -> Detector:
+        """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
+        detector = make(self.kind, self.text, {**self.options, "seed": self.seed})
+        detector.keep_replies_in(self.cache)
+        return detector
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,8 +166,7 @@ def train_recipe(
         raise UnknownName("method of calibration", recipe.calibrate, METHODS)
     target_column(recipe.target)
     check_free(out, overwrite)
-    make_detector = partial(make, recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
-    detector = make_detector()
+    detector = recipe.untrained()
     detector.prepare()
     began = time.perf_counter()
     try:
@@ -260,7 +266,7 @@ def cross_validate(
     progress("cross-validation by game", 0, recipe.folds)
 
     def fit_predict(learn: Rows, held_out: Rows, number: int) -> NDArray[np.float64]:
-        detector = make(recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
+        detector = recipe.untrained()
         part = Labelled(tuple(data.examples[i] for i in learn), data.y[learn], data.groups[learn], 0)
         every = joined(part, besides)
         detector.fit(every.examples, every.y, every.groups, progress)

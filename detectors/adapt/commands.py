@@ -41,6 +41,9 @@ def adapt(
     ] = None,
     draws: Annotated[int, typer.Option(min=10, metavar="N", help="Resamples of games for the intervals.")] = 1000,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
+    cache: Annotated[
+        Path | None, typer.Option(help="For kinds that ask a chat model: the folder that keeps every reply.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing model at --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
@@ -53,7 +56,7 @@ def adapt(
     from liescope.detectors.adapt.run import propose as proposed
 
     if propose is not None:
-        found = proposed(model, corpus, games=propose, seed=seed, progress=True)
+        found = proposed(model, corpus, games=propose, seed=seed, cache=cache, progress=True)
         if as_json:
             emit({"model": model, "propose": found})
         else:
@@ -72,6 +75,7 @@ def adapt(
         self_training=self_training,
         draws=draws,
         seed=seed,
+        cache=cache,
         overwrite=overwrite,
         progress=True,
     )

@@ -24,8 +24,8 @@ from liescope.detectors.material import NOTHING, Material, joined, read_material
 from liescope.detectors.model_file import Adapted, CorpusName, Gain, ModelFile
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import ROLE, Detector, Progress
-from liescope.detectors.registry import make
-from liescope.detectors.saved import LoadedDetector, check_free, is_model, load
+from liescope.detectors.saved import LoadedDetector, check_free, is_model
+from liescope.detectors.scoring import opened
 from liescope.detectors.training import Recipe, train_on
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.detectors.view.transcript import Transcript
@@ -96,6 +96,7 @@ def adapt(
     self_training: int = 0,
     draws: int = DRAWS,
     seed: int = 0,
+    cache: Corpus | None = None,
     overwrite: bool = False,
     progress: bool = False,
 ) -> AdaptResult:
@@ -105,7 +106,8 @@ def adapt(
     base: the corpus that it was trained on; labels: of how many games of `corpus` the labels are used, 0 for none;
     choose: which, "random", "uncertain" (half of them those that the detector is least sure of) or a file with the id
     of a game on each line; weight: what each counts for beside a game of `base`; self_training: rounds in which the
-    detector labels those of the other games in which it is sure of every player (Yarowsky 1995), for the target role.
+    detector labels those of the other games in which it is sure of every player (Yarowsky 1995), for the target role;
+    cache: the folder for replies, for kinds that ask a chat model.
 
     Both detectors are scored on the games of `corpus` whose labels were not used, and on the test split of `base`; the
     result holds the difference with its interval over games, and model.json and the card keep it.
@@ -116,7 +118,7 @@ def adapt(
     Example:
         >>> liescope.adapt("models/linear", "corpus/new", base="corpus/mini", labels=30, out="models/adapted")
     """
-    loaded, target = _loaded(model), Path(out)
+    loaded, target = opened(model, cache), Path(out)
     if labels < 0 or self_training < 0 or not labels + self_training or weight < 1:
         raise UsageError("give labels, rounds of self-training, or both, and a weight of 1 or more")
     if self_training and loaded.file.target != ROLE:
@@ -130,7 +132,7 @@ def adapt(
         new = _read_new(folder, corpus_name(corpus), loaded, frozenset(read_statements(old)["game_id"]))
         used = _used(new, loaded, labels, choose, seed, show)
         own = read_material(old, corpus_name(base), loaded.file.target, loaded.file.text.context)
-        recipe = _recipe(loaded, seed)
+        recipe = replace(_recipe(loaded, seed), cache=Path(cache) if cache else None)
         known = new.labels_of(used, weight)
         guesses = _guesses(new, used, own, known, recipe, loaded.detector, self_training, show)
         words = [*own.corpus.words, *(one for one in new.corpus.words if one not in own.corpus.words)]
@@ -151,26 +153,28 @@ def adapt(
             )
 
         with replacing(target, "model", is_model) as fresh:
-            trained = train_on(material, recipe, _fresh(recipe), target, fresh, show, adapted=compared, began=began)
+            trained = train_on(material, recipe, recipe.untrained(), target, fresh, show, adapted=compared, began=began)
     seen = f"{new.seen:,} games that {loaded.name} has seen, or has in its corpus, are left out"
     left_out = [seen] if new.seen else []
     return AdaptResult(target, trained.file, tuple(used), (*left_out, *trained.notes))
 
 
 def propose(
-    model: Corpus | LoadedDetector, corpus: Corpus, *, games: int = 30, seed: int = 0, progress: bool = False
+    model: Corpus | LoadedDetector,
+    corpus: Corpus,
+    *,
+    games: int = 30,
+    seed: int = 0,
+    cache: Corpus | None = None,
+    progress: bool = False,
 ) -> list[str]:
     """The ids of games that are worth labelling next: half of them those that the detector is least sure of, most
-    unsure first, the others at random. Games that it has seen are left out.
+    unsure first, the others at random. Games that it has seen are left out. cache: as in `adapt`.
     """
-    loaded = _loaded(model)
+    loaded = opened(model, cache)
     with shown(progress) as show, as_corpus(corpus) as folder:
         new = _read_new(folder, corpus_name(corpus), loaded)
         return chosen(UNCERTAIN, games, loaded.detector, new.games, loaded.file.target, seed, show)
-
-
-def _loaded(model: Corpus | LoadedDetector) -> LoadedDetector:
-    return model if isinstance(model, LoadedDetector) else load(model)
 
 
 def _read_new(folder: Path, name: str, model: LoadedDetector, own: frozenset[str] = frozenset()) -> _New:
@@ -217,7 +221,7 @@ def _guesses(
     for number in range(rounds):
         if number or len(known.y):
             learned = joined(joined(own.data, known), found)
-            detector = _fresh(recipe).fit(learned.examples, learned.y, learned.groups, show)
+            detector = recipe.untrained().fit(learned.examples, learned.y, learned.groups, show)
         found = guessed(detector, new.statements, games, show)
     return found
 
@@ -226,10 +230,6 @@ def _recipe(model: LoadedDetector, seed: int) -> Recipe:
     file, fitted = model.file, model.file.confidence.statements
     calibrate = ISOTONIC if fitted and fitted.points else TEMPERATURE
     return Recipe(file.kind, file.target, file.text, file.options, file.training.folds, seed, calibrate=calibrate)
-
-
-def _fresh(recipe: Recipe) -> Detector:
-    return make(recipe.kind, recipe.text, {**recipe.options, "seed": recipe.seed})
 
 
 def _test_games(corpus: Path, model: LoadedDetector) -> tuple[Labelled, Truth]:

@@ -33,7 +33,14 @@ from liescope.detectors.evaluation.seat import Tables, detective_claims, in_the_
 from liescope.detectors.evaluation.suspects import on_suspects
 from liescope.detectors.evaluation.verdicts import on_verdicts
 from liescope.detectors.evaluation.voted import on_players
-from liescope.detectors.examples import corpus_id, corpus_name, count_lost, read_statements
+from liescope.detectors.examples import (
+    corpus_id,
+    corpus_name,
+    count_lost,
+    label_counts,
+    labels_there_are,
+    read_statements,
+)
 from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Progress
@@ -101,8 +108,9 @@ def evaluate(
     their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them.
 
     Raises UnknownName for a split, BadData for a damaged model or corpus, and UsageError for a split without
-    statements, one whose games a model has seen, an `out` that contains something else, or a judge that cannot be
-    asked; RunPaused if a judge cannot be asked for now: the same call goes on.
+    statements, or without labels of any of the targets, one whose games a model has seen, an `out` that contains
+    something else, or a judge that cannot be asked; RunPaused if a judge cannot be asked for now: the same
+    call goes on.
 
     Example:
         >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
@@ -162,14 +170,23 @@ def _evaluate(
             "corpus"
         )
     check_unseen(models, here, evaluated, split)
+    targets = list(dict.fromkeys(model.file.target for model in models.values()))
+    labels = label_counts(evaluated)
+    unknown = [
+        f"no statement of {name_of_corpus}, split {split}, has a {one} label; {labels_there_are(labels)}"
+        for one in targets
+        if one not in labels
+    ]
+    if len(unknown) == len(targets):
+        raise UsageError(unknown[0])
     held_out, notes = unheard(models, evaluated)
+    notes += unknown
     plan = replace(plan, hold_out=held_out)
     lost = 0 if wanted.keep_lost else count_lost(corpus, plan.splits)
     if lost:
         notes.append(f"{lost:,} statements of {split} are left out: their text was lost before publication")
     games = read_transcripts(corpus, plan.splits)
     tables = [table for name in models for table in scores_of(name, models[name], statements, games, plan, progress)]
-    targets = list(dict.fromkeys(model.file.target for model in models.values()))
     texts = {model.file.target: model.file.text for model in reversed(list(models.values()))}
     read = frozenset(wanted.people.statements["game_id"] if wanted.people else ())
     judged, facts = judge_statements(wanted.judges, evaluated, texts, plan.seed, progress, wanted.say, read)

@@ -43,7 +43,8 @@ def on_verdicts(
             notes += [f"{name}: {words}"] if words else []
             for _, target, table in per_detector(mine, statements):
                 for where, part in populations(plan.evaluated(table), plan.split, plan.hold_out):
-                    rows += _rows(name, target, where, part, allowed, plan)
+                    if part.height:
+                        rows += _rows(name, target, where, part, allowed, plan)
     return rows, notes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import Field
@@ -39,6 +40,23 @@ class AskingOptions(DetectorOptions):
         )
 
 
+Options = TypeVar("Options", bound=AskingOptions)
+
+
+def keeping_in(o: Options, folder: Path | None, own_cache: bool) -> Options:
+    """The options with a folder for replies. Raises UsageError if there is none and the one that was named in training,
+    whose path is not saved, would silently be another.
+    """
+    if folder is not None:
+        return o.model_copy(update={"cache": str(folder)})
+    if own_cache and not o.cache:
+        raise UsageError(
+            "this detector was trained with a folder for the replies of its chat model, whose path is not saved; "
+            "name that folder, or another: --cache FOLDER (--judge-cache of evaluate)"
+        )
+    return o
+
+
 def ask(
     o: AskingOptions,
     questions: Sequence[Question[T]],
@@ -57,11 +75,7 @@ def ask(
     check_spec(o.model)
     if saved:
         check_address(o.model)
-        if own_cache and not o.cache:
-            raise UsageError(
-                "this detector was trained with a folder for the replies of its chat model, whose path is not saved; "
-                "name that folder, or another: --cache FOLDER (--judge-cache of evaluate)"
-            )
+        keeping_in(o, None, own_cache)
     keys = [json.dumps(question.words(bool(stated))) for question in questions]
     once = dict(zip(keys, questions, strict=True))
     found = ask_judge(

@@ -62,6 +62,7 @@ class EnsembleDetector(Detector):
     _members: list[Detector]
     _players: Stack
     _statements: Stack
+    _replies: Path | None = None
 
     def __init__(self, text: TextConfig, options: DetectorOptions) -> None:
         super().__init__(text, options)
@@ -132,7 +133,8 @@ class EnsembleDetector(Detector):
             score[alone] = expit(self._statements(_statement_logits(self._members, parts, progress)))
         return np.column_stack([1 - score, score])
 
-    def keep_replies_in(self, folder: Path) -> None:
+    def keep_replies_in(self, folder: Path | None) -> None:
+        self._replies = folder
         for member in self._members:
             member.keep_replies_in(folder)
 
@@ -162,7 +164,10 @@ class EnsembleDetector(Detector):
         return detector
 
     def _untrained(self) -> list[Detector]:
-        return [one.untrained(self.text, self.options.seed) for one in read_members(self.options.members)]
+        found = [one.untrained(self.text, self.options.seed) for one in read_members(self.options.members)]
+        for member in found:
+            member.keep_replies_in(self._replies)
+        return found
 
     def _weighed(self, stack: Stack, folds: Sequence[Answers]) -> tuple[str, ...]:
         """What to say of a stack."""

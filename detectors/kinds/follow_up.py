@@ -27,7 +27,7 @@ from liescope.common.reading import Reading
 from liescope.detectors.examples import Example
 from liescope.detectors.follow_up.questions import Conversation, Questions, conversation, read_questions
 from liescope.detectors.follow_up.suspects import ToTheSuspect, local_answers
-from liescope.detectors.judge.options import AskingOptions, ask
+from liescope.detectors.judge.options import AskingOptions, ask, keeping_in
 from liescope.detectors.judge.session import KIND, check_model
 from liescope.detectors.kinds.probe import saved_language_model
 from liescope.detectors.language_model import LanguageModel, language_model
@@ -124,8 +124,8 @@ class FollowUpDetector(Detector):
             return np.empty((0, 2))
         return np.asarray(self._head.predict_proba(self._answers(examples, progress)), dtype=np.float64)
 
-    def keep_replies_in(self, folder: Path) -> None:
-        self.options = self.options.model_copy(update={"cache": str(folder)})
+    def keep_replies_in(self, folder: Path | None) -> None:
+        self.options = keeping_in(self.options, folder, self._loaded and self._asked.own_cache)
 
     def save(self, folder: Path) -> None:
         from liescope.detectors.logistic import dump

@@ -5,6 +5,7 @@ each field the mean of what is in view, and the claims between the players; thei
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -114,15 +115,10 @@ class GameEmbeddingDetector(WholeGameDetector):
         return detector
 
     def _tuned(self, lesson: Lesson, progress: Progress) -> SentenceEncoder:
-        """Its encoder, tuned on what those of whom it is known said: each statement once."""
-        said: dict[tuple[str, int], tuple[str, bool]] = {}
-        for candidate, lies, honest in zip(lesson.candidates, lesson.true, lesson.false, strict=True):
-            for piece in view(candidate, self.options.window) if lies or honest else ():
-                if piece.field == OWN:
-                    said[candidate.moment.transcript.game_id, piece.place] = self._masked(piece.text), bool(lies)
-        texts = self._encoder.fitted([text for text, _ in said.values()]).texts
-        y = np.array([lies for _, lies in said.values()], dtype=bool)
-        return tuned(texts, y, np.array([game for game, _ in said], dtype=np.str_), self.options, progress)
+        """Its encoder, tuned on what those of whom it is known said."""
+        said, y, games = own_words(lesson, self.options.window)
+        texts = self._encoder.fitted([self._masked(text) for text in said]).texts
+        return tuned(texts, y, games, self.options, progress)
 
     def _reading(self) -> Reading:
         return Reading(1, self.options.window, self.options.votes, self.text.mask_role_words)
@@ -210,6 +206,24 @@ class GameEmbeddingDetector(WholeGameDetector):
         for block in self._blocks(self._encoder.width + 1):
             found[block.stop - 1] -= shift[block] @ found[block]
         return np.asarray(found)
+
+
+def own_words(lesson: Lesson, window: int) -> tuple[list[str], NDArray[np.bool_], NDArray[np.str_]]:
+    """What those of whom it is known said, whether they deceive, and in which game: each statement once, or as often as
+    its game counts.
+    """
+    times = Counter[tuple[str, int | None, int | None, str]]()
+    said: dict[tuple[str, int, int], tuple[str, bool]] = {}
+    for candidate, lies, honest in zip(lesson.candidates, lesson.true, lesson.false, strict=True):
+        game = candidate.moment.transcript.game_id
+        asked = (game, candidate.moment.upto, candidate.focus, candidate.player)
+        times[asked] += 1
+        for piece in view(candidate, window) if lies or honest else ():
+            if piece.field == OWN:
+                said[game, piece.place, times[asked]] = piece.text, bool(lies)
+    texts = [text for text, _ in said.values()]
+    y = np.array([lies for _, lies in said.values()], dtype=bool)
+    return texts, y, np.array([game for game, _, _ in said], dtype=np.str_)
 
 
 _Mean = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]

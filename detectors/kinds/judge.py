@@ -21,7 +21,7 @@ from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.judge.asking import Question
 from liescope.detectors.judge.game_text import game_text
 from liescope.detectors.judge.learned import Calibration, Learned
-from liescope.detectors.judge.options import AskingOptions, ask
+from liescope.detectors.judge.options import AskingOptions, ask, keeping_in
 from liescope.detectors.judge.prompt import read_prompt
 from liescope.detectors.judge.questions import AboutGame, AboutStatement
 from liescope.detectors.judge.session import check_model, check_spec
@@ -209,8 +209,8 @@ class JudgeDetector(Detector):
         )
         return answers
 
-    def keep_replies_in(self, folder: Path) -> None:
-        self.options = self.options.model_copy(update={"cache": str(folder)})
+    def keep_replies_in(self, folder: Path | None) -> None:
+        self.options = keeping_in(self.options, folder, self._loaded and self._learned.own_cache)
 
     def save(self, folder: Path) -> None:
         self._learned.write(folder / _FILE)

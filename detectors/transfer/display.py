@@ -26,7 +26,7 @@ def transfer_lines(result: TransferResult) -> Iterator[str]:
     yield ""
     yield from (_wrapped(f"note: {note}") for note in notes[:_SHOWN])
     if len(notes) > _SHOWN:
-        yield f"note: {len(notes) - _SHOWN} more notes are in the report"
+        yield f"more notes in the report: {len(notes) - _SHOWN}"
     yield from (str(path) for path in result.files)
 
 

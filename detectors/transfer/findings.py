@@ -95,7 +95,7 @@ def _control(by: str, cells: pl.DataFrame) -> str:
         return ""
     low, high = f"{min(found):.2f}", f"{max(found):.2f}"
     reach = low if low == high else f"from {low} to {high}"
-    return f" Knowing only how many deceive in each game, and not who, has {reach} pooled, and .50 within games."
+    return f" Knowing only how many deceive in each game, and not who, has {reach} pooled, and 0.50 within games."
 
 
 def _at_home(by: str, detector: str, cells: pl.DataFrame) -> str:

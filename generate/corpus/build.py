@@ -17,7 +17,7 @@ from liescope.common.addresses import all_without_addresses
 from liescope.common.console import progress as bar
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
-from liescope.common.leaks import key_variables
+from liescope.common.leaks import find_secret, key_variables, secrets_of, texts_of
 from liescope.common.model_names import spellings
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
@@ -96,7 +96,8 @@ def build(
     except for ids and hashes. The same runs in the same order give the same Parquet, byte for byte, with any
     number of workers.
 
-    Raises UsageError if a game id occurs twice, a held-out model plays in a game of an official split, `out` holds
+    Raises UsageError if a game id occurs twice, a log holds the value of a secret of the environment, a held-out model
+    plays in a game of an official split, `out` holds
     something else that is not to be replaced or cannot be written, or another process is building there; UnknownName
     for a held-out model that does not occur in the runs; BadData for a run that cannot be read.
     """
@@ -199,10 +200,22 @@ def _pack(
             origin = _origin(written, heads, hold_out, transcript)
             facts = count_facts(folder, out.resolve().name, version("liescope"), built, origin)
             write_papers(folder, facts.to_json())
+            _check_no_key(folder, secrets_of(os.environ, origin.key_variables))
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{out} cannot be written ({why}); make room for it or choose another --out") from error
     return facts
+
+
+def _check_no_key(folder: Path, secrets: Mapping[str, str]) -> None:
+    """Raises UsageError if a file holds the value of a secret of this machine, as an old log may."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()) if secrets else ():
+        for text in texts_of(path):
+            if what := find_secret(text, secrets, shapes=False):
+                raise UsageError(
+                    f"{path.relative_to(folder)} would hold {what}, which stands in the log of a run, so nothing was "
+                    "built; revoke that secret, and take the variable out of the environment to build nevertheless"
+                )
 
 
 @dataclass(slots=True)

@@ -62,13 +62,13 @@ def check_text(where: object, text: str, secrets: Mapping[str, str], advice: str
         raise UsageError(f"{where} holds {what}, so nothing was {done}; revoke that secret, {advice}")
 
 
-def find_secret(text: str, secrets: Mapping[str, str]) -> str:
-    """A description of the secret in a text, or "" for none."""
+def find_secret(text: str, secrets: Mapping[str, str], shapes: bool = True) -> str:
+    """A description of the secret in a text, or "" for none. shapes: whether what only looks like a key is one."""
     found = looks(text)
     for name, value in secrets.items():
         if disguised(value).within(found):
             return f"the value of {name}"
-    for look in found:
+    for look in found if shapes else ():
         for what, shape in _SHAPES.items():
             if shape.search(look.seen):
                 return f"what looks like {what}"

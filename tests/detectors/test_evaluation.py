@@ -26,7 +26,7 @@ from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.evaluation.scorers import evaluate_scores
 from liescope.detectors.evaluation.scores import score_table, scripted_warning
 from liescope.detectors.evaluation.seat import DETECTIVE_CLAIM, Tables, detective_claims, in_the_villagers_seat
-from liescope.detectors.examples import labelled, read_statements
+from liescope.detectors.examples import label_counts, labelled, read_statements
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train, train_recipe
 from liescope.generate.corpus import read
@@ -249,6 +249,27 @@ def test_statements_without_a_label_are_counted_by_reason(make_corpus: Corpus, t
     test = read_statements(corpus, ["test"])
     assert evaluation.without_label == {"claim": {"no claim": test["label_claim"].null_count()}}
     assert "have no label and are left out" in markdown(evaluation)
+
+
+def test_a_target_without_any_label_is_refused_with_those_that_exist_and_beside_another_it_is_a_note(
+    make_corpus: Corpus, tmp_path: Path
+) -> None:
+    def unsaid(rows: Rows) -> None:
+        for row in (*rows["statements"], *rows["games"]):
+            row["game_id"] = f"new-{row['game_id']}"
+        for row in rows["statements"]:
+            row["statement_id"], row["label_self"] = f"new-{row['statement_id']}", None
+
+    corpus, foreign = make_corpus(games=60), make_corpus(games=12, change=unsaid)
+    for target in ("self", "role"):
+        train_recipe(corpus, tmp_path / target, Recipe("tfidf", target, TextConfig(), {}, 2))
+    counts = label_counts(read_statements(foreign))
+    words = f"small, split all, has a self label; labels there are: role {counts['role']}, claim {counts['claim']}"
+    with pytest.raises(UsageError, match=words):
+        evaluate(tmp_path / "self", foreign, draws=10)
+    both = evaluate([tmp_path / "role", tmp_path / "self"], foreign, draws=10)
+    assert f"no statement of {words}" in both.notes
+    assert {row.target for row in both.rows if row.value is not None} == {"role"}
 
 
 def test_two_detectors_are_compared_on_the_same_resamples(corpus: Path) -> None:

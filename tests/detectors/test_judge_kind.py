@@ -433,8 +433,13 @@ def test_no_key_and_no_path_is_in_any_file(
 
 
 def test_a_folder_of_replies_that_was_named_in_training_is_not_silently_another_one_later(
-    serve: Serve, corpus: Path, tmp_path: Path
+    serve: Serve, corpus: Path, make_corpus: Callable[..., Path], tmp_path: Path
 ) -> None:
+    def renamed(rows: dict[str, list[dict[str, Any]]]) -> None:
+        for table in rows.values():
+            for row in table:
+                row.update({name: f"new-{row[name]}" for name in ("game_id", "statement_id") if row.get(name)})
+
     own, home = tmp_path / "own", tmp_path / "cache"
     out, model = tmp_path / "m", f"openai:wise@{serve(with_logprobs).url}"
     liescope.train("judge", corpus, out=out, model=model, cache=str(own), fit_limit=10)
@@ -443,6 +448,14 @@ def test_a_folder_of_replies_that_was_named_in_training_is_not_silently_another_
     with pytest.raises(UsageError, match="--judge-cache"):
         liescope.evaluate(out, corpus, draws=10)
     assert not home.exists()
+    unseen, adapted = make_corpus(games=8, change=renamed), tmp_path / "adapted"
+    options: dict[str, Any] = {"base": corpus, "out": adapted, "labels": 2, "draws": 10}
+    with pytest.raises(UsageError, match="--cache"):
+        liescope.adapt(out, unseen, **options)
+    liescope.adapt(out, unseen, cache=own, **options)
+    assert main(["adapt", str(out), "--corpus", str(unseen), "--propose", "1", "--cache", str(own)]) == 0
+    with pytest.raises(UsageError, match="--cache"):
+        liescope.score(adapted, "Something new.")
     first = liescope.score(out, "Something new.", cache=own)["score"].item()
     assert main(["score", str(out), "Something new.", "--cache", str(own)]) == 0
     liescope.evaluate(out, corpus, draws=10, judge_cache=own)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 from liescope.common.encoder_folder import encoder_folder
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Labelled, labelled, read_statements
+from liescope.detectors.kinds.game_embedding import own_words
+from liescope.detectors.kinds.whole_game import lesson
 from liescope.detectors.protocol import silent
 from liescope.detectors.registry import load_parts, make
 from liescope.detectors.sentence_body import LOCAL, BodyOptions, SentenceEncoder, sentence_encoder
@@ -68,6 +72,18 @@ def test_statements_of_one_label_come_closer_in_games_it_has_not_seen(tiny_encod
 @pytest.fixture(scope="module")
 def data(corpus: Path) -> Labelled:
     return labelled(read_statements(corpus, ["train"]), "role", 0, read_transcripts(corpus))
+
+
+@pytest.mark.parametrize("moments", [0, 2])
+def test_a_game_that_counts_for_five_is_drawn_five_times_as_often(data: Labelled, moments: int) -> None:
+    heavy = data.groups[0]
+    rows = np.flatnonzero(np.isin(data.groups, np.unique(data.groups)[:4]) | (data.groups == heavy))
+    once = [data.examples[row] for row in rows]
+    copies = [replace(e, game_id=f"{e.game_id}#{n}") for n in range(1, 5) for e in once if e.game_id == heavy]
+    every, y = [*once, *copies], np.array([*data.y[rows], *np.tile(data.y[data.groups == heavy], 4)])
+    plain = Counter(own_words(lesson(once, data.y[rows], moments), 0)[2].tolist())
+    weighed = Counter(own_words(lesson(every, y, moments), 0)[2].tolist())
+    assert weighed == {game: count * (5 if game == heavy else 1) for game, count in plain.items()}
 
 
 @pytest.mark.parametrize("kind", ["embedding", "game-embedding"])

@@ -176,7 +176,7 @@ def test_a_secret_of_the_environment_is_never_published(
     call: Callable[..., Any],
 ) -> None:
     secret = "sk-not-a-real-one-1234"
-    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
     said = f"I am the detective {secret}" if place in ("text", "quote") else None
     models = ("a", secret, "b") if place == "model" else ("a", "b", "c")
@@ -185,9 +185,25 @@ def test_a_secret_of_the_environment_is_never_published(
     pack([("run", game, [call(game, raw=f"key: {secret}" if place == "raw" else "fine")])], corpus)
     if place == "card":
         (corpus / "README.md").write_text(f"made with {secret}", encoding="utf-8")
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
     with pytest.raises(UsageError, match="OPENAI_API_KEY") as raised:
         publish(corpus, "me/games")
     assert secret not in str(raised.value)
+
+
+@pytest.mark.parametrize("place", ["text", "raw", "model"])
+def test_a_log_that_holds_a_key_of_the_environment_is_not_built(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, play: Callable[..., Any], call: Callable[..., Any]
+) -> None:
+    secret = "sk-not-a-real-one-1234"
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    said = f"I am the detective {secret[:5]}\u200b{secret[5:]}" if place == "text" else None
+    game = play(1, said=said, models=("a", secret, "b") if place == "model" else ("a", "b", "c"))
+    calls = [call(game, raw=f"key: {secret}" if place == "raw" else "fine")]
+    with pytest.raises(UsageError, match="the value of OPENAI_API_KEY") as raised:
+        pack([("run", game, calls)], tmp_path / "corpus")
+    assert secret not in str(raised.value)
+    assert not (tmp_path / "corpus").exists()
 
 
 def test_a_corpus_that_leaks_a_game_is_not_published(
