@@ -151,7 +151,7 @@ ANALYSES = (
         interval=Interval.MEANS,
         source="Figure 14, left",
         note="How many observers flag a statement, on average: a count, which grows with the observers, so compare "
-        "within a game. The paper's Table 8 prints 6.751 and 6.109 as the rate at which jesters call their own "
+        "rows with as many. The paper's Table 8 prints 6.751 and 6.109 as the rate at which jesters call their own "
         "statements deceptive, which cannot exceed 1; a count like this one can.",
         main=True,
         corrections=(Alike(("learning", "rater", "speaker_role")),),

@@ -82,9 +82,16 @@ def _who_was_found(frames: Frames) -> str:
         unsettled = f", and these games do not settle whether {_listed(open_)} did better" if open_ else ""
         said.append(
             f"in {name}, {_listed(shares)} went to a player whose role deceives; blind votes would give "
-            f"{blind:.0%}{unsettled}"
+            f"{blind:.0%}{unsettled}{_drawn(frames, name)}"
         )
     return _sentence(said) or "Nobody chose whom to vote for, so these games do not show whether deceivers are found."
+
+
+def _drawn(frames: Frames, name: str) -> str:
+    """That votes which the rules drew do not count, and how many of all they are."""
+    votes = frames.votes.filter(pl.col("game") == name)
+    drawn = int(votes["drawn"].sum())
+    return f" (votes that the rules drew, {drawn} of {votes.height}, do not count)" if drawn else ""
 
 
 def _who_was_noticed(frames: Frames) -> str:
@@ -95,8 +102,6 @@ def _who_was_noticed(frames: Frames) -> str:
             settled = lo is not None and hi is not None and not lo <= 0 <= hi
             open_ = "" if settled else ", so these games do not settle whether they can tell the two apart"
             sign = "more" if gap >= 0 else "less"
-            if lo is None or hi is None or lo <= 0 <= hi:
-                sign += ", which these games do not settle"
             said.append(
                 f"in {name}, listeners flagged what a role that deceives said in {told:.0%} of their ratings and what "
                 f"the others said in {other:.0%}: {_points(gap, lo, hi)} {sign}{open_}"

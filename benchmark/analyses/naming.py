@@ -68,7 +68,7 @@ ANALYSES: tuple[Analysis, ...] = (
         needs=(GUESSES,),
         interval=Interval.MEANS,
         source="section 5.4",
-        note="Accuracy at roster_chance means that the transcript revealed nothing about the role to that seat.",
+        note="At roster_chance, the judge read no more from the transcript than the roster tells that seat.",
         main=True,
     ),
 )

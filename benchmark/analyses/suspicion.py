@@ -132,7 +132,7 @@ ANALYSES = (
         needs=(SUSPICION,),
         interval=Interval.MEANS,
         source="Figure 14, right",
-        note="If jester and werewolves draw equal suspicion, suspicion alone cannot distinguish them.",
+        note="Where jester and werewolves draw equal suspicion on average, its mean cannot distinguish them.",
         main=True,
         corrections=(Alike(("learning", "rater", "speaker_role")),),
     ),

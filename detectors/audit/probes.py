@@ -46,12 +46,12 @@ class Shortcut:
     moral: str
 
 
-LEARNED_NOTHING = "a detector at {value:.2f} would have learned nothing more"
+LEARNED_NOTHING = "a detector at {value:.2f} may have learned nothing more"
 SHORTCUTS = {
     K_OF_N: Shortcut(
         K_OF_N,
         "Knowing how many of how many players deceive, and not who, reaches",
-        "a detector at {value:.2f} over all games would know nothing within one",
+        "a detector at {value:.2f} over all games may know nothing within one",
     ),
     SHARE_IN_GAME: Shortcut(
         SHARE_IN_GAME,

@@ -34,7 +34,7 @@ TITLES = {
 }
 """The parts of an audit, by the `check` of their rows, in order."""
 _MEANINGS = {
-    "probe": "AUROC; 0.5 is chance. A detector that does no better than a row here has learned no more than it knows.",
+    "probe": "AUROC; 0.5 is chance. A detector that does no better than a row here may know no more than it.",
     "telling": "AUROC of having it, or of lacking it; and the share of the statements that have it. Chosen as the most "
     "telling of all that pass an exact test, which the intervals do not allow for.",
     "copies": "Statements of five words or more, names masked. Nearly: they share 80% of their 5-character pieces.",

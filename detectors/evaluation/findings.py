@@ -64,8 +64,13 @@ def _beside(rows: Sequence[MetricRow], best: MetricRow) -> str:
     lead = _turned(least) if ahead else least
     clear = "" if lead.lo is None or lead.lo > 0 else ", which chance may explain"
     if ahead:
-        return f"Of what it was compared with, {least.against} is ahead of it by {_figure(lead)}{clear}."
-    return f"The closest of what it was compared with, {least.against}, is behind it by {_figure(lead)}{clear}."
+        return (
+            f"On {best.split}, of what it was compared with, {least.against} is ahead of it by {_figure(lead)}{clear}."
+        )
+    return (
+        f"On {best.split}, the closest of what it was compared with, {least.against}, is behind it by "
+        f"{_figure(lead)}{clear}."
+    )
 
 
 def _turned(row: MetricRow) -> MetricRow:

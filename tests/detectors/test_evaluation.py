@@ -179,7 +179,9 @@ def test_what_is_found_names_a_control_that_is_ahead_and_a_rival_in_either_place
         ((close, ahead), "control:role_oracle is ahead of it by 0.10 (0.05 to 0.15)."),
         ((close,), "other, is behind it by 0.02 (-0.02 to 0.06), which chance may explain."),
     ):
-        assert sentences(replace(evaluation, rows=(*ranked, *pairs)))[1].endswith(words)
+        said = sentences(replace(evaluation, rows=(*ranked, *pairs)))[1]
+        assert said.startswith("On test, ")
+        assert said.endswith(words)
 
 
 def test_figures_of_one_game_have_no_interval(corpus: Path) -> None:

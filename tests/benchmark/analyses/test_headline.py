@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from liescope.benchmark.analyses.frames import Frames, load_frames
@@ -41,6 +42,14 @@ def test_the_second_counts_the_votes_that_were_chosen_and_counted(wolves: Frames
         and vote["target"]
     ]
     assert f"of the votes of the villager {sum(hits) / len(hits):.0%} (" in sentences(wolves)[1]
+
+
+def test_votes_that_the_rules_drew_are_said_not_to_count(wolves: Frames) -> None:
+    drawn = wolves.votes.with_columns(drawn=pl.int_range(pl.len()) % 3 == 0)
+    none = wolves.votes.with_columns(drawn=pl.lit(False))
+    counted = f"votes that the rules drew, {drawn['drawn'].sum()} of {drawn.height}, do not count"
+    assert counted in sentences(replace(wolves, votes=drawn))[1]
+    assert "the rules drew" not in sentences(replace(wolves, votes=none))[1]
 
 
 def test_the_third_compares_flags_on_what_deceivers_and_others_said(wolves: Frames) -> None:
@@ -93,6 +102,7 @@ def test_a_difference_that_may_be_none_is_not_told_as_one() -> None:
     even = [(f"g{at}", deceives, (at + deceives) % 2 == 0) for at in range(9) for deceives in (True, False)]
     apart = [(f"g{at}", deceives, deceives == (at != 0)) for at in range(20) for deceives in (True, False)]
     alone = [("g", deceives, deceives) for deceives in (True, False)]
+    assert sentences(rated(even))[2].count("do not settle") == 1
     assert "these games do not settle whether they can tell the two apart" in sentences(rated(even))[2]
     assert "do not settle" not in sentences(rated(apart))[2]
     assert "do not settle" in sentences(rated(alone))[2]  # one game settles nothing, however it went
