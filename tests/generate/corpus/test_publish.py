@@ -282,9 +282,9 @@ def test_a_key_that_a_players_spec_names_is_never_published(
     raw: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, play: Callable[..., Any], call: Callable[..., Any]
 ) -> None:
     monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_writer_token")
-    monkeypatch.setenv("ACME_LLM", "pass/word-of-mine")
     game, plan = play(1), {"players": ["openai:m@https://llm.acme.example/v1?key_env=ACME_LLM&temperature=1"]}
     corpus = packed(tmp_path, game, call(game, raw=raw), plan)
+    monkeypatch.setenv("ACME_LLM", "pass/word-of-mine")
     with pytest.raises(UsageError, match="ACME_LLM"):
         publish(corpus, "me/games")
 
