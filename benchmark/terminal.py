@@ -60,8 +60,9 @@ def fit_lines(result: FitResult) -> Iterator[str]:
     for part in result.fits:
         found = part.posterior.diagnostics
         divergent = f"{found.divergences} divergences" if found.divergences else "no divergences"
+        least = min(found.ess_bulk_min, found.ess_tail_min)
         yield wrapped(
-            f"r-hat at most {found.r_hat_max:.4f}, ESS at least {found.ess_bulk_min:.0f}, {divergent}"
+            f"r-hat at most {found.r_hat_max:.4f}, ESS at least {least:.0f}, {divergent}"
             + (f" ({stated(part.condition)})" if len(result.fits) > 1 else "")
         )
     yield from (wrapped(sentence) for sentence in goodness_sentences(result.fits))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
+from liescope.benchmark.capability.goodness import MISFIT
 from liescope.benchmark.capability.laplace import effective
 from liescope.benchmark.capability.results import TAILS
 from liescope.benchmark.leads import SURE, chances_of_first, in_the_running, percent, settled
@@ -26,6 +27,7 @@ _LEADS = {
     "v": "follows the better speaker most reliably as the villager",
 }
 _ROLES = {"m": "the mafioso", "d": "the detective", "v": "the villager"}
+_DOUBT = " (by a model that does not fit these games, whose intervals are too narrow)"
 _MOST = 20  # times the games; beyond that no number is told
 
 
@@ -38,13 +40,14 @@ def findings(fits: Sequence[ConditionFit]) -> tuple[str, str, str]:
 
 
 def _sentence(parameter: str, fits: Sequence[ConditionFit]) -> str:
-    said = [(f"with {fit.condition}, " if fit.condition else "") + _lead(parameter, fit.posterior) for fit in fits]
+    said = [(f"with {fit.condition}, " if fit.condition else "") + _lead(parameter, fit) for fit in fits]
     text = "; ".join(said)
     begins_with_name = not (fits[0].condition or text.startswith(("these games", "the fitted model")))
     return f"{text[:1] if begins_with_name else text[:1].upper()}{text[1:]}."
 
 
-def _lead(parameter: str, posterior: Posterior) -> str:
+def _lead(parameter: str, fit: ConditionFit) -> str:
+    posterior = fit.posterior
     if parameter not in posterior.draws:
         return f"the fitted model gives {parameter} no meaning of its own ({posterior.variant.formula})"
     names = posterior.names[parameter]
@@ -63,7 +66,7 @@ def _lead(parameter: str, posterior: Posterior) -> str:
     score = f"{parameter} {with_interval(float(draws[:, best].mean()), lo, hi)}"
     return (
         f"{names[best]} {_LEADS[parameter]}, {score}: ahead of all others in {percent(float(chances[best]))} of the "
-        f"draws; next is {names[int(np.argsort(-chances)[1])]}"
+        f"draws; next is {names[int(np.argsort(-chances)[1])]}{_DOUBT if fit.goodness.p < MISFIT else ''}"
     )
 
 

@@ -91,6 +91,14 @@ def test_nobody_is_named_by_scores_that_the_games_do_not_tell() -> None:
         assert "alpha" not in sentence
 
 
+@pytest.mark.parametrize(("p", "doubted"), [(0.001, True), (0.5, False)])
+def test_a_best_by_a_model_that_does_not_fit_is_named_with_that_word(p: float, doubted: bool) -> None:
+    (part,) = fitted(("alpha", "beta"), (3.0, 0.0), 0.5)
+    for sentence in findings([replace(part, goodness=replace(part.goodness, p=p))]):
+        assert sentence.startswith("alpha")
+        assert ("does not fit these games" in sentence) is doubted
+
+
 def test_one_player_is_the_best_of_nobody() -> None:
     for sentence in findings(fitted(("alpha",), (0.0,), 0.1)):
         assert "best" not in sentence
