@@ -9,7 +9,7 @@ import numpy as np
 
 from liescope.detectors.evaluation.bootstrap import codes, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import Floats, Scored, Weights
-from liescope.detectors.evaluation.ranking import pairs_within, rank_metrics, within_games
+from liescope.detectors.evaluation.ranking import pairs_within, pooled_auroc, within_games
 from liescope.detectors.examples import Labelled
 from liescope.detectors.model_file import Gain
 from liescope.detectors.protocol import ROLE, Detector, Progress
@@ -71,7 +71,7 @@ def _figures(
     def ranked(kind: str, score: Floats) -> Iterator[tuple[str, Floats]]:
         scored = replace(unscored, score=score)
         yield kind, within_games(scored, weights)
-        yield POOLED[kind], rank_metrics(scored, weights, {})["auroc"]
+        yield POOLED[kind], pooled_auroc(scored, weights)
 
     yield from ranked(ONLINE, detector.predict_proba(data.examples, show)[:, 1])
     if data.examples[0].target != ROLE:

@@ -13,7 +13,7 @@ from liescope.common.errors import UsageError
 from liescope.detectors.audit.findings import Figure
 from liescope.detectors.evaluation.bootstrap import codes, game_weights
 from liescope.detectors.evaluation.metrics import Floats, Scored
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.ranking import pooled_auroc
 from liescope.detectors.examples import Labelled, check_trainable
 from liescope.detectors.folds import Rows, fold_of, out_of_fold
 
@@ -98,8 +98,8 @@ class Bench:
         use = np.isfinite(score) if rows is None else np.isfinite(score) & rows
         labels = (self.data.y if y is None else y)[use]
         scored = Scored(labels, score[use], self.game[use], self.games)
-        found = rank_metrics(scored, self.weights if draws else self.weights[:1], {})
-        return Figure(found["auroc"], int(use.sum()), len(np.unique(scored.game)), _mean(labels))
+        found = pooled_auroc(scored, self.weights if draws else self.weights[:1])
+        return Figure(found, int(use.sum()), len(np.unique(scored.game)), _mean(labels))
 
     def share_of(self, table: pl.DataFrame, found: Bools) -> Figure:
         """The share of the rows of a table with `game_id` for which `found` holds."""

@@ -21,10 +21,10 @@ def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Flo
     as in scikit-learn. Recall is read from the ROC curve of each weighting where exactly that share of its honest
     statements is flagged; within a tie, statements are flagged at random. rates: a number, or one for each draw.
     """
-    names, draws = ("auroc", "average_precision", *rates), len(weights)
-    found = {name: np.full(draws, np.nan) for name in names}
+    names, draws = ("average_precision", *rates), len(weights)
+    auroc, found = pooled_auroc(data, weights), {name: np.full(draws, np.nan) for name in names}
     if not len(data.y):
-        return found
+        return {"auroc": auroc, **found}
     _, block = np.unique(-data.score, return_inverse=True)
     blocks = int(block.max()) + 1
     counts = [_counts(block[rows], data.game[rows], (blocks, data.games)) for rows in (data.y, ~data.y)]
@@ -37,8 +37,6 @@ def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Flo
         lies_above, honest_above = lies.cumsum(axis=0), honest.cumsum(axis=0)
         all_lies, all_honest = lies_above[-1], honest_above[-1]
         with np.errstate(invalid="ignore", divide="ignore"):
-            below = all_honest - honest_above + honest / 2
-            found["auroc"][part] = (lies * below).sum(axis=0) / (all_lies * all_honest)
             precision = lies_above / np.maximum(lies_above + honest_above, 1)
             found["average_precision"][part] = (lies * precision).sum(axis=0) / all_lies
             for name, rate in every.items():
@@ -46,12 +44,40 @@ def rank_metrics(data: Scored, weights: Weights, rates: Mapping[str, float | Flo
                 found[name][part] = flagged / all_lies
         for values in found.values():
             values[part][(all_lies == 0) | (all_honest == 0)] = np.nan
+    return {"auroc": auroc, **found}
+
+
+def pooled_auroc(data: Scored, weights: Weights) -> Floats:
+    """(draws,): the AUROC over statements of all games, ties half, NaN if a class is missing.
+
+    The order of lies among themselves, and of honest statements, does not matter: only steps from lies down to the
+    honest statements below them are counted, which are fewer the better the order is.
+    """
+    found = np.full(len(weights), np.nan)
+    if not len(data.y):
+        return found
+    _, block = np.unique(-data.score, return_inverse=True)
+    lies, honest = (np.bincount(block[rows], minlength=block.max() + 1) > 0 for rows in (data.y, ~data.y))
+    tied, above_tied, above_honest = lies & honest, np.r_[False, (lies & honest)[:-1]], np.r_[False, honest[:-1]]
+    step = (tied | above_tied | (lies & above_honest)).cumsum()
+    steps = int(step[-1]) + 1
+    counts = [_counts(step[block[rows]], data.game[rows], (steps, data.games)) for rows in (data.y, ~data.y)]
+    below = np.where(np.bincount(step[tied], minlength=steps) > 0, 0.5, 1.0)[:, None]
+    size = max(1, _CELLS // steps)
+    for first in range(0, len(weights), size):
+        part = slice(first, first + size)
+        games = np.ascontiguousarray(weights[part].T, dtype=np.float64)
+        lying, others = (count @ games for count in counts)  # (steps, draws), highest score first
+        passed = others.cumsum(axis=0)
+        with np.errstate(invalid="ignore"):
+            right = (lying * (passed[-1] - passed + below * others)).sum(axis=0)
+            found[part] = right / (lying.sum(axis=0) * passed[-1])
     return found
 
 
 def within_games(data: Scored, weights: Weights) -> Floats:
     """(draws,): the AUROC within games, NaN where no game has both classes."""
-    right, pairs = (weights @ part for part in pairs_within(data))
+    right, pairs = (weights @ np.column_stack(pairs_within(data))).T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(right / pairs, dtype=np.float64)
 

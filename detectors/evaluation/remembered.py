@@ -12,7 +12,7 @@ import polars as pl
 from liescope.detectors.audit.findings import DIFFERENCE, LARGE_SHARE, Figure
 from liescope.detectors.evaluation.bootstrap import game_weights
 from liescope.detectors.evaluation.metrics import Bools, Scored
-from liescope.detectors.evaluation.ranking import rank_metrics
+from liescope.detectors.evaluation.ranking import pooled_auroc
 from liescope.detectors.evaluation.rows import ScoringPlan
 from liescope.detectors.evaluation.scores import per_detector, scored
 from liescope.detectors.examples import make_examples
@@ -118,5 +118,5 @@ def _figure(table: pl.DataFrame, use: Bools, plan: ScoringPlan) -> Figure:
     """The AUROC of some rows of a table, with the resamples of all of its games."""
     data = scored(table)
     part = Scored(data.y[use], data.score[use], data.game[use], data.games)
-    found = rank_metrics(part, game_weights(data.games, plan.draws, plan.seed), {})
-    return Figure(found["auroc"], int(use.sum()), len(np.unique(part.game)))
+    found = pooled_auroc(part, game_weights(data.games, plan.draws, plan.seed))
+    return Figure(found, int(use.sum()), len(np.unique(part.game)))

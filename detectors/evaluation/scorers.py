@@ -18,7 +18,7 @@ from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, Thresholds, c
 from liescope.detectors.evaluation.metrics import DECISION, LEVELS, POOLED, WITHIN, Floats, words_of
 from liescope.detectors.evaluation.offsets import offset
 from liescope.detectors.evaluation.populations import SPEAKER, populations
-from liescope.detectors.evaluation.ranking import rank_metrics, within_games
+from liescope.detectors.evaluation.ranking import pooled_auroc, rank_metrics, within_games
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, describe, in_pairs, measured, rows_of
 from liescope.detectors.evaluation.scores import CONTROL, per_detector, scored
 
@@ -78,7 +78,7 @@ def draws_of(table: pl.DataFrame, chosen: Thresholds, plan: ScoringPlan) -> dict
     weights = game_weights(data.games, plan.draws, plan.seed)
     found = {WITHIN: within_games(data, weights), **rank_metrics(data, weights)}
     if "centred" in table.columns:
-        found["auroc_centred"] = rank_metrics(scored(table, "centred"), weights, {})["auroc"]
+        found["auroc_centred"] = pooled_auroc(scored(table, "centred"), weights)
     return {**found, **decision_metrics(data, chosen, weights), "brier": brier(data, weights)}
 
 
@@ -113,8 +113,8 @@ def _by_speaker(detector: str, target: str, table: pl.DataFrame, plan: ScoringPl
         weights = game_weights(data.games, plan.draws, plan.seed)
         found = {
             WITHIN: within_games(data, weights),
-            POOLED: rank_metrics(data, weights, {})["auroc"],
-            "auroc_centred": rank_metrics(scored(part, "centred"), weights, {})["auroc"],
+            POOLED: pooled_auroc(data, weights),
+            "auroc_centred": pooled_auroc(scored(part, "centred"), weights),
         }
         rows += measured(detector, target, where, found, part)
         shift = [("offset", offset(table, model, plan.draws, plan.seed))]

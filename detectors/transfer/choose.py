@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.detectors.evaluation.metrics import Scored
-from liescope.detectors.evaluation.ranking import pairs_within, rank_metrics
+from liescope.detectors.evaluation.ranking import pairs_within, pooled_auroc
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
@@ -118,7 +118,7 @@ def _try(table: Table, recipe: Recipe, settings: Sequence[Setting], rest: Rows, 
 
 def _auroc(table: Table, out: Rows, score: NDArray[np.float64]) -> float:
     """Within games, as detectors are judged; over all games where none has both classes."""
-    _, own = np.unique(table.column("game_id")[out], return_inverse=True)
+    own = table.frame["game_id"].gather(out).rank("dense").to_numpy().astype(np.int64)
     data = Scored(table.y[out], score, np.zeros(len(out), np.int64), 1, own)
     (right,), (pairs,) = pairs_within(data)
-    return float(right / pairs if pairs else rank_metrics(data, np.ones((1, 1), np.float32), {})["auroc"][0])
+    return float(right / pairs if pairs else pooled_auroc(data, np.ones((1, 1), np.float32))[0])

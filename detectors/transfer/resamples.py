@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from liescope.detectors.evaluation.bootstrap import at_share, estimate, game_weights, share
 from liescope.detectors.evaluation.metrics import POOLED, SHARE, WITHIN, Bools, Floats, Scored, Span, Weights
-from liescope.detectors.evaluation.ranking import rank_metrics, within_games
+from liescope.detectors.evaluation.ranking import pooled_auroc, rank_metrics, within_games
 from liescope.detectors.transfer.table import Rows, Table
 
 FIGURE = {
@@ -55,14 +55,15 @@ class Resamples:
 
     def auroc(self, rows: Rows, score: Floats) -> dict[str, Floats]:
         """`WITHIN` games and `POOLED` over them, of statements, over the rows of the weights."""
-        return self._ranked(self.y[rows], score[rows], self.game[rows], self.own[rows])[0]
+        return _aurocs(*self._scored(self.y[rows], score[rows], self.game[rows], self.own[rows]))
 
     def average_precision(self, rows: Rows, score: Floats) -> Floats:
-        return self._ranked(self.y[rows], score[rows], self.game[rows], self.own[rows])[1]
+        data, weights = self._scored(self.y[rows], score[rows], self.game[rows], self.own[rows])
+        return rank_metrics(data, weights, {})["average_precision"]
 
     def auroc_of_players(self, rows: Rows, lies: Bools, score: Floats) -> dict[str, Floats]:
         """The same of players. rows: theirs; lies, score: of these rows."""
-        return self._ranked(lies, score, self.seated[rows], self.seats[rows])[0]
+        return _aurocs(*self._scored(lies, score, self.seated[rows], self.seats[rows]))
 
     def mean(self, values: Floats, game: NDArray[np.int64]) -> Floats:
         """The mean of values that lie in games."""
@@ -78,12 +79,14 @@ class Resamples:
         facts = {"statements": len(rows), "games": len(np.unique(self.own[rows])), "prevalence": prevalence, "why": why}
         return figure(values, len(np.unique(self.game[rows])), facts, span)
 
-    def _ranked(self, y: Bools, score: Floats, game: Rows, own: Rows) -> tuple[dict[str, Floats], Floats]:
+    def _scored(self, y: Bools, score: Floats, game: Rows, own: Rows) -> tuple[Scored, Weights]:
         games, place = np.unique(game, return_inverse=True)
         data = Scored(y, score, place, len(games), np.unique(own, return_inverse=True)[1])
-        weights = self.weights[:, games]
-        found = rank_metrics(data, weights, {})
-        return {WITHIN: within_games(data, weights), POOLED: found["auroc"]}, found["average_precision"]
+        return data, self.weights[:, games]
+
+
+def _aurocs(data: Scored, weights: Weights) -> dict[str, Floats]:
+    return {WITHIN: within_games(data, weights), POOLED: pooled_auroc(data, weights)}
 
 
 def in_pairs(rows: Rows, y: Bools, own: Rows) -> Rows:

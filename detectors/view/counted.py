@@ -49,6 +49,9 @@ class Counted:
         self._said: WeakKeyDictionary[Transcript, dict[tuple[str, int, bool], list[tuple[str, _Row]]]] = (
             WeakKeyDictionary()
         )
+        self._claimed: WeakKeyDictionary[Transcript, dict[tuple[str, int | None, int | None], _Row]] = (
+            WeakKeyDictionary()
+        )
 
     def fields(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
         """By field, (n, features met so far) counts."""
@@ -80,11 +83,14 @@ class Counted:
         return found
 
     def _claims(self, candidate: Candidate) -> _Row:
+        """The claims in view, read off once for each candidate and moment."""
         game = candidate.moment.transcript
-        graph = self._graphs.get(game) or self._graphs.setdefault(game, claim_graph(game))
-        return self._count(
-            CLAIMS, graph.relations(candidate.player, candidate.moment.upto, self._reading.votes, candidate.focus)
-        )
+        known = self._claimed.setdefault(game, {})
+        key = (candidate.player, candidate.moment.upto, candidate.focus)
+        if key not in known:
+            graph = self._graphs.get(game) or self._graphs.setdefault(game, claim_graph(game))
+            known[key] = self._count(CLAIMS, graph.relations(*key[:2], self._reading.votes, candidate.focus))
+        return known[key]
 
     def _grams(self, text: str) -> list[str]:
         words = _WORD.findall((hide_roles(text) if self._reading.mask_role_words else text).lower())

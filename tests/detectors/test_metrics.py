@@ -19,7 +19,7 @@ from liescope.detectors.evaluation.bootstrap import GROUPS, codes, estimate, gam
 from liescope.detectors.evaluation.calibration import brier, calibration_error, squared_errors
 from liescope.detectors.evaluation.decisions import NO_THRESHOLDS, best_threshold, decision_metrics, threshold_at
 from liescope.detectors.evaluation.metrics import REAL, Scored
-from liescope.detectors.evaluation.ranking import rank_metrics, within_games
+from liescope.detectors.evaluation.ranking import pooled_auroc, rank_metrics, within_games
 
 
 def sample(seed: int, n: int = 400, games: int = 60, ties: bool = False) -> Scored:
@@ -43,6 +43,20 @@ def test_ranking_metrics_equal_scikit_learns_on_every_resample(seed: int, ties: 
         )
         fpr, recall, _ = roc_curve(data.y, data.score, sample_weight=w, drop_intermediate=False)
         assert found["recall"][draw] == pytest.approx(np.interp(0.05, fpr, recall))
+
+
+def test_the_pooled_auroc_counts_one_step_for_each_run_of_lies_and_a_tie_as_half() -> None:
+    game, weights = np.zeros(6, np.int64), np.ones((1, 1), np.float32)
+    y = np.array([True, True, False, True, False, False])
+    for score, right in (
+        ([6, 5, 4, 3, 2, 1], 8.0),  # one honest statement above one lie
+        ([6, 5, 4, 4, 4, 1], 8.0),  # that lie is tied with two, above the third
+        ([3, 3, 3, 3, 3, 3], 4.5),
+        ([3, 2, 3, 2, 3, 2], 3.0),
+        ([1, 2, 3, 4, 5, 6], 1.0),
+    ):
+        (found,) = pooled_auroc(Scored(y, np.array(score, np.float64), game, 1), weights)
+        assert found == right / 9, score
 
 
 def test_a_weighted_metric_equals_the_metric_of_the_resampled_statements() -> None:

@@ -17,6 +17,7 @@ from liescope.detectors.kinds.linear import LinearDetector
 from liescope.detectors.protocol import Detector
 from liescope.detectors.registry import make
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.claim_graph import ClaimGraph
 from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
 
 NAMES = ("Ada", "Bo", "Cy", "Di", "Eve")
@@ -138,3 +139,22 @@ def test_a_saved_detector_counts_only_what_it_has_learned(linear: LinearDetector
     strange = tuple(Turn(SAID, "Ada", f"word{i} unheard{i}") for i in range(50))
     loaded.predict_game(Transcript("s", NAMES, strange, "mini-mafia", 2))
     assert sum(map(len, loaded._counts.features.values())) == before
+
+
+def test_what_is_claimed_by_a_moment_is_read_off_once_however_often_it_is_learned_from_and_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = Random(5)
+    data = labelled([habit(number, rng, 1) for number in range(12)])
+    read: list[tuple[str, str, int | None, int | None]] = []
+    relations = ClaimGraph.relations
+
+    def counted(self: ClaimGraph, player: str, upto: int | None, votes: bool, focus: int | None) -> list[str]:
+        read.append((self.transcript.game_id, player, upto, focus))
+        return relations(self, player, upto, votes, focus)
+
+    monkeypatch.setattr(ClaimGraph, "relations", counted)
+    made = [make("linear", TextConfig(), {"claim_weight": weight}) for weight in (0.1, 1.0)]
+    tried = [LinearDetector.try_each(made, data.examples, data.y, data.groups, data.examples) for _ in range(2)]
+    assert len(read) == len(set(read)) > len(data.examples)
+    assert np.array_equal(*tried)

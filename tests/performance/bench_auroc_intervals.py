@@ -19,7 +19,7 @@ import numpy as np
 
 from liescope.detectors.evaluation.bootstrap import estimate, game_weights, resampled, worst
 from liescope.detectors.evaluation.metrics import Floats, Scored
-from liescope.detectors.evaluation.ranking import rank_metrics, within_games
+from liescope.detectors.evaluation.ranking import pooled_auroc, within_games
 
 _NORMAL = NormalDist()
 _DRAWS = 200
@@ -65,7 +65,7 @@ def coverage(design: Design, games: int, truth: float, within: bool, worlds: int
     rng = np.random.default_rng(games)
     for world in range(worlds):
         data, weights = played(rng, design, games, shift), game_weights(games, _DRAWS, world)
-        values = within_games(data, weights) if within else rank_metrics(data, weights, {})["auroc"]
+        values = within_games(data, weights) if within else pooled_auroc(data, weights)
         _, lo, hi = estimate(values, games)
         low, high = percentile(values)
         held += (lo is not None and hi is not None and lo <= truth <= hi, low <= truth <= high)
