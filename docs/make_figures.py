@@ -92,20 +92,20 @@ def draw(axes: Axes, reports: list[Report], series: list[Series], title: str) ->
 
 
 def picture(reports: list[Report]) -> Figure:
-    """Two panels, narrow enough for a phone: AUROC by statement, and the mafioso named from the villager's seat."""
+    """Two panels, narrow enough for a phone: AUROC within games, and the mafioso named from the villager's seat."""
     detector = f"{KINDS[reports[0].kind]} detector"
     own, length = (COLOURS["blue"], "o"), (COLOURS["orange"], "D")
     figure = Figure(figsize=(4.5, 6.2))
     top, bottom = figure.subplots(2, 1)
     auroc = [
-        Series("control:length", "auroc", "length alone", *length, numbers=False),
-        Series(None, "auroc", detector, *own),
+        Series("control:length", "auroc_within", "length alone", *length, numbers=False),
+        Series(None, "auroc_within", detector, *own),
     ]
     seat = [
         Series("observers:villager_vote", "names_mafioso", "villager's vote", COLOURS["vermillion"], "s"),
         Series(None, "names_mafioso", detector, *own),
     ]
-    draw(top, reports, auroc, "Speaker's role from one statement (AUROC)")
+    draw(top, reports, auroc, "Role from one statement (AUROC within games)")
     draw(bottom, reports, seat, "Games in which the mafioso is named (share)")
     bottom.set_xlabel("Rows: the model held out of training. Lines: 95% intervals.", fontsize=9, x=0.17)
     figure.subplots_adjust(left=0.345, right=0.965, top=0.9, bottom=0.085, hspace=0.42)
@@ -116,7 +116,7 @@ def main(folder: Path, out: Path = OUT) -> None:
     reports = [read(path) for path in sorted(folder.glob("*/report.json"))]
     if len({report.kind for report in reports}) != 1:
         sys.exit(f"{folder} must hold reports on one kind of detector, a folder for each held-out model")
-    reports.sort(key=lambda report: (bool(report.held_out), -report.figure(None, "auroc")[0]))
+    reports.sort(key=lambda report: (bool(report.held_out), -report.figure(None, "auroc_within")[0]))
     matplotlib.rcParams.update({"font.size": 10, "svg.hashsalt": "liescope"})
     out.parent.mkdir(exist_ok=True)
     picture(reports).savefig(out, metadata={"Date": None, "Title": "A detector on models that it has never heard"})

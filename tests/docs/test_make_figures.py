@@ -19,11 +19,13 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def write_report(folder: Path, held_out: list[str], auroc: float, kind: str = "tfidf") -> None:
-    """A report on the detector "mine"; on the held-out model's own games every figure is that much, elsewhere 0.99."""
+    """A report on the detector "mine"; on the held-out model's own games every figure is that much, elsewhere 0.99, and
+    pooled 0.5.
+    """
     wanted = "test:held-out" if held_out else "test"
     named = {
-        "mine": ("auroc", "names_mafioso"),
-        "control:length": ("auroc",),
+        "mine": ("auroc_within", "names_mafioso"),
+        "control:length": ("auroc_within",),
         "observers:villager_vote": ("names_mafioso",),
     }
     rows = [
@@ -31,7 +33,7 @@ def write_report(folder: Path, held_out: list[str], auroc: float, kind: str = "t
         for split, value in {"test": 0.99, wanted: auroc}.items()
         for who, metrics in named.items()
         for metric in metrics
-    ]
+    ] + [{"detector": who, "metric": "auroc", "split": "test", "value": 0.5, "lo": 0.4, "hi": 0.6} for who in named]
     folder.mkdir()
     data = {"hold_out": held_out, "split": "test", "models": {"mine": {"kind": kind}}, "rows": rows}
     (folder / "report.json").write_text(json.dumps(data), encoding="utf-8")
@@ -41,7 +43,7 @@ def test_figures_are_those_of_the_held_out_model(script: ModuleType, tmp_path: P
     write_report(tmp_path / "a", [], 0.91)
     write_report(tmp_path / "b", ["Unheard"], 0.62)
     reports = [script.read(path) for path in sorted(tmp_path.glob("*/report.json"))]
-    assert [report.figure(None, "auroc")[0] for report in reports] == [0.91, 0.62]
+    assert [report.figure(None, "auroc_within")[0] for report in reports] == [0.91, 0.62]
     top, bottom = script.picture(reports).axes
     for axes in (top, bottom):
         assert {text.get_text() for text in axes.texts} == {"chance", "0.91", "0.62"}
