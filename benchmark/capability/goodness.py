@@ -117,7 +117,7 @@ def log_probability(wins: Array, games: Array, chances: Array, rho: Array) -> Ar
 
 
 def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
-    """A sentence for each model whose side won, or lost, every game that it played in one role.
+    """A sentence for the models whose side won every game that they played in one role, and one for those who lost.
 
     offset: whether villagers have one, which such games leave open. Without it they say nothing of villagers: v only
     turns a gap that other games measure, too.
@@ -125,12 +125,18 @@ def separated(cells: pl.DataFrame, offset: bool) -> tuple[str, ...]:
     said = []
     for role in PLAYERS if offset else PLAYERS[:2]:
         sums = cells.group_by(role).agg(pl.col("mafia_wins", "games").sum()).sort(role)
-        for model, wins, games in sums.iter_rows():
-            if wins in (0, games):
-                won = (wins == games) == (role == "mafioso")
-                said.append(
-                    f"{model} {'won' if won else 'lost'} all its {games} games as the {role}: its "
-                    f"{'offset' if role == 'villager' else 'score'} there is bounded by the prior only (separation); "
-                    "more games against other players would tell."
+        what = "offset" if role == "villager" else "score"
+        for outcome, mafia in (("won", role == "mafioso"), ("lost", role != "mafioso")):
+            found = sums.filter(pl.col("mafia_wins") == (pl.col("games") if mafia else 0))
+            if found.height == 1:
+                ((model, _, games),) = found.iter_rows()
+                told = f"{model} {outcome} all its {games} games as the {role}: its {what} there is"
+            elif found.height:
+                names = ", ".join(f"{model} ({games})" for model, _, games in found.iter_rows())
+                told = (
+                    f"{found.height} models {outcome} all their games as the {role}, {names}: their {what}s there are"
                 )
+            else:
+                continue
+            said.append(f"{told} bounded by the prior only (separation); more games against other players would tell.")
     return tuple(said)

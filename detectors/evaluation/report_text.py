@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from liescope.common.report_page import Page, Section, Tabular, shown
 from liescope.data_cards.cards import markdown as md
@@ -22,7 +23,7 @@ def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
         lines += [f"Held out: {md(', '.join(evaluation.plan.hold_out))}. The populations are:", ""]
         lines += [f"- `{evaluation.plan.split}:{name}`: {words}" for name, words in POPULATIONS.items()] + [""]
     for target in _targets(evaluation):
-        lines += [f"## Target {target}: {TARGETS[target].meaning}", ""]
+        lines += [f"## {_chapter(target)}", ""]
         for section in target_sections(evaluation, target):
             lines += [f"### {md(section.title)}", "", *(f"{md(words)}\n" for words in section.paragraphs)]
             lines += _table(section.table)
@@ -35,7 +36,11 @@ def markdown(evaluation: EvaluationResult, figures: Sequence[str] = ()) -> str:
 def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Page:
     """The report as a page. curves: sections with the ROC and calibration curves."""
     first = _targets(evaluation)[0]
-    sections = [section for target in _targets(evaluation) for section in target_sections(evaluation, target)]
+    sections = [
+        replace(section, chapter=_chapter(target))
+        for target in _targets(evaluation)
+        for section in target_sections(evaluation, target)
+    ]
     closing = [notes(evaluation)] if evaluation.notes else []
     return Page(
         title=_title(evaluation),
@@ -50,6 +55,10 @@ def page(evaluation: EvaluationResult, curves: Sequence[Section] = ()) -> Page:
 
 def _title(evaluation: EvaluationResult) -> str:
     return f"Detectors on {evaluation.corpus}, split {evaluation.plan.split}"
+
+
+def _chapter(target: str) -> str:
+    return f"Target {target}: {TARGETS[target].meaning}"
 
 
 def _targets(evaluation: EvaluationResult) -> list[str]:

@@ -25,6 +25,7 @@ MOST = 400  # rows that a page shows
 _SHORT = 36  # characters of the longest value of a column that is kept on one line
 _BREAKS = re.compile(r"(?<=[-/_])(?=\w)")
 _WORD = 20  # characters beyond which a word may be broken after - / _
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")  # of a command: a browser would break it after a hyphen
 
 
 class Tabular(Protocol):
@@ -116,7 +117,8 @@ def page_html(page: Page) -> str:
         if isinstance(value, Link):
             return Markup('<a href="{}">{}</a>').format(value.address, text(value.words))
         words = (re.sub(_BREAKS, "\0", word) if len(word) > _WORD else word for word in shown(value).split(" "))
-        return Markup(escape(" ".join(words)).replace("\0", Markup("<wbr>")))
+        escaped = str(escape(" ".join(words))).replace("\0", "<wbr>")
+        return Markup(re.sub(_OPTION, r'<span class="name">\g<0></span>', escaped))
 
     environment = Environment(
         loader=PackageLoader("liescope.common", "."),

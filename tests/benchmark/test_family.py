@@ -129,6 +129,16 @@ def test_a_model_that_won_everything_in_a_role_is_named() -> None:
     assert "villager" not in " ".join(separated(cells, offset=False))
 
 
+def test_models_that_won_everything_in_a_role_share_a_sentence() -> None:
+    """One each would be a page of them before the first score, where many models play few games."""
+    models = [f"model {n}" for n in range(24)]
+    cells = pl.DataFrame([(one, "b", "b", 0, n + 1) for n, one in enumerate(models)], SCHEMA, orient="row")
+    (mafiosi, detective) = separated(cells, offset=False)
+    assert mafiosi.startswith("24 models lost all their games as the mafioso, model 0 (1), model 1 (2), ")
+    assert all(f"{model} (" in mafiosi for model in models)
+    assert detective.startswith("b won all its 300 games as the detective")
+
+
 def test_models_of_one_maker_are_one_family() -> None:
     names = ["GPT-4.1 Mini", "gpt-5", "Claude Sonnet 4", "openai/o3", "openai/gpt-5", "7B"]
     assert [family_of(name) for name in names] == ["gpt", "gpt", "claude", "openai", "openai", "7b"]

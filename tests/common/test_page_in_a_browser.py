@@ -25,6 +25,15 @@ AS_WRITTEN = ["gpt-10", "gpt-4", "Claude", "ÆON"]
 ORDER = "[...document.querySelectorAll('tbody tr')].map((row) => row.cells[0].textContent)"
 SORTED = "[...document.querySelectorAll('th')].map((head) => head.getAttribute('aria-sort'))"
 CLICK = "document.querySelectorAll('th button')[{}].click()"
+LINES = """
+[...document.querySelectorAll("section p, td")].map((node) => {
+  const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT), range = document.createRange();
+  while (!texts.nextNode().data.includes("--suggest"));
+  range.setStart(texts.currentNode, texts.currentNode.data.indexOf("--suggest"));
+  range.setEnd(texts.currentNode, texts.currentNode.data.length);
+  return new Set([...range.getClientRects()].map((rect) => rect.top)).size;
+})
+"""
 LUMINANCE = """
 (() => {
   const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
@@ -122,6 +131,16 @@ def test_a_page_never_scrolls_sideways_and_its_text_has_contrast(
     faint = [(words, contrast) for words, contrast in browser.ask(LUMINANCE) if contrast < 4.5]
     assert faint == []
     assert browser.ask(LUMINANCE)
+
+
+def test_the_name_of_an_option_is_never_broken(browser: Driven, tmp_path: Path) -> None:
+    """A browser may end a line after any hyphen, so a page could say "-" and "-suggest"."""
+    rows = [(f"{'x' * 30} {'a ' * count}--suggest",) for count in range(40)]
+    sections = (Section("one", "One", tuple(words for (words,) in rows), table=Table(("words",), rows), folded=True),)
+    write_page(tmp_path / "page.html", Page("Found", ("One.",), sections=sections))
+    browser.open(tmp_path / "page.html", 390)
+    browser.ask("document.querySelector('details').open = true")
+    assert browser.ask(LINES) == [1] * 80
 
 
 def test_a_dark_page_shows_its_figures_with_light_ink_and_prints_as_a_light_one(browser: Driven, page: Path) -> None:

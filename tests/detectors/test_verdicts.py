@@ -16,6 +16,7 @@ from liescope.detectors import evaluate, train
 from liescope.detectors.display import show_evaluation
 from liescope.detectors.evaluation.bootstrap import at_share, game_weights
 from liescope.detectors.evaluation.metrics import Scored
+from liescope.detectors.evaluation.report_text import page
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
 from liescope.detectors.evaluation.sections import target_sections
@@ -109,12 +110,22 @@ def test_a_detector_that_answers_where_it_is_sure_is_right_more_often(evaluation
         assert row.hi >= promised / 100
 
 
+def test_no_two_sections_of_a_page_have_one_name(evaluation: EvaluationResult) -> None:
+    """With several targets, each has its own chapter: the contents listed the same titles again without a word why."""
+    again = tuple(replace(row, target="self") for row in evaluation.rows if row.target == "role")
+    sections = page(replace(evaluation, rows=(*evaluation.rows, *again))).sections
+    assert len({(section.chapter, section.title) for section in sections}) == len(sections)
+    chapters = {section.name.partition("-")[0]: section.chapter for section in sections}
+    for target in ("role", "self"):
+        assert chapters[target].startswith(f"Target {target}: ")
+
+
 def test_reports_have_a_section_for_each(evaluation: EvaluationResult, capsys: pytest.CaptureFixture[str]) -> None:
     report = next(path for path in evaluation.files if path.name == "report.md").read_text(encoding="utf-8")
-    page = next(path for path in evaluation.files if path.name == "report.html").read_text(encoding="utf-8")
+    html = next(path for path in evaluation.files if path.name == "report.html").read_text(encoding="utf-8")
     for title in ("Verdicts, and abstaining", "Suspects", "Answering only where it is sure"):
         assert f"### {title}" in report
-        assert title in page
+        assert title in html
     assert "In the villager's seat" not in report
     data = json.loads(next(path for path in evaluation.files if path.name == "report.json").read_text(encoding="utf-8"))
     assert any(row["metric"] == "players_covered" for row in data["rows"])
