@@ -6,18 +6,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from liescope.benchmark.capability.posterior import Posterior
+from liescope.benchmark.capability.posterior import ROLE_OF, Posterior
 
 MUCH = 0.5  # share from which on a page warns
 
 
 def uncertainty_left(posterior: Posterior) -> dict[str, float]:
-    """By parameter (m, d, v, b), the share of the variance between players that is uncertainty, 0 to 1: the posterior
-    variance of a player's difference from the mean, averaged over players, by the variance of the prior, as the sample
-    has learned it or as it is given. 0 where games tell the parameter exactly, 1 where they tell nothing of who is
-    above whom. Without parameters that one player alone has.
+    """By parameter (m, d, v, b), the share of the variance between players that is uncertainty, 0 to 1. The variance
+    between players, as the posterior has it in the mean, is that of their mean scores and the posterior variance of a
+    player's difference from the mean of all; the share is the second by both. 0 where games tell the parameter exactly,
+    1 where they tell nothing of who is above whom. Without parameters that one player alone has.
     """
-    return {name: float(np.clip(1 - shares.mean(), 0, 1)) for name, shares in posterior.learned().items()}
+    left = {}
+    for name, draws in posterior.flat().items():
+        if name in ROLE_OF and draws.shape[1] > 1:
+            apart = draws - draws.mean(axis=1, keepdims=True)
+            left[name] = float(apart.var(axis=0).mean() / np.square(apart).mean())
+    return left
 
 
 def left_sentence(left: Mapping[str, float]) -> str:

@@ -51,6 +51,6 @@ def total(rows: dict[str, Row]) -> float:
 def set_rows(panel: Axes, rows: dict[str, Row]) -> None:
     """Give the panel its rows, first on top, with their labels."""
     panel.set_yticks([row.middle for row in rows.values()], [row.label for row in rows.values()])
-    panel.set_ylim(total(rows), 0)
+    panel.set_ylim(total(rows) or 1.0, 0)
     panel.tick_params(axis="y", length=0)
     panel.spines["left"].set_visible(False)
