@@ -128,7 +128,7 @@ def calibrate(
     rows: pl.DataFrame, variant: Variant, sets: int, settings: Settings = SHORT, seed: int = 1
 ) -> Calibration:
     """Draw parameters, draw counts for the combinations of the rows, fit, rank."""
-    random = np.random.default_rng(1)
+    random = np.random.default_rng(seed)
     fitter = Fitter(rows, variant, settings)
     begin = time.perf_counter()
     ranks: dict[str, list[Ranks]] = defaultdict(list)
