@@ -17,7 +17,7 @@
     if (top < end - 150 && one("#newer")) one("#newer").hidden = false;
   };
   let follow = false; // whether the newest line is to stay in sight
-  let before = null, first = null, came = -Infinity; // the last line before what comes, the first that came, and when
+  let before, first = null, came = -Infinity; // the last line before what comes, the first that came, and when
   let begun = false; // whether this person has answered anything
 
   // Time
@@ -75,7 +75,8 @@
     now.querySelector("textarea, [type=radio]:checked, [type=radio], button")?.focus({ preventScroll: true });
   }
   addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target.id === "more") before = event.detail.target.previousElementSibling;
+    // more lines may come before those that came have settled: the last line before is that before all of them
+    if (event.detail.target.id === "more" && before === undefined) before = event.detail.target.previousElementSibling;
     const there = one("#ask [name=have]"), come = event.detail.serverResponse.match(/name="have" value="([^"]*)"/);
     if (event.detail.target.id === "ask" && event.detail.xhr.status === 200 && come?.[1] === there?.value) {
       event.detail.shouldSwap = false;
@@ -87,6 +88,7 @@
     if (line) {
       if (now - came > AT_ONCE_MS) first = before ? before.nextElementSibling : one(".log").firstElementChild;
       came = now;
+      before = undefined;
     }
     if (follow) toNew();
     else if (line && one("#newer")) one("#newer").hidden = false;
