@@ -119,6 +119,9 @@ class Detector(ABC):
         UsageError for None and a saved detector that was trained with a folder of its own.
         """
 
+    def learn_as(self, trained: Detector) -> None:  # noqa: B027
+        """Before `fit`: take from a trained one of its kind what options do not keep, such as a user's own prompt."""
+
     def requests(self, learn: Sequence[Example], score: Sequence[Example]) -> int:  # noqa: ARG002
         """At most how many requests to an endpoint, which may cost money, it takes to learn from some examples and to
         score others.

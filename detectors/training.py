@@ -45,7 +45,7 @@ from liescope.generate.corpus import as_corpus, check
 class Recipe:
     """What to train. folds: of the cross-validation, 0 for none; options: those of the detector's kind; calibrate: the
     method, one of `METHODS`, which needs folds; cache: the folder for replies of a chat model, if it is not in the
-    options.
+    options; like: a trained detector whose prompt or questions it learns with, where they are not among the options.
     """
 
     kind: str
@@ -57,11 +57,14 @@ class Recipe:
     keep_lost: bool = False
     calibrate: str = TEMPERATURE
     cache: Path | None = None
+    like: Detector | None = None
 
     def untrained(self) -> Detector:
         """A detector that has yet to learn. Raises UnknownName, UsageError, MissingExtra."""
         detector = make(self.kind, self.text, {**self.options, "seed": self.seed})
         detector.keep_replies_in(self.cache)
+        if self.like is not None:
+            detector.learn_as(self.like)
         return detector
 
 

@@ -229,7 +229,16 @@ def _guesses(
 def _recipe(model: LoadedDetector, seed: int) -> Recipe:
     file, fitted = model.file, model.file.confidence.statements
     calibrate = ISOTONIC if fitted and fitted.points else TEMPERATURE
-    return Recipe(file.kind, file.target, file.text, file.options, file.training.folds, seed, calibrate=calibrate)
+    return Recipe(
+        file.kind,
+        file.target,
+        file.text,
+        file.options,
+        file.training.folds,
+        seed,
+        calibrate=calibrate,
+        like=model.detector,
+    )
 
 
 def _test_games(corpus: Path, model: LoadedDetector) -> tuple[Labelled, Truth]:

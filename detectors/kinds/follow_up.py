@@ -127,6 +127,10 @@ class FollowUpDetector(Detector):
     def keep_replies_in(self, folder: Path | None) -> None:
         self.options = keeping_in(self.options, folder, self._loaded and self._asked.own_cache)
 
+    def learn_as(self, trained: Detector) -> None:
+        assert isinstance(trained, FollowUpDetector)
+        self._asked = trained._asked
+
     def save(self, folder: Path) -> None:
         from liescope.detectors.logistic import dump
 

@@ -22,7 +22,7 @@ from liescope.detectors.judge.asking import Question
 from liescope.detectors.judge.game_text import game_text
 from liescope.detectors.judge.learned import Calibration, Learned
 from liescope.detectors.judge.options import AskingOptions, ask, keeping_in
-from liescope.detectors.judge.prompt import read_prompt
+from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
 from liescope.detectors.judge.questions import AboutGame, AboutStatement
 from liescope.detectors.judge.session import check_model, check_spec
 from liescope.detectors.judge.shots import draw_statements, last_moments, shown_games, shown_statements
@@ -63,6 +63,7 @@ class JudgeDetector(Detector):
     options: JudgeOptions
     _learned: Learned
     _failed: Counter[str]
+    _prompt: JudgePrompt | None = None
     _loaded = False
 
     @classmethod
@@ -91,7 +92,7 @@ class JudgeDetector(Detector):
     ) -> Self:
         """Raises UsageError without a model, or if it cannot be opened; RunPaused if it cannot be asked for now."""
         check_spec(self.options.model)
-        prompt = read_prompt(Path(self.options.prompt) if self.options.prompt else None)
+        prompt = self._prompt or read_prompt(Path(self.options.prompt) if self.options.prompt else None)
         prompt.check_has(examples=self.options.shots > 0, whole=self.options.whole)
         self._failed = Counter()
         if self.options.whole:
@@ -211,6 +212,10 @@ class JudgeDetector(Detector):
 
     def keep_replies_in(self, folder: Path | None) -> None:
         self.options = keeping_in(self.options, folder, self._loaded and self._learned.own_cache)
+
+    def learn_as(self, trained: Detector) -> None:
+        assert isinstance(trained, JudgeDetector)
+        self._prompt = trained._learned.prompt
 
     def save(self, folder: Path) -> None:
         self._learned.write(folder / _FILE)

@@ -22,8 +22,10 @@ from liescope.detectors.adapt.commands import adapt_lines, app
 from liescope.detectors.adapt.compare import NEW, ONLINE, OWN, POOLED, TOP, WHOLE, gains
 from liescope.detectors.evaluation.evaluated import check_unseen
 from liescope.detectors.examples import labelled, read_statements
+from liescope.detectors.judge.prompt import DEFAULT
 from liescope.detectors.protocol import silent
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
+from tests.detectors.judge_stub import with_logprobs
 
 Corpus = Callable[..., Path]
 Rows = dict[str, list[dict[str, Any]]]
@@ -33,13 +35,18 @@ ABROAD = {"calm": "amber", "rush": "cobalt", "random": "jade", "trust": "ruby"}
 ABROAD |= {"evidence": "onyx", "checked": "pearl", "certain": "topaz", "night": "zinc"}
 
 
-def abroad(rows: Rows) -> None:
-    """Games after the first eighty, by another model, which gives itself away by other words."""
+def some_more(rows: Rows, after: int = 12) -> None:
+    """Games after the first ones."""
     for table in rows.values():
-        table[:] = [row for row in table if int(row["game_id"].removeprefix("game-")) >= 80]
+        table[:] = [row for row in table if int(row["game_id"].removeprefix("game-")) >= after]
         for row in table:
             for name in {"game_id", "statement_id"} & row.keys():
                 row[name] = row[name].replace("game-", "new-")
+
+
+def abroad(rows: Rows) -> None:
+    """Games after the first eighty, by another model, which gives itself away by other words."""
+    some_more(rows, 80)
     for row in rows["statements"]:
         row["text"] = re.sub(r"\w+", lambda word: ABROAD.get(word.group(), word.group()), row["text"])
 
@@ -237,3 +244,34 @@ def test_the_command_adapts_with_games_named_in_a_file_and_proposes(
     named.write_text("no-such-game", encoding="utf-8")
     done = CliRunner().invoke(app, [str(plain), *options, "--out", str(tmp_path / "other")])
     assert isinstance(done.exception, UsageError)
+
+
+_PROMPT = DEFAULT.read_text(encoding="utf-8").replace("secretly work", "is it late?")
+_QUESTIONS = 'intro = "{speaker}!"\nask = "{question}"\nyes = ["Yes"]\nno = ["No"]\nquestions = ["is it late?"]\n'
+
+
+@pytest.mark.parametrize("kind", ["judge", "ensemble", "follow-up"])
+def test_what_asks_a_model_in_its_users_words_is_adapted_in_them(
+    kind: str,
+    make_corpus: Corpus,
+    serve: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    old, new = make_corpus(games=12), make_corpus(games=22, models=("model-c",), change=some_more)
+    path, stub = tmp_path / "mine.toml", serve(with_logprobs)
+    path.write_text(_QUESTIONS if kind == "follow-up" else _PROMPT, encoding="utf-8")
+    model = f"openai:wise@{stub.url}"
+    options = {
+        "judge": {"model": model, "prompt": str(path), "fit_limit": 5},
+        "ensemble": {"members": f"judge:model={model},prompt={path},fit_limit=5;tfidf"},
+        "follow-up": {"model": model, "questions": str(path), "folds": 0},
+    }[kind]
+    before = train(kind, old, out=tmp_path / "before", **options)
+    path.unlink()
+    adapt(before.model, new, base=old, out=tmp_path / "after", labels=5, draws=10)
+    assert load(tmp_path / "after").file.adapted is not None
+    asked = [json.dumps(request.body["messages"]) for request in stub.requests]
+    assert len(set(asked)) > 20
+    assert all("is it late?" in words for words in asked)
