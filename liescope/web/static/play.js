@@ -18,7 +18,6 @@
   };
   let follow = false; // whether the newest line is to stay in sight
   let before, first = null, came = -Infinity; // the last line before what comes, the first that came, and when
-  let begun = false; // whether this person has answered anything
 
   // Time
   function clock() {
@@ -106,8 +105,7 @@
 
   addEventListener("htmx:beforeRequest", (event) => { // what an answer brings may be here before the answer to it
     if (event.target !== form()) return;
-    follow ||= !begun;
-    begun = true;
+    follow = true; // wherever this person was reading
     first = null;
     came = -Infinity;
   });
@@ -155,7 +153,7 @@
   history.scrollRestoration = "manual";
   addEventListener("DOMContentLoaded", () => {
     const end = one("#end");
-    begun = one("#role details")?.open === false; // before that, role and rules come first
+    const begun = one("#role details")?.open === false; // before that, role and rules come first
     if (end) { end.scrollIntoView({ block: "center" }); end.focus({ preventScroll: true }); }
     else if (begun) toEnd();
     follow = begun && atEnd();
