@@ -204,9 +204,14 @@ def test_slow_connections_give_way_to_new_ones(serve: Callable[..., Server], beg
     """Whoever opens them: here more than the server takes, that nothing else would end for a minute."""
     server = serve("tests.web.play.hasty", "{port}", "60")
     with ExitStack() as stack:
+        slow = []
         for _ in range(40):
-            slow = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
-            slow.sendall(begun)
+            slow.append(stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20)))
+            slow[-1].sendall(begun)
+        for oldest in slow[:20]:
+            with suppress(ConnectionResetError):
+                assert oldest.recv(1) == b""
+        time.sleep(0.5)  # until what these had asked for has ended as well
         for _ in range(3):
             line = stack.enter_context(closing(HTTPConnection("127.0.0.1", server.port, timeout=10)))
             line.request("GET", "/large")
