@@ -16,7 +16,7 @@ from liescope.benchmark.capability.posterior import Posterior
 from liescope.benchmark.capability.suggest import Suggestion
 from liescope.benchmark.capability.suggest_part import FILE, summary
 from liescope.benchmark.capability.text import covered, goodness_sentences
-from liescope.benchmark.capability.told import left_sentence, uncertainty_left
+from liescope.benchmark.capability.told import left_sentence
 from liescope.benchmark.counting.counts import PLAYERS, stated
 from liescope.benchmark.fitting import FitResult
 from liescope.common.text import plain
@@ -45,8 +45,8 @@ def fit_lines(result: FitResult) -> Iterator[str]:
         yield " ".join([f"{'model':{_NAME}}", *(f"{head:>{_FIGURE}}" for head in heads)])
         for row in table.iter_rows(named=True):
             yield " ".join([_short(row["model"]), *(f"{_figure(row, name):>{_FIGURE}}" for name in PARAMETERS)])
-        if left := uncertainty_left(part.posterior):
-            yield wrapped(left_sentence(left))
+        if left := left_sentence(part.posterior):
+            yield wrapped(left)
         yield from _effects(part.posterior)
     if not result.compared.is_empty():
         yield ""

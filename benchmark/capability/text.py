@@ -134,9 +134,9 @@ def _of(condition: str) -> str:
 def told(fits: Sequence[ConditionFit]) -> list[str]:
     """How much uncertainty each fit leaves about its parameters, a sentence for each."""
     return [
-        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + left_sentence(left)
+        (f"{stated(part.condition)}: " if len(fits) > 1 else "") + left
         for part in fits
-        if (left := uncertainty_left(part.posterior))
+        if (left := left_sentence(part.posterior))
     ]
 
 

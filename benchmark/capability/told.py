@@ -25,13 +25,21 @@ def uncertainty_left(posterior: Posterior) -> dict[str, float]:
     return left
 
 
-def left_sentence(left: Mapping[str, float]) -> str:
-    """The shares, in a sentence."""
+def left_sentence(posterior: Posterior) -> str:
+    """The shares, in a sentence, and what they do to the scores; "" where there are none."""
+    left = uncertainty_left(posterior)
+    if not left:
+        return ""
     shares = ", ".join(f"{name} {share:.0%}" for name, share in left.items())
+    scale = (
+        "Scores are drawn together by about as much: players may lie further apart than their scores."
+        if posterior.variant.learned
+        else "The priors of this model have a fixed width. Where the design has few backgrounds, it can set the scale: "
+        "players may lie less far apart than their scores."
+    )
     return (
         f"Of the variance between players, as much is uncertainty that these games leave: {shares}. At 0% they tell "
-        "the players apart exactly, at 100% not at all. Scores are drawn together by about as much: players lie "
-        "further apart than their scores."
+        f"the players apart exactly, at 100% not at all. {scale}"
     )
 
 
@@ -43,5 +51,5 @@ def warning(left: Mapping[str, float]) -> str:
     shares = ", ".join(f"{name} ({share:.0%})" for name, share in much.items())
     return (
         f"THESE GAMES TELL LITTLE about the players' {shares}: so much of the variance between players is uncertainty "
-        "that is left. These scores are drawn towards their mean, and their order is mostly chance."
+        "that is left. Their order is in good part chance."
     )

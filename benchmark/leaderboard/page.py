@@ -10,7 +10,7 @@ import polars as pl
 
 from liescope.benchmark.analyses.headline import DRAWN
 from liescope.benchmark.capability.plots import forest
-from liescope.benchmark.capability.told import left_sentence, uncertainty_left, warning
+from liescope.benchmark.capability.told import left_sentence, warning
 from liescope.benchmark.counting.counts import stated
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.leaderboard.boards import EVALUATED, scores
@@ -105,7 +105,7 @@ def _joint(joint: FitResult | None, apart: str, reports: int) -> list[Section]:
         Section(
             "all",
             "All reports together",
-            (_JOINT, *(left_sentence(uncertainty_left(part.posterior)) for part in joint.fits), _READING),
+            (_JOINT, *(left for part in joint.fits if (left := left_sentence(part.posterior))), _READING),
             table=_table(joint.scores),
             file="data/joint.csv",
             chapter=MODELS,

@@ -97,9 +97,9 @@ def build(
     number of workers.
 
     Raises UsageError if a game id occurs twice, a log holds the value of a secret of the environment, a held-out model
-    plays in a game of an official split, `out` holds
-    something else that is not to be replaced or cannot be written, or another process is building there; UnknownName
-    for a held-out model that does not occur in the runs; BadData for a run that cannot be read.
+    plays in a game of an official split, `out` holds something else that is not to be replaced or cannot be written, or
+    another process is building there; UnknownName for a held-out model that does not occur in the runs; BadData for a
+    run that cannot be read.
     """
     runs = [Path(source) for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)]
     if not 1 <= workers <= MOST_WORKERS:
