@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import BUNDLED_ID, encoder_folder, is_hub_id
+from liescope.common.encoder_folder import BUNDLED_ID, LOCAL, encoder_folder, is_hub_id
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import load_encoder
@@ -20,9 +20,6 @@ from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.truncation import Fitted, fit_plain, fit_texts
-
-LOCAL = "local"
-"""What model.json gives for an encoder loaded from a folder, or tuned: its weights are in the model folder itself."""
 
 PART = "encoder"
 """The folder of a model's own encoder. On the Hub its files are at the root, where plain libraries look for them."""

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from liescope.common.encoder_folder import check_encoder, encoder_folder, is_hub_id
+from liescope.common.encoder_folder import LOCAL, check_encoder, encoder_folder, is_hub_id
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading
 from liescope.detectors.batches import by_length
@@ -23,7 +23,7 @@ from liescope.detectors.fine_tuning.loop import Body, Tuned
 from liescope.detectors.fine_tuning.options import FineTuningOptions
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, StepsChosen
-from liescope.detectors.sentence_body import LOCAL, PART, encoder_id, own_encoder
+from liescope.detectors.sentence_body import PART, encoder_id, own_encoder
 from liescope.detectors.textualize import TextConfig
 
 LOSSES_FILE = "losses.json"

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import encoder_folder
+from liescope.common.encoder_folder import LOCAL, encoder_folder
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.sentence_body import (
-    LOCAL,
     BodyOptions,
     SentenceEncoder,
     encoder_id,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from liescope.common.encoder_folder import is_hub_id
+from liescope.common.encoder_folder import LOCAL, is_hub_id
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
 from liescope.detectors.examples import Example
@@ -33,7 +33,7 @@ from liescope.detectors.kinds.probe import saved_language_model
 from liescope.detectors.language_model import LanguageModel, language_model
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
-from liescope.detectors.sentence_body import LOCAL, PART
+from liescope.detectors.sentence_body import PART
 from liescope.detectors.textualize import TextConfig
 
 _FILE, _ASKED_FILE = "head.skops", "questions.json"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from liescope.common.encoder_folder import is_hub_id
+from liescope.common.encoder_folder import LOCAL, is_hub_id
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
 from liescope.detectors.activations import Activations
@@ -33,7 +33,7 @@ from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
 from liescope.detectors.options import DetectorOptions
 from liescope.detectors.protocol import Detector, Progress, silent
-from liescope.detectors.sentence_body import LOCAL, PART, own_encoder
+from liescope.detectors.sentence_body import PART, own_encoder
 from liescope.detectors.textualize import TextConfig, textualize
 
 _FILE, _PROBE_FILE = "head.skops", "probe.npy"

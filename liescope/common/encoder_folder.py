@@ -18,6 +18,8 @@ from liescope.common.reading import check_folder
 
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_ID = f"sentence-transformers/{BUNDLED}"
+LOCAL = "local"
+"""What model.json gives for an encoder loaded from a folder, or tuned: its weights are in the model folder itself."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 _WANTED = ("*.json", "*.txt", "*.safetensors", "*.model")
 _VOCABULARIES = {"tokenizer.json", "vocab.json", "model.safetensors.index.json"}
@@ -38,6 +40,11 @@ def transformer_folder(name: str, what: str, choices: str, revision: str = "") -
     """The folder of a transformer of any kind, a local one or that of a Hub id. what, choices: for the message of an
     error; revision: of a Hub id, "" for its main branch. Raises as `encoder_folder`.
     """
+    if name == LOCAL:
+        raise UsageError(
+            f"a detector whose {what} came from a folder, or was tuned, cannot learn again: what the {what} was "
+            f"before is not kept. Train a new one on both corpora (a folder of this name is ./{LOCAL})"
+        )
     folder = Path(name) if Path(name).is_dir() else _fetched(name, what, choices, revision)
     check_encoder(folder, what, choices)
     return folder

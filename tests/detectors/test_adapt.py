@@ -275,3 +275,19 @@ def test_what_asks_a_model_in_its_users_words_is_adapted_in_them(
     asked = [json.dumps(request.body["messages"]) for request in stub.requests]
     assert len(set(asked)) > 20
     assert all("is it late?" in words for words in asked)
+
+
+@pytest.mark.parametrize("kind", ["embedding", "encoder", "follow-up", "ensemble"])
+def test_weights_that_came_from_a_folder_are_said_to_be_what_cannot_learn_again(
+    kind: str, make_corpus: Corpus, tiny_encoder: Path, tiny_suspect: Path, tmp_path: Path
+) -> None:
+    old, new = make_corpus(games=12), make_corpus(games=22, models=("model-c",), change=some_more)
+    options = {
+        "embedding": {"encoder": str(tiny_encoder)},
+        "encoder": {"encoder": str(tiny_encoder), "max_steps": 1},
+        "follow-up": {"model": str(tiny_suspect), "most_questions": 1},
+        "ensemble": {"members": f"embedding:encoder={tiny_encoder};tfidf"},
+    }[kind]
+    model = train(kind, old, out=tmp_path / "before", folds=0, **options).model
+    with pytest.raises(UsageError, match="Train a new one on both corpora"):
+        adapt(model, new, base=old, out=tmp_path / "after", labels=5, draws=10)

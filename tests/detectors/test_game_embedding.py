@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from liescope.common.encoder_folder import LOCAL
 from liescope.common.errors import BadData
 from liescope.detectors.examples import Labelled, examples_of
 from liescope.detectors.kinds import game_embedding
 from liescope.detectors.kinds.game_embedding import GameEmbeddingDetector
 from liescope.detectors.registry import load_parts
-from liescope.detectors.sentence_body import LOCAL
 from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
 from tests.detectors.conftest import TELLS
 from tests.detectors.test_whole_game import NAMES, fitted, habit, labelled, planted

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from liescope.common.encoder_folder import encoder_folder
+from liescope.common.encoder_folder import LOCAL, encoder_folder
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.kinds.game_embedding import own_words
 from liescope.detectors.kinds.whole_game import lesson
 from liescope.detectors.protocol import silent
 from liescope.detectors.registry import load_parts, make
-from liescope.detectors.sentence_body import LOCAL, BodyOptions, SentenceEncoder, sentence_encoder
+from liescope.detectors.sentence_body import BodyOptions, SentenceEncoder, sentence_encoder
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.tuning import draw_pairs, tuned
 from liescope.detectors.view.reading import read_transcripts
