@@ -159,8 +159,8 @@ class Fitter:
         density = Density(_fitted(used, self.variant), self.variant)
         drawn = sample(density, self.settings, seed)
         kept, left_out = together(drawn)
-        draws = density.parameters(kept.points)
-        diagnostics = self._diagnose(kept, draws, left_out, time.perf_counter() - begin)
+        draws, sds = density.parameters(kept.points), density.sds(kept.points)
+        diagnostics = self._diagnose(kept, draws, sds, left_out, time.perf_counter() - begin)
         slips = None
         if "votes" in self.variant.terms:
             slips = slips_of(used, kept.heights.size, self.settings.seed)
@@ -173,11 +173,14 @@ class Fitter:
             drawn.sampler,
             self.variant,
             slips,
-            density.sds(kept.points),
+            sds,
         )
 
-    def _diagnose(self, kept: Sample, draws: dict[str, Array], left_out: int, seconds: float) -> Diagnostics:
-        mixed = mixing({name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")})
+    def _diagnose(
+        self, kept: Sample, draws: dict[str, Array], sds: dict[str, Array], left_out: int, seconds: float
+    ) -> Diagnostics:
+        moving = {name: values for name, values in draws.items() if values.shape[-1] > 1 or name in ("d", "rho")}
+        mixed = mixing(moving | {f"sd of {name}": values[..., None] for name, values in sds.items()})
         chains, length = kept.heights.shape
         return Diagnostics(
             mixed.r_hat_max,

@@ -15,7 +15,7 @@ from liescope.benchmark.capability.backend import Sample, Settings
 from liescope.benchmark.capability.density import Density
 from liescope.benchmark.capability.diagnostics import Diagnostics, together
 from liescope.benchmark.capability.kernels import _rising as rising
-from liescope.benchmark.capability.posterior import Posterior, fit
+from liescope.benchmark.capability.posterior import Fitter, Posterior, fit
 from liescope.benchmark.capability.results import scores
 from liescope.benchmark.capability.variants import DEFAULT, Variant, variant
 from liescope.benchmark.counting.counts import PLAYERS, SCHEMA, tally
@@ -120,6 +120,16 @@ def test_a_chain_in_a_hopeless_region_is_left_out_and_named() -> None:
     (said,) = Diagnostics(1.0, 900, 900, 1.0, 0, 300, 3, 1.0, left_out=1).remarks()
     assert said.startswith("1 of 4 chains stayed around other values")
     assert Diagnostics(1.0, 900, 900, 1.0, 0, 300, 4, 1.0).remarks() == ()
+
+
+def test_widths_that_do_not_mix_count_as_parameters_that_do_not(
+    rows: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitter = Fitter(rows, DEFAULT, Settings(draws=100, tune=100, chains=2))
+    before = fitter.sample().diagnostics.r_hat_max
+    stuck = np.array([1.0, 2.0])[:, None] + np.random.default_rng(1).normal(0, 0.01, (2, 100))
+    monkeypatch.setattr(Density, "sds", lambda *_: {"v": stuck})
+    assert before < 1.3 < fitter.sample().diagnostics.r_hat_max
 
 
 @pytest.fixture(scope="module")
