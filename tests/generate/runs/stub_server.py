@@ -31,7 +31,7 @@ def content(body: bytes) -> str:
     if random.random() < 0.1:
         return random.choice(["", "I would rather not say.", "\x00\u202e]]"])
     if b'"name":"lessons"' in body:
-        return json.dumps({"to_do": random.sample(LESSONS, random.randrange(3)), "to_avoid": [], "winning_tactic": []})
+        return json.dumps({"to_do": random.sample(LESSONS, 2), "to_avoid": [], "winning_tactic": []})
     if b'"name":"roles"' in body:
         return json.dumps(dict.fromkeys(NAMES, random.choice(["villager", "werewolf"])))
     if b'"name":"tags"' in body:
