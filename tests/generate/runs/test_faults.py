@@ -70,7 +70,7 @@ def test_with_trouble_at_three_requests_in_ten_every_game_ends_and_every_answer_
 ) -> None:
     server = serve(share=0.3, strange=0.1)
     out = tmp_path / "run"
-    options = {"design": "self", "games": 16, "assess": True, "assess_share": 0.3, "timeout": 0.5}
+    options = {"design": "self", "games": 16, "assess": True, "assess_share": 0.3, "timeout": 3}
     result = play("mini-mafia", out=out, players=[server.player], **options)
     counts = server.counts()
     assert set(TRANSIENT) <= set(counts["done"])
