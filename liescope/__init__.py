@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from liescope.common.errors import LiescopeError
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from liescope.publishing import publish
     from liescope.web.play.serving import serve
     from liescope.web.view.viewing import view
+
+_HERE = Path(__file__).parent
+if not (_HERE / "games").is_dir():  # no links here (an sdist, Windows): the rooms stand beside this folder
+    __path__.append(str(_HERE.parent))
 
 __version__ = version("liescope")
 __all__ = [

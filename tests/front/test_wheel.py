@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -108,6 +109,23 @@ def test_the_sdist_holds_what_the_makefile_works_with(source: Path) -> None:
         "docs/index.md",
     ):
         assert (source / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def test_a_checkout_on_a_system_without_links_works_and_builds_the_same_wheel(
+    source: Path, wheel: Path, tmp_path: Path
+) -> None:
+    """Git then writes a link as a file that holds its target."""
+    checkout = tmp_path / "checkout"
+    shutil.copytree(source, checkout)
+    for room in ROOMS:
+        (checkout / "liescope" / room).write_text(f"../{room}", encoding="utf-8")
+    script = "import liescope, liescope.games.core; print(liescope.games.core.__file__, liescope.play)"
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(str(checkout / "games" / "core.py"))
+    made = built("wheel", tmp_path / "made", checkout)
+    assert sorted(zipfile.ZipFile(made).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
 
 
 def test_installed_it_works_beside_foreign_packages_of_the_same_names(site: Path, beside: Path) -> None:
