@@ -5,8 +5,7 @@ from liescope.detectors.audit import AuditResult, audit
 from liescope.detectors.evaluation.result import EvaluationResult
 from liescope.detectors.evaluation.run import evaluate
 from liescope.detectors.examples import TARGETS, Example, Labelled
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Detector
+from liescope.detectors.protocol import Detector, DetectorOptions
 from liescope.detectors.registry import DETECTORS, make
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.scoring import ScoredFile, score, score_file

@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.special import expit, log_expit, logit
 
 from liescope.common.errors import UnknownName
-from liescope.detectors.view.odds import logits_of
-from liescope.detectors.view.posterior import Tables
+from liescope.detectors.view.posterior import Tables, logits_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -90,7 +90,7 @@ def train(
     Example: liescope train tfidf --corpus corpus/mini --target role --out models/tfidf
     """
     from liescope.detectors.display import show_training
-    from liescope.detectors.processes import is_first
+    from liescope.detectors.training import is_first
     from liescope.detectors.training import train as train_detector
 
     result = train_detector(

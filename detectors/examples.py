@@ -258,3 +258,19 @@ def summary(data: Labelled) -> dict[str, Any]:
         "prevalence": float(data.y.mean()) if len(data.y) else None,
         "without_label": data.dropped,
     }
+
+
+Roles = Mapping[str, bool]
+"""By player, whether the player deceives; without those of whom nothing tells."""
+
+
+def roles_by_game(examples: Sequence[Example], y: NDArray[np.bool_]) -> dict[str, Roles]:
+    """By game, from the labels for the role. Who never spoke does not deceive, if all who deceive did speak."""
+    found: dict[str, dict[str, bool]] = {}
+    for example, lies in zip(examples, y.tolist(), strict=True):
+        found.setdefault(example.game_id, {})[example.speaker] = lies
+    games = {example.game_id: example.seen.transcript for example in examples if example.seen}
+    for key, game in games.items():
+        if sum(found[key].values()) == game.deceivers:
+            found[key] = dict.fromkeys(game.names, False) | found[key]
+    return dict(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,9 @@ from liescope.common.errors import BadData
 from liescope.detectors.confidence import Confidence
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.protocol import StepsChosen
+from liescope.detectors.sentence_body import PART
 from liescope.detectors.textualize import TextConfig
+from liescope.generate.corpus.hub import download, hub_repo
 
 FORMAT = 5
 MODEL_FILE = "model.json"
@@ -171,3 +174,20 @@ def read_model_file(folder: Path) -> ModelFile:
         raise BadData(
             f"{path} is not what this version of Liescope writes ({where}{first['msg'][:150]}); train it again"
         ) from error
+
+
+def model_folder(source: str | os.PathLike[str]) -> Path:
+    """The folder of a model; for one on the Hub ("USER/NAME"), a copy of its files in the Hub's cache.
+
+    Raises BadData if there is neither, MissingExtra, UsageError.
+    """
+    folder = Path(source)
+    if folder.exists() or (repo := hub_repo(source, "model")) is None:
+        return folder
+    file = read_model_file(download(repo, [MODEL_FILE], "model"))
+    return download(repo, [MODEL_FILE, *map(path_on_hub, file.files)], "model")
+
+
+def path_on_hub(name: str) -> str:
+    """Where a file of a model folder is in its repository: those of its own encoder are at the root."""
+    return name.removeprefix(f"{PART}/")

@@ -1,9 +1,11 @@
-"""What a detector is: text in, probability of deception out; and what its class declares."""
+"""What a detector is: text in, probability of deception out; its options, and what its class declares."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from math import log
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self
@@ -13,11 +15,25 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import UsageError
+from liescope.common.model_options import OptionsModel
 from liescope.detectors.examples import Example, examples_of
-from liescope.detectors.options import DetectorOptions
 from liescope.detectors.textualize import TextConfig
+from liescope.detectors.view.posterior import Tables
 from liescope.detectors.view.reasons import Reason
-from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript
+from liescope.detectors.view.transcript import KILLED, GamePrediction, Moment, Transcript
+
+MAX_SEED = 2**32 - 1
+
+
+class DetectorOptions(OptionsModel):
+    """The base of every detector's options. A field is an option of `liescope train`, a keyword of `train()`, and an
+    entry of model.json; its description is its help.
+    """
+
+    general: ClassVar[frozenset[str]] = frozenset({"seed"})
+
+    seed: int = Field(default=0, ge=0, le=MAX_SEED, description="seed of everything that is drawn")
+
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is to do)."""
@@ -150,7 +166,6 @@ class Detector(ABC):
 
     def player_posteriors(self, moments: Sequence[Moment], progress: Progress = silent, /) -> list[Mapping[str, float]]:
         """By moment, the probability that each player of the game deceives, given what was seen of it."""
-        from liescope.detectors.view.statement_scores import player_posteriors
 
         return player_posteriors(self, moments, progress)
 
@@ -214,3 +229,50 @@ class Detector(ABC):
         """Read what `save` wrote. The folder may be untrusted: none of its code may run. Raises BadData for a
         folder that `save` did not write.
         """
+
+
+_EDGE = 1e-6
+
+
+def player_posteriors(detector: Detector, moments: Sequence[Moment], progress: Progress) -> list[Mapping[str, float]]:
+    """By moment, the probability of each player: log-odds of a player's statements, averaged with that of being dealt
+    the role, so that who says little is suspected as much as anybody; then normalised in the game. Who was killed is
+    ruled out: those who deceive do the killing.
+    """
+    wholes: dict[int, Moment] = {}
+    for moment in moments:
+        known = wholes.get(id(moment.transcript))
+        if known is None or (known.upto is not None and (moment.upto is None or moment.upto > known.upto)):
+            wholes[id(moment.transcript)] = moment
+    examples = {key: examples_of(moment, detector.text.context) for key, moment in wholes.items()}
+    every = [example for found in examples.values() for example in found.values()]
+    scores = iter(detector.predict_proba(every, progress)[:, 1].tolist() if every else ())
+    scored = {key: {at: next(scores) for at in found} for key, found in examples.items()}
+    return posteriors_of_scores(moments, [scored[id(moment.transcript)] for moment in moments])
+
+
+def posteriors_of_scores(moments: Sequence[Moment], scores: Sequence[Mapping[int, float]]) -> list[Mapping[str, float]]:
+    """The same where the scores are at hand. scores: by moment, the probability of each statement, by its place."""
+    logits = [_logits(moment, own) for moment, own in zip(moments, scores, strict=True)]
+    tables = Tables.of([len(table) for table in logits], [moment.transcript.deceivers for moment in moments])
+    found = iter(tables.posterior(np.array([one for table in logits for one in table])).tolist())
+    return [{name: next(found) for name in moment.transcript.names} for moment in moments]
+
+
+def _logits(moment: Moment, scores: Mapping[int, float]) -> list[float]:
+    """By player, in the order of their names."""
+    game, own = moment.transcript, defaultdict[str, list[float]](list)
+    for at, turn in game.said(moment.upto):
+        if at in scores:
+            own[turn.player].append(_log_odds(scores[at]))
+    dealt = (game.deceivers or 0) / len(game.names)
+    prior = _log_odds(dealt) if 0 < dealt < 1 else 0.0
+    killed = {turn.player for turn in game.turns[: moment.upto] if turn.kind == KILLED}
+    return [
+        _log_odds(0.0) if name in killed else (sum(own[name]) + prior) / (len(own[name]) + 1) for name in game.names
+    ]
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(max(probability, _EDGE), 1 - _EDGE)
+    return log(inside / (1 - inside))

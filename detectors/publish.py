@@ -10,8 +10,7 @@ from pathlib import Path
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.card_reports import read_reports
 from liescope.detectors.model_card import eval_results, model_card
-from liescope.detectors.model_file import MODEL_FILE, ModelFile, read_model_file
-from liescope.detectors.model_hub import path_on_hub
+from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
 from liescope.detectors.registry import detector_class
 from liescope.generate.corpus.hub import check_repo, writer
 from liescope.generate.corpus.push import Parcel, Published, check_no_links, push, say

@@ -31,8 +31,7 @@ from liescope.detectors.learned import Learned
 from liescope.detectors.likeness import Likeness, Unlike, warning
 from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
-from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, read_model_file
-from liescope.detectors.model_hub import model_folder
+from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, model_folder, read_model_file
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
 from liescope.detectors.registry import load_parts

@@ -32,13 +32,17 @@ from liescope.detectors.learned import Learned
 from liescope.detectors.likeness import Likeness
 from liescope.detectors.material import NOTHING, Material, joined, read_material
 from liescope.detectors.model_file import Adapted, ModelFile, TrainingFacts
-from liescope.detectors.processes import is_first
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import Detector, Progress, silent
 from liescope.detectors.registry import detector_class, make, preset_options, versions_of
 from liescope.detectors.saved import check_free, is_model, write_model
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus import as_corpus, check
+
+
+def is_first() -> bool:
+    """Whether this is the only process of a training, or the first of several."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 @dataclass(frozen=True, slots=True)

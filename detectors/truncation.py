@@ -1,11 +1,17 @@
-"""Texts within an encoder's limit: the oldest context goes first, and of the statement itself at most the middle."""
+"""Texts within an encoder's limit: the oldest context goes first, and of the statement itself at most the middle.
+
+Batches of them waste no work: each text once, and texts of similar length together, so that little is padding.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from liescope.detectors.examples import Example
 from liescope.detectors.textualize import TextConfig, textualize
@@ -87,3 +93,22 @@ def _lengths(tokenizer: Any, texts: list[str]) -> list[int]:
     if not texts:
         return []
     return [len(ids) for ids in tokenizer(texts, truncation=False, padding=False, verbose=False)["input_ids"]]
+
+
+def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """(each text once, in the order of its first appearance; (n,) the place of every text among them)."""
+    places: dict[str, int] = {}
+    place = np.array([places.setdefault(text, len(places)) for text in texts], dtype=np.int64)
+    return list(places), place
+
+
+def by_length(lengths: Sequence[int], budget: int) -> Iterator[NDArray[np.int64]]:
+    """The places of the texts of each batch, shortest first. budget: most tokens of a batch, padding included; a text
+    longer than that is a batch of its own.
+    """
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    for end in range(1, len(order) + 1):
+        if end == len(order) or (end + 1 - start) * lengths[order[end]] > budget:
+            yield order[start:end]
+            start = end

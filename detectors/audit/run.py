@@ -13,8 +13,8 @@ from liescope.detectors.audit.marks import read_marks
 from liescope.detectors.audit.result import SHUFFLES, AuditPlan, AuditResult
 from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.examples import corpus_name, target_column
-from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
+from liescope.detectors.protocol import MAX_SEED
 from liescope.generate.corpus import as_corpus, check
 
 

@@ -16,9 +16,8 @@ from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.scores import score_table
 from liescope.detectors.examples import make_examples, target_column
 from liescope.detectors.judge.asking import Spent
-from liescope.detectors.judge.facts import JudgeFacts
-from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
-from liescope.detectors.judge.questions import AboutStatement
+from liescope.detectors.judge.learned import JudgeFacts
+from liescope.detectors.judge.prompt import AboutStatement, JudgePrompt, read_prompt
 from liescope.detectors.judge.session import ask_judge, check_model
 from liescope.detectors.protocol import Progress
 from liescope.detectors.textualize import TextConfig, textualize

@@ -14,7 +14,7 @@ from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.remembered import Remembered
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
 from liescope.detectors.evaluation.scorers import Figures
-from liescope.detectors.judge.facts import JudgeFacts
+from liescope.detectors.judge.learned import JudgeFacts
 
 
 @dataclass(frozen=True, slots=True, repr=False)

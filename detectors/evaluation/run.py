@@ -41,9 +41,8 @@ from liescope.detectors.examples import (
     labels_there_are,
     read_statements,
 )
-from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import Progress
+from liescope.detectors.protocol import MAX_SEED, Progress
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.games.mafia import MiniMafia

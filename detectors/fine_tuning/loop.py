@@ -2,25 +2,132 @@
 
 Where some items are kept aside to choose the number of steps, a first training chooses it; a second one then learns
 from all items for that many steps, with the same learning rate at each, and is what remains.
+
+A training that was killed goes on: each of a command has checkpoints in a folder of its own, named by what it learns
+from and how.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from liescope.common.errors import UsageError
-from liescope.detectors.fine_tuning.bodies import device, recompute_activations, with_lora
-from liescope.detectors.fine_tuning.checkpoints import Kept
-from liescope.detectors.fine_tuning.curves import Losses, best_step, curve, following
-from liescope.detectors.fine_tuning.options import FineTuningOptions
+from liescope.common.reading import Reading
+from liescope.detectors.fine_tuning.bodies import FineTuningOptions, device, recompute_activations, with_lora
 from liescope.detectors.protocol import Progress
+
+Losses = list[dict[str, float]]
+"""Points of the curves, in order: `step`, `epoch`, and one of `training` (the mean since the last point), `held_out`,
+and `refit` (as `training`, once the number of steps is chosen and all is learned from).
+"""
+
+
+def following(progress: Progress) -> Any:
+    """A callback of the Trainer that reports its progress. It raises UsageError for a loss that is no number."""
+    from transformers import TrainerCallback
+
+    def on_step_end(_args: Any, state: Any, _control: Any, **_more: Any) -> None:
+        progress("fine-tuning", state.global_step, state.max_steps)
+
+    def on_log(_args: Any, _state: Any, _control: Any, logs: dict[str, float], **_more: Any) -> None:
+        if not all(math.isfinite(logs[key]) for key in logs.keys() & {"loss", "eval_loss"}):
+            raise UsageError("the fine-tuning diverged: its loss is no longer a number; lower --lr")
+
+    found: Any = TrainerCallback()
+    found.on_step_end, found.on_log = on_step_end, on_log
+    return found
+
+
+def curve(history: Sequence[dict[str, float]], name: str) -> Losses:
+    """The points in a history of the Trainer. name: of the loss on what it learns from."""
+    return [
+        {"step": float(point["step"]), "epoch": float(point["epoch"]), as_: float(point[key])}
+        for point in history
+        for key, as_ in (("loss", name), ("eval_loss", "held_out"))
+        if key in point
+    ]
+
+
+def best_step(history: Sequence[dict[str, float]]) -> int:
+    """The step of a history at which the loss on what was kept aside is least; the first of several."""
+    checks = [point for point in history if "eval_loss" in point]
+    return int(min(checks, key=lambda point: point["eval_loss"])["step"])
+
+
+_CHOSEN, _STATE = "chosen.json", "trainer_state.json"
+_STEP = re.compile(r"checkpoint-(\d+)")
+Choice = tuple[int, int, Losses]
+"""The number of steps that was chosen, how many were planned, and the curves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the checkpoints of a training are kept; None for nowhere."""
+
+    folder: Path | None
+
+    @classmethod
+    def of(cls, o: FineTuningOptions, *given: object) -> Self:
+        """The place of a training with these options on these items. Raises UsageError if it cannot be made."""
+        if not o.checkpoints:
+            return cls(None)
+        digest = hashlib.sha256(o.model_dump_json().encode())
+        for one in given:
+            for item in one if isinstance(one, Sequence) else [one]:
+                digest.update(repr(item).encode())
+        folder = Path(o.checkpoints) / digest.hexdigest()[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = error.strerror or error
+            raise UsageError(f"{folder} cannot be written ({why}); choose another --checkpoints") from error
+        return cls(folder)
+
+    def part(self, name: str) -> Path | None:
+        """The folder of one of its trainings."""
+        return self.folder and self.folder / name
+
+    def chosen(self) -> Choice | None:
+        """What was chosen before, if it was."""
+        path = self.folder and self.folder / _CHOSEN
+        if path is None or not path.is_file():
+            return None
+        with Reading(path, "remove it, and the number of steps is chosen again"):
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return int(found["steps"]), int(found["planned"]), list(found["losses"])
+
+    def keep(self, chosen: Choice) -> None:
+        """Remember what was chosen."""
+        if self.folder:
+            facts = dict(zip(("steps", "planned", "losses"), chosen, strict=True))
+            partial = self.folder / f".{_CHOSEN}.partial"
+            partial.write_text(json.dumps(facts), encoding="utf-8")
+            partial.replace(self.folder / _CHOSEN)
+
+    @staticmethod
+    def last(folder: Path | None, steps: int = 0) -> str | None:
+        """The last complete checkpoint in a folder, before its `steps` if they are given: what is left of the training
+        is a step or more.
+        """
+        found = {
+            int(match[1]): path
+            for path in (folder.iterdir() if folder and folder.is_dir() else ())
+            if (match := _STEP.fullmatch(path.name)) and (path / _STATE).is_file()
+        }
+        left = [step for step in found if not steps or step < steps]
+        return str(found[max(left)]) if left else None
+
 
 _POINTS = 0.02  # a point of the training curve for each fiftieth of the steps
 _SAVES = 0.1  # a checkpoint for each tenth of the steps

@@ -1,18 +1,22 @@
-"""A judge asked in one go: opened, asked, closed; what came is kept whatever happens."""
+"""A judge asked in one go, as its options say: opened, asked, closed; what came is kept whatever happens."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic import Field
+
 from liescope.common.errors import Interrupted, RunPaused, UsageError
 from liescope.common.signals import end_by
 from liescope.detectors.judge.asking import Asking, Question, Spent
-from liescope.detectors.protocol import Progress
+from liescope.detectors.protocol import DetectorOptions, Progress, silent
 from liescope.generate.players.openai.key_rules import BASE_URL, default_url, host_of, is_this_machine
 from liescope.generate.players.openai.player import open_model
 from liescope.generate.players.openai.preflight import watch_start
@@ -20,7 +24,7 @@ from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.interrupt import finish
-from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.limits import Limits, limits_of
 
 KIND = "openai:"
 T = TypeVar("T")
@@ -124,3 +128,76 @@ def ask_judge(
         raise end_by(asked.number) from None
     except RunPaused as error:
         raise type(error)(f"{error}; replies so far are kept in {folder}") from error
+
+
+_SPENT: defaultdict[str, Spent] = defaultdict(Spent)
+"""What this process has spent, by model: a budget holds for all folds of a training together."""
+
+
+class AskingOptions(DetectorOptions):
+    """cache is a folder of this machine, so it is not saved."""
+
+    model: str = Field(default="", description="the chat model, as in openai:NAME or openai:NAME@URL")
+    cache: str = Field(default="", exclude=True, description="the folder that keeps every reply")
+    batch: bool = Field(
+        default=False, exclude=True, description="send requests in files of many, for part of the price"
+    )
+    price: list[str] | None = Field(default=None, description="MODEL=PROMPT,COMPLETION per million tokens")
+    max_cost: float | None = Field(default=None, ge=0, description="stop asking once this much money is spent")
+
+    def limits(self) -> Limits:
+        """Raises UsageError for a price that cannot be read, or a budget without one."""
+        return limits_of(
+            prompts="full", max_cost=self.max_cost, price=self.price or (), cache=self.cache or None, batch=self.batch
+        )
+
+
+Options = TypeVar("Options", bound=AskingOptions)
+
+
+def keeping_in(o: Options, folder: Path | None, own_cache: bool) -> Options:
+    """The options with a folder for replies. Raises UsageError if there is none and the one that was named in training,
+    whose path is not saved, would silently be another.
+    """
+    if folder is not None:
+        return o.model_copy(update={"cache": str(folder)})
+    if own_cache and not o.cache:
+        raise UsageError(
+            "this detector was trained with a folder for the replies of its chat model, whose path is not saved; "
+            "name that folder, or another: --cache FOLDER (--judge-cache of evaluate)"
+        )
+    return o
+
+
+def ask(
+    o: AskingOptions,
+    questions: Sequence[Question[T]],
+    progress: Progress,
+    stated: bool | None,
+    saved: bool,
+    own_cache: bool = False,
+) -> tuple[Asking[T], list[T | None]]:
+    """How the asking went, and the answer to each question, asked once however often it occurs; None for what could not
+    be used. stated: whether the model states its answers, None while unknown; saved: somebody else may have chosen the
+    options; own_cache: whoever trained it named a folder for its replies, whose path is not saved.
+
+    Raises UsageError for a model that cannot be opened or may not be asked, and for a saved one whose folder of replies
+    is not named again; RunPaused if it cannot be asked for now.
+    """
+    check_spec(o.model)
+    if saved:
+        check_address(o.model)
+        keeping_in(o, None, own_cache)
+    keys = [json.dumps(question.words(bool(stated))) for question in questions]
+    once = dict(zip(keys, questions, strict=True))
+    found = ask_judge(
+        o.model,
+        list(once.values()),
+        o.limits(),
+        progress,
+        stated=stated,
+        spent=_SPENT[o.model],
+        say=progress is not silent,
+    )
+    answers = {key: found.answers.get(at) for at, key in enumerate(once)}
+    return found, [answers[key] for key in keys]

@@ -15,8 +15,7 @@ from pydantic import Field
 from liescope.common.encoder_folder import LOCAL, encoder_folder
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.sentence_body import (
     BodyOptions,
     SentenceEncoder,
@@ -24,9 +23,9 @@ from liescope.detectors.sentence_body import (
     kept,
     saved_encoder,
     sentence_encoder,
+    tuned,
 )
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.tuning import tuned
 
 _FILE = "head.skops"
 

@@ -1,14 +1,19 @@
-"""Several detectors of any kind as one, stacked out of fold by game."""
+"""Several detectors of any kind as one, stacked out of fold by game.
+
+A logistic regression over the members' log-odds with weights that are not negative (Wolpert 1992, "Stacked
+generalization"; Breiman 1996, "Stacked regressions"). Where it is no better than their mean, the mean is used.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 from scipy.special import expit, logit
 
 from liescope.common.errors import BadData
@@ -16,14 +21,145 @@ from liescope.common.reading import Reading
 from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.folds import INNER_FOLDS, by_game
 from liescope.detectors.kinds.whole_game import lesson
-from liescope.detectors.members import Member, read_members
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import ROLE, Detector, Progress, silent
-from liescope.detectors.stacking import Answers, Stack
+from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
+from liescope.detectors.registry import DETECTORS, detector_class
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.odds import logits_of
-from liescope.detectors.view.posterior import Floats, Tables
+from liescope.detectors.view.posterior import Bools, Floats, Tables, logits_of
 from liescope.detectors.view.transcript import Moment
+
+_HELD_BACK = 1.0  # L2 penalty on the distance from the mean, so that weights stay finite
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What members say, and what is true. logits: (rows, members); tables: how the rows sit together; true, false:
+    (rows,) who is known to deceive, and who not to.
+    """
+
+    logits: Floats
+    tables: Tables
+    true: Bools
+    false: Bools
+
+
+class Stack(BaseModel):
+    """A weight for each member, and an offset, which matters where it is not known how many of a table deceive."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    weights: tuple[Annotated[float, Field(ge=0)], ...]
+    offset: float = 0.0
+
+    def __call__(self, logits: Floats) -> Floats:
+        """(rows,) log-odds. logits: (rows, members)."""
+        return np.asarray(logits @ np.array(self.weights) + self.offset)
+
+    def loss(self, answers: Answers) -> float:
+        """Minus the log-likelihood of what is true."""
+        return answers.tables.loss(self(answers.logits), answers.true, answers.false)[0]
+
+    @classmethod
+    def mean(cls, members: int) -> Self:
+        """The mean of the members' log-odds: the normalised geometric mean of their odds."""
+        return cls(weights=(1 / members,) * members)
+
+    @classmethod
+    def chosen(cls, folds: Sequence[Answers], members: int) -> Self:
+        """The stack of answers out of fold, if it has a lower log loss on each fold, fitted on the others, than the
+        mean has; else the mean. folds: the answers of each fold, none for the mean.
+        """
+        floor = cls.mean(members)
+        if len(folds) < 2:
+            return floor
+        stacked = sum(cls.fitted([*folds[:at], *folds[at + 1 :]], members).loss(fold) for at, fold in enumerate(folds))
+        return cls.fitted(folds, members) if stacked < sum(map(floor.loss, folds)) else floor
+
+    @classmethod
+    def fitted(cls, folds: Sequence[Answers], members: int) -> Self:
+        """The weights, none negative, and the offset with the largest likelihood of all answers."""
+        from scipy.optimize import minimize
+
+        def loss(at: Floats) -> tuple[float, Floats]:
+            apart = at[:-1] - 1 / members
+            value, slope = _HELD_BACK * float(apart @ apart) / 2, np.append(_HELD_BACK * apart, 0.0)
+            for fold in folds:
+                more, gradient = fold.tables.loss(fold.logits @ at[:-1] + at[-1], fold.true, fold.false)
+                value, slope = value + more, slope + np.append(fold.logits.T @ gradient, gradient.sum())
+            return value, slope
+
+        start = np.append(np.full(members, 1 / members), 0.0)
+        bounds = [(0.0, None)] * members + [(None, None)]
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
+        return cls(weights=tuple(found[:-1]), offset=found[-1])
+
+
+_FEWEST, _MOST = 2, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A kind of detector with the options that are not its defaults, as text or as values."""
+
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        given = ",".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.kind}:{given}" if given else self.kind
+
+    @property
+    def type(self) -> type[Detector]:
+        return detector_class(self.kind)
+
+    @classmethod
+    def of(cls, detector: Detector) -> Member:
+        """What a detector is after it has learned, without what names a file of this machine."""
+        fields, now = type(detector.options).model_fields, detector.options
+        changed = {name: value for name, value in now.model_dump().items() if value != fields[name].default}
+        changed.pop("seed", None)
+        return cls(detector.kind, changed)
+
+    def untrained(self, text: TextConfig, seed: int) -> Detector:
+        """Raises UsageError for an option, MissingExtra."""
+        from liescope.detectors.registry import make
+
+        return make(self.kind, text, {**self.options, "seed": seed})
+
+
+def read_members(line: str) -> tuple[Member, ...]:
+    """Members are separated by `;`, or by `,` where none has options; options by `,`, and what has no `=` goes on with
+    the value before it. Raises ValueError.
+    """
+    parts = line.split(";" if ";" in line or ":" in line else ",")
+    found = tuple(_member(part.strip()) for part in parts if part.strip())
+    if not _FEWEST <= len(found) <= _MOST:
+        raise ValueError(f'name {_FEWEST} to {_MOST} kinds of detector, as in "linear,embedding"')
+    return found
+
+
+def _member(part: str) -> Member:
+    kind, _, given = part.partition(":")
+    if kind == "ensemble":
+        raise ValueError("an ensemble is no member of an ensemble; name its members instead")
+    if kind not in DETECTORS:
+        raise ValueError(f"{kind[:50]!r} is no kind of detector; there are {', '.join(DETECTORS)}")
+    return Member(kind, dict(_options(given)))
+
+
+def _options(given: str) -> Iterator[tuple[str, str]]:
+    name, value = "", ""
+    for piece in given.split(",") if given else ():
+        if "=" in piece:
+            if name:
+                yield name, value
+            name, _, value = piece.partition("=")
+        elif name:
+            value += f",{piece}"
+        else:
+            raise ValueError(f"{piece[:50]!r} is no option; write them as name=value")
+    if name:
+        yield name.strip().replace("-", "_"), value
+
 
 _FILE = "stacks.json"
 _LARGEST = 2**16
@@ -32,7 +168,7 @@ _MOMENTS = 2
 
 
 class EnsembleOptions(DetectorOptions):
-    """members: see `liescope.detectors.members`."""
+    """members: see `liescope.detectors.kinds.ensemble`."""
 
     members: str = Field(
         default="linear,tfidf",

@@ -17,11 +17,8 @@ from numpy.typing import NDArray
 
 from liescope.common.encoder_folder import encoder_folder
 from liescope.common.reading import Reading as Opening
-from liescope.detectors.kinds.table_head import solve
-from liescope.detectors.kinds.view_options import WeighedOptions
-from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Progress
+from liescope.detectors.kinds.whole_game import Lesson, WeighedOptions, WholeGameDetector, solve
+from liescope.detectors.protocol import DetectorOptions, Progress
 from liescope.detectors.sentence_body import (
     BodyOptions,
     SentenceEncoder,
@@ -29,11 +26,10 @@ from liescope.detectors.sentence_body import (
     kept,
     saved_encoder,
     sentence_encoder,
+    tuned,
 )
 from liescope.detectors.textualize import TextConfig, hide_roles
-from liescope.detectors.tuning import tuned
-from liescope.detectors.view.candidate import OWN, Candidate, view
-from liescope.detectors.view.counted import CLAIMS, Counted, Reading
+from liescope.detectors.view.candidate import CLAIMS, OWN, Candidate, Counted, Reading, view
 from liescope.detectors.view.posterior import Floats
 
 _CLAIMS, _WEIGHTS = "claims.json", "weights.npy"

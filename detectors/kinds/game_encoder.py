@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +20,127 @@ from pydantic import Field
 
 from liescope.common.reading import Reading
 from liescope.detectors.examples import Example
-from liescope.detectors.fine_tuning.detector import FineTunedDetector
-from liescope.detectors.fine_tuning.game_loss import FALSE, TRUE, UNTOLD, Table, collate, table_loss
-from liescope.detectors.fine_tuning.game_text import add_marks, fit_views, game_text
-from liescope.detectors.fine_tuning.held_out import held_out_rows
+from liescope.detectors.fine_tuning.bodies import FineTuningOptions
+from liescope.detectors.fine_tuning.detector import FineTunedDetector, held_out_rows
 from liescope.detectors.fine_tuning.loop import Body, Items, fine_tune
-from liescope.detectors.fine_tuning.options import FineTuningOptions
-from liescope.detectors.kinds.table_head import prevalent
-from liescope.detectors.kinds.view_options import ViewOptions
-from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector, lesson
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Progress, silent
-from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import Candidate
+from liescope.detectors.kinds.whole_game import Lesson, ViewOptions, WholeGameDetector, lesson, prevalent
+from liescope.detectors.protocol import DetectorOptions, Progress, silent
+from liescope.detectors.textualize import TextConfig, hide_roles
+from liescope.detectors.truncation import fit_plain
+from liescope.detectors.view.candidate import ABOUT, BEFORE, CLAIMS, OWN, REST, Candidate, view
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
-from liescope.detectors.view.posterior import Floats
+from liescope.detectors.view.posterior import Floats, Tables
 from liescope.detectors.view.transcript import Transcript
+
+ORDER = (OWN, CLAIMS, BEFORE, ABOUT, REST)
+"""What an encoder reads first; what does not fit is taken from the end."""
+
+MARKS = {name: f"[{name.upper()}]" for name in ORDER}
+_MARK = re.compile("|".join(map(re.escape, MARKS.values())), re.IGNORECASE)
+_SIGNS = re.compile(r"[:=]")
+
+
+@dataclass(frozen=True, slots=True)
+class GameText:
+    """What the candidate said, and the other fields in their order, each piece after the mark of its field."""
+
+    own: str
+    others: str
+
+    @property
+    def whole(self) -> str:
+        return f"{self.own} {self.others}".strip()
+
+
+def game_text(
+    candidate: Candidate, graph: ClaimGraph, fields: Sequence[str], window: int, votes: bool, mask_role_words: bool
+) -> GameText:
+    """The view of a candidate. Words of others are latest first, so that the oldest are at the end. window, votes: see
+    `view` and `ClaimGraph.relations`.
+    """
+    words: dict[str, list[str]] = defaultdict(list)
+    for piece in view(candidate, window):
+        text = _MARK.sub(lambda found: found.group()[1:-1], piece.text)  # nobody at the table can say a mark
+        words[piece.field].append(hide_roles(text) if mask_role_words else text)
+    relations = graph.relations(candidate.player, candidate.moment.upto, votes, candidate.focus)
+    words[CLAIMS] = [", ".join(_SIGNS.sub(" ", relation) for relation in relations)]
+    own = _marked(OWN, words[OWN]) if OWN in fields else ""
+    others = [_marked(name, words[name][::-1]) for name in ORDER[1:] if name in fields and words[name]]
+    return GameText(own, " ".join(others))
+
+
+def fit_views(texts: Sequence[GameText], tokenizer: Any, limit: int) -> tuple[list[dict[str, list[int]]], int]:
+    """(what the encoder reads of each, at most `limit` tokens; how many candidates lost words of their own). What is at
+    the end goes first; of the candidate's words, the middle, if they are too long by themselves.
+    """
+    rows = _read([text.whole for text in texts], tokenizer, limit)
+    full = [i for i, row in enumerate(rows) if len(row["input_ids"]) >= limit]
+    own = fit_plain([texts[i].own for i in full], tokenizer, limit)
+    shortened = [i for i, text in zip(full, own.texts, strict=True) if text != texts[i].own]
+    kept = dict(zip(full, own.texts, strict=True))
+    for i, row in zip(shortened, _read([kept[i] for i in shortened], tokenizer, limit), strict=True):
+        rows[i] = row
+    return rows, own.cut
+
+
+def add_marks(tokenizer: Any, model: Any) -> None:
+    """Teach a tokenizer the marks of the fields, and give the model embeddings for them."""
+    tokenizer.add_tokens(list(MARKS.values()), special_tokens=True)
+    if len(tokenizer) > model.get_input_embeddings().num_embeddings:
+        model.resize_token_embeddings(len(tokenizer))
+
+
+def _marked(name: str, pieces: Sequence[str]) -> str:
+    return " ".join(f"{MARKS[name]} {piece}" for piece in pieces)
+
+
+def _read(texts: Sequence[str], tokenizer: Any, limit: int) -> list[dict[str, list[int]]]:
+    if not texts:
+        return []
+    tokenizer.truncation_side = "right"
+    found = tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)["input_ids"]
+    return [{"input_ids": ids} for ids in found]
+
+
+TRUE, FALSE, UNTOLD = 1, 0, -1
+_COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The candidates of one question. rows: what the encoder reads of each; answers: of each, TRUE for who deceives,
+    FALSE or UNTOLD; deceivers: how many do, -1 where that is not known.
+    """
+
+    rows: Sequence[dict[str, list[int]]]
+    answers: Sequence[int]
+    deceivers: int
+
+
+def collate(tables: Sequence[Table], tokenizer: Any) -> dict[str, Any]:
+    """A batch of tables, all candidates in one. labels: (candidates, 3) the number of the table in the batch, how many
+    deceive at it, and the answer.
+    """
+    import torch
+
+    batch = dict(tokenizer.pad([row for table in tables for row in table.rows], return_tensors="pt"))
+    seated = [(n, table.deceivers, answer) for n, table in enumerate(tables) for answer in table.answers]
+    return {**batch, "labels": torch.tensor(seated)}
+
+
+def table_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
+    """Minus the log-likelihood of the answers, by candidate."""
+    import torch
+
+    number, deceivers, answers = labels.cpu().numpy().T
+    _, first, sizes = np.unique(number, return_index=True, return_counts=True)
+    tables = Tables.of(sizes.tolist(), [None if k < 0 else int(k) for k in deceivers[first]])
+    logits = outputs.logits[:, 0].float()
+    value, gradient = tables.loss(logits.detach().double().cpu().numpy(), answers == TRUE, answers == FALSE)
+    slope = torch.from_numpy(gradient).to(logits)
+    total = value + (logits * slope).sum() - (logits.detach() * slope).sum()  # this value, with this gradient
+    return total * _COLUMNS / (labels.numel() if num_items_in_batch is None else num_items_in_batch)
+
 
 _OFFSET = "offset.json"
 

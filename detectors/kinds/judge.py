@@ -17,20 +17,15 @@ from pydantic import Field
 from scipy.special import logit
 
 from liescope.common.errors import UsageError
-from liescope.detectors.examples import Example, moment_of
+from liescope.detectors.examples import Example, moment_of, roles_by_game
 from liescope.detectors.judge.asking import Question
-from liescope.detectors.judge.game_text import game_text
 from liescope.detectors.judge.learned import Calibration, Learned
-from liescope.detectors.judge.options import AskingOptions, ask, keeping_in
-from liescope.detectors.judge.prompt import JudgePrompt, read_prompt
-from liescope.detectors.judge.questions import AboutGame, AboutStatement
-from liescope.detectors.judge.session import check_model, check_spec
-from liescope.detectors.judge.shots import draw_statements, last_moments, shown_games, shown_statements
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import ROLE, Detector, Progress, silent
+from liescope.detectors.judge.prompt import AboutGame, AboutStatement, JudgePrompt, read_prompt
+from liescope.detectors.judge.session import AskingOptions, ask, check_model, check_spec, keeping_in
+from liescope.detectors.judge.shots import draw_statements, game_text, last_moments, shown_games, shown_statements
+from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.posterior import posterior
-from liescope.detectors.view.roles import roles_by_game
 from liescope.detectors.view.transcript import Moment
 
 _FILE = "judge.json"

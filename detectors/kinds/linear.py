@@ -19,14 +19,19 @@ from pydantic import Field
 from liescope.common.errors import UsageError
 from liescope.common.reading import Reading as Opening
 from liescope.detectors.examples import Example
-from liescope.detectors.kinds.table_head import solve
-from liescope.detectors.kinds.view_options import WeighedOptions
-from liescope.detectors.kinds.whole_game import Asked, Lesson, Question, WholeGameDetector, lesson, question
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Progress
+from liescope.detectors.kinds.whole_game import (
+    Asked,
+    Lesson,
+    Question,
+    WeighedOptions,
+    WholeGameDetector,
+    lesson,
+    question,
+    solve,
+)
+from liescope.detectors.protocol import DetectorOptions, Progress
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import Candidate
-from liescope.detectors.view.counted import CLAIMS, Counted, Reading
+from liescope.detectors.view.candidate import CLAIMS, Candidate, Counted, Reading
 from liescope.detectors.view.posterior import Floats
 from liescope.detectors.view.reasons import Reason
 from liescope.detectors.view.transcript import Moment

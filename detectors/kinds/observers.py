@@ -8,26 +8,207 @@ who heard the same talk follow each other: how much their votes are worth togeth
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
-from liescope.detectors.examples import Example
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import ROLE, Detector, Progress, silent
+from liescope.detectors.examples import Example, roles_by_game
+from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.roles import roles_by_game
-from liescope.detectors.view.transcript import Moment
-from liescope.detectors.view.votes import Habits, Table, habit_of, posterior_of, table_of, trust_of
+from liescope.detectors.view.posterior import Floats, posterior
+from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, Moment
+
+MOST_SETS = 20_000
+"""Sets of players that are summed over; any table of 14 seats has fewer."""
+_CHAINS, _STEPS = 512, 30  # sets that are followed at once, and steps of each for each player
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Players by their place at the table. candidates: the living, without the voter."""
+
+    voter: int
+    target: int
+    candidates: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is counted of a game. deceivers: how many there are, None if not known; killed: players found dead; exiled:
+    those voted out, after whom the game went on.
+    """
+
+    seats: int
+    deceivers: int | None
+    killed: tuple[int, ...]
+    exiled: tuple[int, ...]
+    votes: tuple[Vote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What was learned of players. deceptive, honest: the log-odds with which a voter of that side prefers one who
+    deceives to one who does not; killed, exiled: by how much having left the game so moves the log-odds of deceiving;
+    prevalence: the share of players who deceive, for tables where their number is not known; trust: the power to which
+    the probability of all votes of a game is taken, below 1 where voters follow each other.
+    """
+
+    deceptive: float = 0.0
+    honest: float = 0.0
+    killed: float = 0.0
+    exiled: float = 0.0
+    prevalence: float = 0.5
+    trust: float = 1.0
+
+
+def table_of(moment: Moment) -> Table:
+    """A game as far as it is seen. Of several votes of a player on one day the last counts, as in a revote; one for the
+    voter, or for nobody alive, does not.
+    """
+    game = moment.transcript
+    place = {name: at for at, name in enumerate(game.names)}
+    alive, votes = dict.fromkeys(place.values()), dict[tuple[int, int], Vote]()
+    left: dict[str, list[int]] = {KILLED: [], EXILED: []}
+    turns = [turn for turn in game.turns[: moment.upto] if turn.player in place]
+    for turn in turns:
+        who = place[turn.player]
+        if turn.kind in left:
+            alive.pop(who, None)
+            left[turn.kind].append(who)
+        elif turn.kind == VOTED:
+            candidates = tuple(other for other in alive if other != who)
+            if place.get(turn.target) in candidates:
+                votes[turn.day, who] = Vote(who, place[turn.target], candidates)
+    if turns and turns[-1].kind == EXILED:
+        left[EXILED].pop()
+    return Table(len(place), game.deceivers, tuple(left[KILLED]), tuple(left[EXILED]), tuple(votes.values()))
+
+
+def posterior_of(table: Table, habits: Habits) -> Floats:
+    """(seats,): the probability that each player deceives. Exact up to `MOST_SETS` sets, else sampled."""
+    odds = _prior(table, habits)
+    if not _tells(table):
+        return posterior(odds, table.deceivers)
+    if _size(table) > MOST_SETS:
+        return _sampled(table, habits, odds)
+    sets = _sets(table)
+    logs = sets @ odds + _log_chances(table, sets, habits)
+    weights = np.exp(logs - logs.max())
+    found: Floats = weights @ sets / weights.sum()
+    return found
+
+
+def _prior(table: Table, habits: Habits) -> Floats:
+    """(seats,): log-odds without the votes."""
+    odds = np.zeros(table.seats) if table.deceivers is not None else np.full(table.seats, logit(habits.prevalence))
+    odds[list(table.killed)] += habits.killed
+    odds[list(table.exiled)] += habits.exiled
+    return odds
+
+
+def _tells(table: Table) -> bool:
+    """Whether there is something to learn from votes."""
+    return bool(table.votes) and (table.deceivers is None or 0 < table.deceivers < table.seats)
+
+
+def _size(table: Table) -> int:
+    return 2**table.seats if table.deceivers is None else math.comb(table.seats, table.deceivers)
+
+
+def _sets(table: Table) -> NDArray[np.bool_]:
+    """(sets, seats): everyone who may deceive together."""
+    if table.deceivers is None:
+        return np.array(list(product((False, True), repeat=table.seats)), dtype=bool)
+    chosen = combinations(range(table.seats), table.deceivers)
+    return np.array([[at in one for at in range(table.seats)] for one in chosen], dtype=bool)
+
+
+def _log_chances(table: Table, sets: NDArray[np.bool_], habits: Habits) -> Floats:
+    """(sets,): the log of the probability of all votes if those of each set deceive, times `trust`."""
+    open_to = np.zeros((table.seats, len(table.votes)))
+    for at, vote in enumerate(table.votes):
+        open_to[list(vote.candidates), at] = 1
+    weight = np.where(sets[:, [vote.voter for vote in table.votes]], habits.deceptive, habits.honest)
+    lying = sets @ open_to
+    total = np.log(lying * np.exp(weight) + open_to.sum(axis=0) - lying)
+    return np.asarray(habits.trust * (sets[:, [vote.target for vote in table.votes]] * weight - total).sum(axis=1))
+
+
+def _sampled(table: Table, habits: Habits, odds: Floats) -> Floats:
+    """By Metropolis: in each of many sets, one player at a time changes side, or two change places if the number of
+    those who deceive is known.
+    """
+    draw = np.random.default_rng(0)
+    n, k, row = table.seats, table.deceivers, np.arange(_CHAINS)
+    order = draw.random((_CHAINS, n)).argsort(axis=1)
+    sets = order < k if k is not None else draw.random((_CHAINS, n)) < expit(odds)
+    logs = sets @ odds + _log_chances(table, sets, habits)
+    found = np.zeros(n)
+    for step in range(steps := _STEPS * n):
+        changed = sets.copy()
+        one, other = draw.integers(n, size=(2, _CHAINS))
+        if k is None:
+            changed[row, one] ^= True
+        else:
+            changed[row, one], changed[row, other] = sets[row, other], sets[row, one]
+        after = changed @ odds + _log_chances(table, changed, habits)
+        taken = np.log(draw.random(_CHAINS)) < after - logs
+        sets, logs = np.where(taken[:, None], changed, sets), np.where(taken, after, logs)
+        if step >= steps // 2:
+            found += sets.mean(axis=0)
+    return found / (steps - steps // 2)
+
+
+def habit_of(votes: Mapping[tuple[int, int, bool], int], prior: float) -> float:
+    """The log-odds with which voters prefer one who deceives: the mode of their posterior.
+
+    votes: how many, by (candidates who deceive, candidates who do not, whether one who deceives was named); prior:
+    votes at random that are added to them.
+    """
+    from scipy.optimize import brentq
+
+    def slope(b: float) -> float:
+        found = prior * (0.5 - expit(b))
+        for (lying, honest, named), count in votes.items():
+            found += count * (named - expit(b + math.log(lying / honest)))
+        return float(found)
+
+    return float(brentq(slope, -30.0, 30.0))
+
+
+def trust_of(games: Mapping[tuple[Table, tuple[bool, ...]], int], habits: Habits, prior: float) -> float:
+    """The trust under which who did deceive is most likely (a composite likelihood; Varin, Reid and Firth 2011).
+
+    games: how many, by what is counted of them and whether each player deceives; habits: with a trust of 1; prior: the
+    weight of staying there. Tables that are too large for the sum are left out.
+    """
+    from scipy.optimize import minimize_scalar
+
+    parts = []
+    for (table, lying), count in games.items():
+        if _tells(table) and _size(table) <= MOST_SETS:
+            sets = _sets(table)
+            true = int((sets == lying).all(axis=1).argmax())
+            parts.append((sets @ _prior(table, habits), _log_chances(table, sets, habits), true, count))
+
+    def loss(trust: float) -> float:
+        logs = [(odds + trust * chances, true, count) for odds, chances, true, count in parts]
+        missed = sum(count * (np.logaddexp.reduce(at) - at[true]) for at, true, count in logs)
+        return float(missed + prior * (trust - 1) ** 2)
+
+    return float(minimize_scalar(loss, bounds=(0.0, 2.0), method="bounded").x)
+
 
 _FILE = "observers.json"
 _LARGEST = 2**12  # bytes

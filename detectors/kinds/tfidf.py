@@ -14,8 +14,7 @@ from pydantic import Field, model_validator
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig, textualize
 from liescope.detectors.view.reasons import Reason
 

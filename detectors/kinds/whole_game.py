@@ -10,17 +10,17 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, field_validator
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, moment_of
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import ROLE, Detector, Progress, silent
+from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.view.candidate import Candidate
+from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
 from liescope.detectors.view.posterior import Bools, Floats, Tables
 from liescope.detectors.view.transcript import Moment
 
@@ -173,3 +173,67 @@ def _spread(questions: Sequence[Question], most: int) -> list[Question]:
     step = max(len(questions) / most, 1.0)
     last = len(questions) - 1
     return [questions[at] for at in sorted({last - int(i * step) for i in range(min(most, len(questions)))})]
+
+
+def solve(features: Any, learned: Lesson, penalties: Floats) -> tuple[Floats, float]:
+    """(weights, offset) with the largest likelihood less the L2 penalty. features: (candidates, features), sparse or
+    dense, in the order of the lesson; penalties: (features,). The offset matters only where it is not known how many
+    deceive; if no such table is learned from, it is the one that gives the candidates their prevalence. Raises
+    UsageError.
+    """
+    from scipy.optimize import minimize
+
+    rows, across = features, features.T if isinstance(features, np.ndarray) else features.T.tocsr()
+    loose = bool((learned.tables.deceivers < 0).any())
+
+    def loss(at: Floats) -> tuple[float, Floats]:
+        weights, offset = at[:-1], at[-1]
+        value, gradient = learned.tables.loss(rows @ weights + offset, learned.true, learned.false)
+        back = np.append(across @ gradient + weights * penalties, gradient.sum() if loose else 0.0)
+        return value + float(penalties @ weights**2) / 2, back
+
+    found = minimize(loss, np.zeros(features.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    if not found.success:
+        raise UsageError("the linear model did not converge; lower --strength so that the penalty is stronger")
+    weights, offset = found.x[:-1], float(found.x[-1])
+    return weights, offset if loose else prevalent(rows @ weights, learned.tables)
+
+
+def prevalent(scores: Floats, tables: Tables) -> float:
+    """The offset at which the mean probability is the share of those who deceive."""
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    share = float(tables.deceivers.sum() / len(scores))
+    edge = float(np.abs(scores).max()) + 50
+    if not 0 < share < 1:
+        raise UsageError("all or none of the players deceive in these games; a detector needs both")
+    return float(brentq(lambda offset: float(expit(scores + offset).mean()) - share, -edge, edge))
+
+
+class ViewOptions(DetectorOptions):
+    """What is read of a game."""
+
+    fields: str = Field(
+        default="own,before,about,rest,claims",
+        description="what is read: the candidate's words, those before the statement in question, others' words about "
+        "it, the rest, claims",
+    )
+    votes: bool = Field(default=True, description="read votes once they are public")
+    moments: int = Field(default=1, ge=0, description="moments of each game to learn at, beside its end")
+    window: int = Field(default=10, ge=0, description="earlier statements read for a target of single statements")
+
+    @field_validator("fields")
+    @classmethod
+    def _known_fields(cls, value: str) -> str:
+        named = value.split(",")
+        if not value or len(set(named)) < len(named) or set(named) - {*FIELDS, CLAIMS}:
+            raise ValueError(f"name fields once each, of {', '.join((*FIELDS, CLAIMS))}")
+        return value
+
+
+class WeighedOptions(ViewOptions):
+    """For a linear head over the view: how strongly weights are held back."""
+
+    strength: float = Field(default=2.0, gt=0, description="inverse of the L2 penalty, scikit-learn's C")
+    claim_weight: float = Field(default=0.3, gt=0, description="weight of a claim beside a field of words, which has 1")

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example
-from liescope.detectors.protocol import ROLE, Detector, Progress
+from liescope.detectors.protocol import ROLE, Detector, Progress, posteriors_of_scores
 from liescope.detectors.transfer.choose import Choice, Recipe, choose
 from liescope.detectors.transfer.plan import LEFT_OUT, PROTOCOLS, Fit, with_labels
 from liescope.detectors.transfer.store import Fitted, Keys, Store
 from liescope.detectors.transfer.table import Table
-from liescope.detectors.view.statement_scores import posteriors_of_scores
 from liescope.detectors.view.transcript import Moment
 
 NOTHING_CHOSEN = Choice({}, "", ())

@@ -14,8 +14,8 @@ import polars as pl
 from liescope.common.errors import UnknownName, UsageError
 from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.evaluation.metrics import WITHIN
-from liescope.detectors.options import MAX_SEED
 from liescope.detectors.progress import shown
+from liescope.detectors.protocol import MAX_SEED
 from liescope.detectors.registry import detector_class, versions_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cells import Figures, figures

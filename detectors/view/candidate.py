@@ -2,17 +2,27 @@
 
 One builder for every family of detectors. In a field, the candidate, the speaker, the victims and everybody else are
 told apart by tokens, never by name, so that nothing depends on who was dealt which name.
+
+For many candidates and many fits, what stands in the fields is counted: each statement is read once, and which of its
+n-grams are features is decided by those who learn.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
+from weakref import WeakKeyDictionary
 
-from liescope.detectors.textualize import clean, replace_names
-from liescope.detectors.view.transcript import Moment
+import numpy as np
+from numpy.typing import NDArray
+
+from liescope.detectors.textualize import clean, hide_roles, replace_names
+from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
+from liescope.detectors.view.transcript import Moment, Transcript
 from liescope.labeling.audiences import Heard, known_before
 
 OWN, BEFORE, ABOUT, REST = "own", "before", "about", "rest"
@@ -92,3 +102,101 @@ def masked(text: str, names: tuple[str, ...], candidate: str, speaker: str, vict
         return VICTIM if name in victims else OTHER
 
     return replace_names(clean(text), names, token)
+
+
+CLAIMS = "claims"
+_COUNTED = (*FIELDS, CLAIMS)
+_WORD = re.compile(r"\w+")
+_Row = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a view is counted. words: n-grams of 1 to this many; window: see `view`; votes: read them once they are
+    public; mask_role_words: words for roles are one word.
+    """
+
+    words: int
+    window: int
+    votes: bool
+    mask_role_words: bool
+
+
+class Counted:
+    """Counts under one way to read. features: by field, each feature met so far with its number."""
+
+    def __init__(self, reading: Reading, known: Mapping[str, Iterable[str]] | None = None) -> None:
+        """known: by field, the only features that are counted; None for whatever occurs."""
+        own = {name: {feature: at for at, feature in enumerate((known or {}).get(name, ()))} for name in _COUNTED}
+        self.features = own if known else {**own, BEFORE: own[OWN]}
+        self._reading, self._fixed = reading, known is not None
+        self._graphs: WeakKeyDictionary[Transcript, ClaimGraph] = WeakKeyDictionary()
+        self._said: WeakKeyDictionary[Transcript, dict[tuple[str, int, bool], list[tuple[str, _Row]]]] = (
+            WeakKeyDictionary()
+        )
+        self._claimed: WeakKeyDictionary[Transcript, dict[tuple[str, int | None, int | None], _Row]] = (
+            WeakKeyDictionary()
+        )
+
+    def fields(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
+        """By field, (n, features met so far) counts."""
+        found: dict[str, list[list[_Row]]] = {name: [] for name in _COUNTED}
+        for candidate in candidates:
+            for rows in found.values():
+                rows.append([])
+            for name, row in self._words(candidate):
+                found[name][-1].append(row)
+            found[CLAIMS][-1].append(self._claims(candidate))
+        return {name: _matrix(rows, len(self.features[name])) for name, rows in found.items()}
+
+    def claims(self, candidates: Sequence[Candidate]) -> Any:
+        """(n, features met so far) counts of the claims alone."""
+        rows = [[self._claims(candidate)] for candidate in candidates]
+        return _matrix(rows, len(self.features[CLAIMS]))
+
+    def _words(self, candidate: Candidate) -> list[tuple[str, _Row]]:
+        """The fields of each statement in view. A statement's n-grams are counted once for each candidate."""
+        known = self._said.setdefault(candidate.moment.transcript, {})
+        found: list[tuple[str, _Row]] = []
+        for at in turns_read(candidate, self._reading.window):
+            earlier = candidate.focus not in (None, at)
+            key = (candidate.player, at, earlier)
+            if key not in known:
+                read = [(BEFORE if earlier and one.field == OWN else one.field, one) for one in pieces(candidate, at)]
+                known[key] = [(name, self._count(name, self._grams(one.text))) for name, one in read]
+            found += known[key]
+        return found
+
+    def _claims(self, candidate: Candidate) -> _Row:
+        """The claims in view, read off once for each candidate and moment."""
+        game = candidate.moment.transcript
+        known = self._claimed.setdefault(game, {})
+        key = (candidate.player, candidate.moment.upto, candidate.focus)
+        if key not in known:
+            graph = self._graphs.get(game) or self._graphs.setdefault(game, claim_graph(game))
+            known[key] = self._count(CLAIMS, graph.relations(*key[:2], self._reading.votes, candidate.focus))
+        return known[key]
+
+    def _grams(self, text: str) -> list[str]:
+        words = _WORD.findall((hide_roles(text) if self._reading.mask_role_words else text).lower())
+        return [
+            " ".join(words[at : at + n]) for n in range(1, self._reading.words + 1) for at in range(len(words) - n + 1)
+        ]
+
+    def _count(self, name: str, grams: Sequence[str]) -> _Row:
+        features = self.features[name]
+        counted = Counter(gram for gram in grams if gram in features) if self._fixed else Counter(grams)
+        places = np.array([features.setdefault(gram, len(features)) for gram in counted], dtype=np.int32)
+        return places, np.array(list(counted.values()), dtype=np.float32)
+
+
+def _matrix(rows: Sequence[Sequence[_Row]], width: int) -> Any:
+    from scipy.sparse import csr_array
+
+    parts = [part for row in rows for part in row]
+    ends = np.cumsum([0, *(sum(len(places) for places, _ in row) for row in rows)])
+    places = np.concatenate([places for places, _ in parts]) if parts else np.empty(0, np.int32)
+    counts = np.concatenate([counts for _, counts in parts]) if parts else np.empty(0, np.float32)
+    found = csr_array((counts, places, ends), shape=(len(rows), width))
+    found.sum_duplicates()
+    return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from liescope.detectors.view.candidate import CLAIMS
 from liescope.detectors.view.claim_graph import LATE
-from liescope.detectors.view.counted import CLAIMS
 
 _RELATION = re.compile(
     r"(?P<side>self|says|about|now):(?P<kind>[^=<>*]+)(?:=(?P<value>[^<>*]+))?(?P<tie>[<>]\w+)?(?:\*(?P<count>\d+))?"

@@ -12,9 +12,8 @@ from liescope.common.console import emit
 from liescope.common.declared_options import with_declared
 from liescope.common.model_options import declare
 from liescope.common.text import plain
-from liescope.generate.importers.importing import import_games
+from liescope.generate.importers.importing import REJECTED_FILE, ImportResult, import_games
 from liescope.generate.importers.registry import IMPORTERS
-from liescope.generate.importers.result import REJECTED_FILE, ImportResult
 
 _SHOWN_NOTES = 8
 _WIDTH = 80

@@ -1,15 +1,126 @@
-"""The JSON objects in a JSON Lines file; any other line is rejected with a reason."""
+"""The JSON objects in a JSON Lines file, plain or gzipped, using little memory; any other line is rejected with a
+reason.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from liescope.generate.importers.lines import Line, read_lines
+from liescope.common.reading import open_regular
 from liescope.generate.importers.protocol import Rejected
+
+LONGEST_LINE = 4 << 20  # bytes; a published game takes a few thousand
+MOST_UNPACKED = 2 << 30  # bytes of one gzipped file
+_CHUNK = 1 << 16
+_ZIPPED_CHUNK = 1 << 12  # packed or unpacked bytes per read: the most that is lost before a damaged place
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that is not blank, numbered from 1. problem: "" or why the text is missing or incomplete."""
+
+    number: int
+    text: str
+    problem: str = ""
+
+
+def read_lines(path: Path, longest: int = LONGEST_LINE, most_unpacked: int = MOST_UNPACKED) -> Iterator[Line]:
+    """The lines of a UTF-8 file. A gzipped file that is cut off, damaged or too large when unpacked yields all lines
+    before that place, then one with the problem; a line that is not UTF-8 or is longer than `longest` bytes also comes
+    as one with the problem.
+
+    Raises OSError if the file cannot be opened.
+    """
+    return lines_of(unpacked(path, most_unpacked), longest)
+
+
+def lines_of(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterator[Line]:
+    """The lines of a text that comes in chunks, as `read_lines` has them."""
+    number, rest, too_long = 1, bytearray(), False
+    try:
+        for chunk in chunks:
+            start = 0
+            if not rest and not too_long and chunk.isspace():  # a file of blank lines costs nothing
+                start = chunk.rfind(b"\n") + 1
+                number += chunk.count(b"\n")
+            while (end := chunk.find(b"\n", start)) >= 0:
+                if too_long or len(rest) + end - start > longest:
+                    yield _overlong(number, longest)
+                else:
+                    yield from _line(number, bytes(rest) + chunk[start:end])
+                rest.clear()
+                number, start, too_long = number + 1, end + 1, False
+            if not too_long:
+                rest += memoryview(chunk)[start:]
+            if len(rest) > longest:
+                rest.clear()
+                too_long = True
+    except (EOFError, zlib.error) as error:
+        yield Line(number, "", str(error))
+    else:
+        if too_long:
+            yield _overlong(number, longest)
+        else:
+            yield from _line(number, bytes(rest))
+
+
+def _overlong(number: int, longest: int) -> Line:
+    return Line(number, "", f"longer than {longest:,} bytes")
+
+
+def _line(number: int, raw: bytes) -> Iterator[Line]:
+    if not raw or raw.isspace():
+        return
+    try:
+        text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+    except UnicodeDecodeError as error:
+        yield Line(number, "", f"not UTF-8: {error.reason} at byte {error.start}")
+        return
+    if text:
+        yield Line(number, text)
+
+
+def unpacked(path: Path, most_unpacked: int = MOST_UNPACKED) -> Iterator[bytes]:
+    """The content of a file, plain or gzipped, in chunks. Python's gzip reader would drop what it has unpacked when it
+    meets damage. Raises EOFError or zlib.error at a damaged place, EOFError if the content is larger than
+    `most_unpacked` bytes, OSError if the file cannot be opened.
+    """
+    with open_regular(path) as file:
+        zipped = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        if not zipped:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+            return
+        unpacked = 0
+        unpack = zlib.decompressobj(wbits=31)
+        while packed := file.read(_ZIPPED_CHUNK):
+            while packed:
+                if unpack.eof:  # another gzip member, or zero padding of a block
+                    packed = packed.lstrip(b"\0")
+                    if not _GZIP.startswith(packed[:2]):
+                        raise EOFError("after the end of the gzipped data comes something else")
+                    if not packed:
+                        break
+                    unpack = zlib.decompressobj(wbits=31)
+                chunk = unpack.decompress(packed, _ZIPPED_CHUNK)
+                unpacked += len(chunk)
+                yield chunk
+                if unpacked > most_unpacked:
+                    raise EOFError(f"the file is larger than {most_unpacked:,} bytes when unpacked; unpack it first")
+                packed = unpack.unused_data if unpack.eof else unpack.unconsumed_tail
+        while not unpack.eof and (chunk := unpack.decompress(b"", _ZIPPED_CHUNK)):
+            yield chunk
+        if not unpack.eof:
+            raise EOFError("the gzipped file is cut off here")
+
 
 DEEPEST = 40
 _LARGEST = 1 << 63

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,9 +11,23 @@ from typing import ClassVar
 
 from liescope.common.errors import UsageError
 from liescope.common.model_options import OptionsModel
+from liescope.common.reading import check_folder, open_regular
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
-from liescope.generate.importers.fingerprint import fingerprint
+
+
+def fingerprint(source: Path) -> str:
+    """The SHA-256 of a file, or that of the names and hashes of the files in a folder.
+
+    Raises OSError if something cannot be opened, BadData for a device or a pipe, which can be read once at most.
+    """
+    if source.is_dir():
+        check_folder(source, None)
+        files = sorted(path for path in source.rglob("*") if path.is_file())
+        listed = "".join(f"{path.relative_to(source).as_posix()}\0{fingerprint(path)}\n" for path in files)
+        return hashlib.sha256(listed.encode()).hexdigest()
+    with open_regular(source) as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

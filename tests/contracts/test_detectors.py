@@ -19,8 +19,7 @@ from sklearn.metrics import roc_auc_score
 from liescope.common.errors import BadData
 from liescope.detectors import train
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import PRESETS, Detector
+from liescope.detectors.protocol import PRESETS, Detector, DetectorOptions
 from liescope.detectors.registry import DETECTORS, declared_options, detector_class, load_parts, make
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.reading import read_transcripts

@@ -16,8 +16,7 @@ import pytest
 from liescope.detectors.adapt.compare import TOP, gains
 from liescope.detectors.adapt.guess import SURE, guessed
 from liescope.detectors.examples import Example, labelled, read_statements
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Detector, Progress, silent
+from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.detectors.view.transcript import KILLED, Moment, Transcript, Turn

@@ -12,11 +12,11 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
-from liescope.detectors.batches import by_length, distinct
 from liescope.detectors.examples import Labelled, labelled, read_statements
 from liescope.detectors.protocol import Detector
 from liescope.detectors.registry import DETECTORS, load_parts, make
 from liescope.detectors.textualize import TextConfig, textualize
+from liescope.detectors.truncation import by_length, distinct
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,9 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Labelled, labelled, read_statements
-from liescope.detectors.kinds.ensemble import EnsembleDetector
-from liescope.detectors.members import Member, read_members
+from liescope.detectors.kinds.ensemble import Answers, EnsembleDetector, Member, Stack, read_members
 from liescope.detectors.protocol import Detector
 from liescope.detectors.registry import load_parts, make
-from liescope.detectors.stacking import Answers, Stack
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.posterior import Tables
 from tests.detectors.test_whole_game import fitted, habit, planted

@@ -21,11 +21,11 @@ from sklearn.metrics import roc_auc_score
 from liescope.common.errors import BadData, MissingExtra, UsageError
 from liescope.detectors import train
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
-from liescope.detectors.fine_tuning import tasks
-from liescope.detectors.fine_tuning.curves import best_step, following
-from liescope.detectors.fine_tuning.held_out import held_out_rows
+from liescope.detectors.fine_tuning.bodies import FineTuningOptions
+from liescope.detectors.fine_tuning.detector import held_out_rows
 from liescope.detectors.fine_tuning.loop import _arguments as arguments
-from liescope.detectors.fine_tuning.options import FineTuningOptions
+from liescope.detectors.fine_tuning.loop import best_step, following
+from liescope.detectors.kinds import encoder
 from liescope.detectors.kinds.encoder import EncoderDetector
 from liescope.detectors.model_file import read_model_file
 from liescope.detectors.protocol import silent
@@ -274,17 +274,17 @@ def test_lora_without_its_package_names_the_extra(fit: Any, monkeypatch: pytest.
 def test_balanced_classes_raise_the_suspicion_of_the_rarer_one(fit: Any, unseen: Labelled) -> None:
     plain, balanced = (fit(max_steps=30, balanced=on).predict_proba(unseen.examples)[:, 1] for on in (False, True))
     assert balanced.mean() > plain.mean() + 0.05
-    assert tasks.class_weights(np.array([True, False, False, False]), True) == (pytest.approx(2 / 3), 2.0)
+    assert encoder.class_weights(np.array([True, False, False, False]), True) == (pytest.approx(2 / 3), 2.0)
 
 
 def test_labels_that_are_null_are_no_part_of_the_loss() -> None:
     others = ("claim", "type")
     examples = [Example("", "", "", "", "", (), labels=known) for known in ({"claim": True, "type": "omission"}, {})]
-    rows = tasks.label_rows(examples, np.array([True, False]), others)
-    assert rows.tolist() == [[1, 1, 1], [0, tasks.UNKNOWN, tasks.UNKNOWN]]
-    logits = torch.randn(2, sum(tasks.sizes(others)), requires_grad=True)
+    rows = encoder.label_rows(examples, np.array([True, False]), others)
+    assert rows.tolist() == [[1, 1, 1], [0, encoder.UNKNOWN, encoder.UNKNOWN]]
+    logits = torch.randn(2, sum(encoder.sizes(others)), requires_grad=True)
     labels = torch.tensor(rows)
-    loss = tasks.loss_of(tasks.sizes(others), (1.0, 1.0))
+    loss = encoder.loss_of(encoder.sizes(others), (1.0, 1.0))
     loss(SimpleNamespace(logits=logits), labels).backward()
     assert logits.grad is not None
     assert (logits.grad[0] != 0).all()
@@ -305,7 +305,7 @@ def test_the_bundled_encoder_learns_with_other_tasks_and_with_lora(
     found = detector.predict_tasks(examples)
     if found:
         assert {task: part.shape[1] for task, part in found.items()} == {"claim": 2, "promise": 2, "type": 8}
-        omission = found["type"][:, tasks.TASKS["type"].index("omission")]
+        omission = found["type"][:, encoder.TASKS["type"].index("omission")]
         assert roc_auc_score([example.labels["type"] == "omission" for example in examples], omission) > 0.9
     detector.save(tmp_path)
     again = load_parts("encoder", tmp_path, TextConfig(), detector.options.model_dump())

@@ -15,16 +15,24 @@ from hypothesis import strategies as st
 
 from liescope.common.errors import UsageError
 from liescope.detectors.examples import labelled, read_statements
-from liescope.detectors.fine_tuning.game_loss import FALSE, TRUE, UNTOLD, Table, table_loss
-from liescope.detectors.fine_tuning.game_text import MARKS, add_marks, fit_views, game_text
-from liescope.detectors.fine_tuning.held_out import held_out_rows
+from liescope.detectors.fine_tuning.detector import held_out_rows
+from liescope.detectors.kinds.game_encoder import (
+    FALSE,
+    MARKS,
+    TRUE,
+    UNTOLD,
+    Table,
+    add_marks,
+    fit_views,
+    game_text,
+    table_loss,
+)
 from liescope.detectors.kinds.whole_game import lesson
 from liescope.detectors.registry import make
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.truncation import GAP
-from liescope.detectors.view.candidate import FIELDS, Candidate
+from liescope.detectors.view.candidate import CLAIMS, FIELDS, Candidate
 from liescope.detectors.view.claim_graph import claim_graph
-from liescope.detectors.view.counted import CLAIMS
 from liescope.detectors.view.reading import read_transcripts
 from liescope.detectors.view.transcript import SAID, VOTED, Moment, Transcript, Turn
 from tests.detectors.conftest import NAMES, SHARED, Corpus

@@ -17,9 +17,9 @@ from liescope.cli import main
 from liescope.common.errors import BadData, BudgetSpent, EndpointRefused, UsageError
 from liescope.detectors.examples import Example, Labelled, labelled, read_statements
 from liescope.detectors.judge.answers import player_probabilities, stated_probability
-from liescope.detectors.judge.game_text import game_text
 from liescope.detectors.judge.learned import Calibration
 from liescope.detectors.judge.prompt import DEFAULT, read_prompt
+from liescope.detectors.judge.shots import game_text
 from liescope.detectors.kinds.judge import JudgeDetector
 from liescope.detectors.registry import make
 from liescope.detectors.saved import load

@@ -14,12 +14,19 @@ import pytest
 
 from liescope.common.errors import BadData, UsageError
 from liescope.detectors.examples import Example, examples_of
-from liescope.detectors.kinds.observers import ObserversDetector, ObserversOptions
+from liescope.detectors.kinds import observers
+from liescope.detectors.kinds.observers import (
+    Habits,
+    ObserversDetector,
+    ObserversOptions,
+    Table,
+    Vote,
+    posterior_of,
+    table_of,
+)
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
-from liescope.detectors.view import votes
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, VOTED, Moment, Transcript, Turn
-from liescope.detectors.view.votes import Habits, Table, Vote, posterior_of, table_of
 
 HABITS = Habits(deceptive=-1.5, honest=0.8, killed=-3.0, exiled=-2.0, prevalence=0.3, trust=0.7)
 
@@ -71,7 +78,7 @@ def test_a_table_too_large_for_the_sum_is_sampled(deceivers: int | None, monkeyp
     draw = random.Random(1)
     tables = [a_table(draw, 9, deceivers) for _ in range(5)]
     exact = np.concatenate([posterior_of(table, HABITS) for table in tables])
-    monkeypatch.setattr(votes, "MOST_SETS", 1)
+    monkeypatch.setattr(observers, "MOST_SETS", 1)
     close = np.concatenate([posterior_of(table, HABITS) for table in tables])
     assert not np.array_equal(close, exact)
     assert np.abs(close - exact).max() < 0.04

@@ -15,10 +15,10 @@ from sklearn.metrics import roc_auc_score
 
 from liescope.cli import main
 from liescope.common.errors import BadData, UsageError
-from liescope.detectors import activations, load
-from liescope.detectors.activations import Activations
+from liescope.detectors import load
 from liescope.detectors.examples import Example, labelled, read_statements
-from liescope.detectors.kinds.probe import ProbeDetector, ProbeOptions, passage
+from liescope.detectors.kinds import probe
+from liescope.detectors.kinds.probe import Activations, ProbeDetector, ProbeOptions, passage
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
 from liescope.detectors.textualize import TextConfig
 
@@ -30,9 +30,9 @@ SAID = Passage("speaker: we should talk\nplayer1: about this\n", "speaker: look 
 def model(tiny_lm: Path) -> Iterator[LanguageModel]:
     """The tiny model, with nothing remembered."""
     found = language_model(str(tiny_lm))
-    activations._remembered.pop(found, None)
+    probe._remembered.pop(found, None)
     yield found
-    activations._remembered.pop(found, None)
+    probe._remembered.pop(found, None)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def test_the_cache_spares_the_second_pass_and_a_damaged_file_is_computed_again(
     texts = [SAID, Passage("", "trust"), SAID]
 
     def read(layers: tuple[int, ...] = LAYERS, longest: int = 64) -> tuple[Any, int]:
-        activations._remembered.pop(model, None)
+        probe._remembered.pop(model, None)
         with passes(model) as made:
             return Activations(model, layers, longest, tmp_path).of(texts), sum(made)
 

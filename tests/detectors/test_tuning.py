@@ -18,9 +18,8 @@ from liescope.detectors.kinds.game_embedding import own_words
 from liescope.detectors.kinds.whole_game import lesson
 from liescope.detectors.protocol import silent
 from liescope.detectors.registry import load_parts, make
-from liescope.detectors.sentence_body import BodyOptions, SentenceEncoder, sentence_encoder
+from liescope.detectors.sentence_body import BodyOptions, SentenceEncoder, draw_pairs, sentence_encoder, tuned
 from liescope.detectors.textualize import TextConfig
-from liescope.detectors.tuning import draw_pairs, tuned
 from liescope.detectors.view.reading import read_transcripts
 from tests.detectors.conftest import sentence
 

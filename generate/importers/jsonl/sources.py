@@ -1,22 +1,27 @@
-"""The rows of a source: JSON lines, a JSON array, CSV, Parquet, or a dataset in a folder or on the Hub."""
+"""The rows of a source: JSON lines, a JSON array, CSV, Parquet, or a dataset in a folder or on the Hub.
+
+Rows are gathered by game on disk, so that memory use does not grow with the source.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import json
+import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData
 from liescope.common.reading import Reading, open_regular, read_text
 from liescope.generate.corpus.hub import hub_repo, plain_errors
-from liescope.generate.importers.fingerprint import fingerprint
 from liescope.generate.importers.json_lines import read_objects
-from liescope.generate.importers.protocol import Rejected
+from liescope.generate.importers.protocol import Rejected, fingerprint
 
 Rows = Iterator[tuple[int, dict[str, Any] | Rejected]]
 LARGEST_ARRAY = 256 << 20  # bytes of a JSON array, which is read whole
@@ -185,3 +190,41 @@ def _read_array(source: Path) -> Rows:
         return
     for number, row in enumerate(rows, 1):
         yield number, row if isinstance(row, dict) else Rejected(source.name, number, "", "JSON, but not an object")
+
+
+_ROWS_AT_ONCE = 1000
+
+
+class Spool:
+    """Rows in any order, given back game by game, in the order in which each game first occurs. It lives in a private
+    file that goes away by itself.
+    """
+
+    def __init__(self) -> None:
+        self._base = sqlite3.connect("")
+        self._base.execute("PRAGMA journal_mode = OFF")
+        self._base.execute("CREATE TABLE rows (game INTEGER, line INTEGER, row TEXT)")
+        self._games: dict[str, int] = {}
+        self._waiting: list[tuple[int, int, str]] = []
+
+    def add(self, game_id: str, line: int, row: Mapping[str, Any]) -> None:
+        """Keep a row. line: its line in the source."""
+        game = self._games.setdefault(game_id, len(self._games))
+        self._waiting.append((game, line, json.dumps(row, default=str)))
+        if len(self._waiting) >= _ROWS_AT_ONCE:
+            self._write()
+
+    def games(self) -> Iterator[tuple[str, Iterator[tuple[int, dict[str, Any]]]]]:
+        """Each game with its rows, in the order of the source, and their lines."""
+        self._write()
+        names = list(self._games)
+        rows = self._base.execute("SELECT game, line, row FROM rows ORDER BY game, rowid")
+        for game, mine in groupby(rows, key=itemgetter(0)):
+            yield names[game], ((line, json.loads(row)) for _, line, row in mine)
+
+    def close(self) -> None:
+        self._base.close()
+
+    def _write(self) -> None:
+        self._base.executemany("INSERT INTO rows VALUES (?, ?, ?)", self._waiting)
+        self._waiting.clear()

@@ -1,8 +1,12 @@
-"""The published games of the Mini-Mafia paper's authors, from either form and every version of it."""
+"""The published games of the Mini-Mafia paper's authors, from either form and every version of it.
+
+Batch configurations tell which model played which role, and with which version of the prompts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,13 +18,123 @@ from liescope.common.model_options import OptionsModel
 from liescope.common.reading import open_regular
 from liescope.games.record import GameRecord
 from liescope.generate.importers.json_lines import read_objects
-from liescope.generate.importers.mini_mafia.batches import Batches
-from liescope.generate.importers.mini_mafia.benchmark_database import is_benchmark, read_benchmark, read_benchmark_game
-from liescope.generate.importers.mini_mafia.database import MAGIC, read_database, read_database_game
-from liescope.generate.importers.mini_mafia.log_game import FORMAT, LogGame, record_of
-from liescope.generate.importers.mini_mafia.memories import read_log_game
-from liescope.generate.importers.mini_mafia.models import paper_name
+from liescope.generate.importers.mini_mafia.database import (
+    MAGIC,
+    is_benchmark,
+    read_benchmark,
+    read_benchmark_game,
+    read_database,
+    read_database_game,
+)
+from liescope.generate.importers.mini_mafia.log_game import FORMAT, ROLES, UNKNOWN_MODEL, LogGame, record_of
+from liescope.generate.importers.mini_mafia.memories import player_list, read_log_game
+from liescope.generate.importers.mini_mafia.wording import role_of
 from liescope.generate.importers.protocol import Imported, Importer, Rejected, attempt
+
+PAPER_NAMES = {
+    "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf": "Llama 3.1 8B Instruct",
+    "Mistral-7B-Instruct-v0.2-Q4_K_M.gguf": "Mistral 7B Instruct",
+    "Mistral-7B-Instruct-v0.3-Q4_K_M.gguf": "Mistral 7B Instruct",
+    "Qwen2.5-7B-Instruct-Q4_K_M.gguf": "Qwen2.5 7B Instruct",
+    "claude-opus-4-1-20250805": "Claude Opus 4.1",
+    "claude-sonnet-4-20250514": "Claude Sonnet 4",
+    "deepseek-chat": "DeepSeek V3.1",
+    "gemini-2.5-flash-lite": "Gemini 2.5 Flash Lite",
+    "gpt-4.1-mini": "GPT-4.1 Mini",
+    "gpt-5-mini": "GPT-5 Mini",
+    "grok-3-mini": "Grok 3 Mini",
+    "mistral.gguf": "Mistral 7B Instruct",  # in the earliest batches
+    # The backgrounds of the games with people
+    "deepseek": "DeepSeek V3.1",
+    "mistral": "Mistral 7B Instruct",
+}
+
+
+def paper_name(logged: str) -> str:
+    """The paper's name for a model, or the logged one if the paper has none.
+
+    The database of games with people writes the older backgrounds as `detective_villager`, with "_" for "-" inside a
+    name.
+    """
+    half, even = divmod(len(logged), 2)
+    if even and logged[half] == "_" and logged[:half] == logged[half + 1 :]:
+        logged = logged[:half]
+    return PAPER_NAMES.get(logged) or PAPER_NAMES.get(logged.replace("_", "-"), logged)
+
+
+MOST_BATCHES = 10_000
+_VERSION = re.compile(r"_(v\d+(?:\.\d+)*)$")
+_FILE_KEYS = ("model_name", "model_path")  # of local models, which earlier versions name by file
+
+
+class Batches:
+    """The batches of a log by id, once read."""
+
+    def __init__(self) -> None:
+        self._given = False
+        self._batches: dict[str, dict[str, Any]] = {}
+
+    def read(self, file: Path) -> Iterator[Rejected]:
+        """Add the batches of a file; yields entries that are not batches as rejections."""
+        self._given = True
+        for line, entry in read_objects(file):
+            if isinstance(entry, Rejected):
+                yield entry
+            elif len(self._batches) >= 2 * MOST_BATCHES:
+                yield Rejected(file.name, line, "", f"there are more than {MOST_BATCHES:,} batches")
+                return
+            elif isinstance(entry.get("batch_id"), str) and isinstance(entry.get("model_configs"), dict):
+                self._batches[entry["batch_id"]] = entry
+                self._batches.setdefault(_VERSION.sub("", entry["batch_id"]), entry)
+            else:
+                yield Rejected(file.name, line, "", "the batch has no batch_id and model_configs")
+
+    def of_game(self, game: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+        """A game's models (name to model), what else its record keeps, and notes on what is not known.
+
+        What the game itself says about its models comes first: early versions name them with the players.
+        """
+        name = str(game.get("game_id", "")).partition("_game_")[0]
+        batch = self._batches.get(name) or self._batches.get(str(game.get("batch_id", "")), {})
+        configs = game.get("model_configs") if isinstance(game.get("model_configs"), dict) else None
+        configs = configs or batch.get("model_configs") or {}
+        by_role = {role_of(str(role)): _model(config) for role, config in configs.items()}
+        meta = {"batch": name, "number": game.get("game_number"), "timestamp": game.get("timestamp")}
+        if configs:
+            meta["players"] = configs
+        if version := _version(batch, name):
+            meta["prompt_version"] = version
+        notes = []
+        if self._given and not batch and not configs:
+            notes.append(f"its batch {name!r} is not among the batches given")
+        elif missing := [role for role in ROLES if configs and not by_role.get(role)]:
+            notes.append(f"its batch names no model for the {', '.join(missing)}")
+        models = {}
+        for player in player_list(game):
+            if isinstance(player, dict) and isinstance(player.get("name"), str):
+                role = role_of(str(player.get("role", "")))
+                models[player["name"]] = _model(player.get("model")) or by_role.get(role) or UNKNOWN_MODEL
+        return models, meta, notes
+
+
+def _model(config: Any) -> str:
+    """The model name in a configuration; for a local file, the file's name. "" if there is no name."""
+    if isinstance(config, dict):
+        if isinstance(config.get("model"), str) and config["model"]:
+            return str(config["model"])
+        for key in _FILE_KEYS:
+            if isinstance(config.get(key), str) and config[key]:
+                return str(re.split(r"[/\\]", config[key].rstrip("/\\"))[-1])
+    return ""
+
+
+def _version(batch: Mapping[str, Any], name: str) -> str:
+    prompts = batch.get("prompt_config")
+    stated = prompts.get("version") if isinstance(prompts, dict) else None
+    if isinstance(stated, str) and stated:
+        return stated
+    found = _VERSION.search(name)
+    return found[1] if found else ""
 
 
 class MiniMafiaOptions(OptionsModel):

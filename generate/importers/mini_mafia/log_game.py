@@ -87,8 +87,7 @@ class Departure(Exception):
 def record_of(log: LogGame) -> GameRecord:
     """The game's record. seed is None: the draws were not ours. Raises BadData if the log contradicts itself."""
     # Imported here because both modules import this one.
-    from liescope.generate.importers.mini_mafia.as_logged import write_down
-    from liescope.generate.importers.mini_mafia.replayed import replay_log
+    from liescope.generate.importers.mini_mafia.as_logged import replay_log, write_down
 
     _check(log)
     try:

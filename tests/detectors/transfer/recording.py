@@ -13,8 +13,7 @@ from pydantic import Field
 
 from liescope.detectors import Example
 from liescope.detectors.kinds.whole_game import Lesson, WholeGameDetector
-from liescope.detectors.options import DetectorOptions
-from liescope.detectors.protocol import Progress, silent
+from liescope.detectors.protocol import DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import Candidate
 from tests.detectors.counting import CountingDetector

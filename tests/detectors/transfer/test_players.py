@@ -14,7 +14,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from liescope.detectors.evaluation.bootstrap import game_weights
-from liescope.detectors.protocol import silent
+from liescope.detectors.protocol import player_posteriors, silent
 from liescope.detectors.registry import DETECTORS
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer import TransferResult, transfer
@@ -25,7 +25,6 @@ from liescope.detectors.transfer.players import named, named_by_villagers
 from liescope.detectors.transfer.resamples import Resamples
 from liescope.detectors.transfer.store import Keys
 from liescope.detectors.transfer.table import Table, read_table
-from liescope.detectors.view.statement_scores import player_posteriors
 from liescope.detectors.view.transcript import Moment
 from tests.detectors.conftest import Rows
 from tests.detectors.transfer.conftest import Planted

@@ -21,8 +21,7 @@ from liescope.common.errors import BadData
 from liescope.games.record import GameRecord, record_from_json, record_to_json
 from liescope.generate.importers import Rejected, import_games, importing, read_games
 from liescope.generate.importers.commands import app
-from liescope.generate.importers.json_lines import DEEPEST, read_objects
-from liescope.generate.importers.lines import Line, read_lines
+from liescope.generate.importers.json_lines import DEEPEST, Line, read_lines, read_objects
 from liescope.generate.importers.sqlite import SafeDatabase
 
 Played = Callable[..., GameRecord]

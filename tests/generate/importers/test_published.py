@@ -14,7 +14,7 @@ import pytest
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source
 from liescope.generate.importers import Rejected, read_games
-from liescope.generate.importers.mini_mafia.models import PAPER_NAMES
+from liescope.generate.importers.mini_mafia.importer import PAPER_NAMES
 from liescope.generate.importers.mini_mafia.wording import BLANK
 from liescope.labeling.conditions import condition_of
 from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost

@@ -14,7 +14,7 @@ from liescope.common.reading import read_text
 from liescope.detectors.examples import Example
 from liescope.detectors.textualize import SPEAKER_TOKEN, TextConfig, textualize
 
-DEFAULT = Path(__file__).with_name("questions.toml")
+DEFAULT = Path(__file__).with_name("follow_up_questions.toml")
 _LARGEST = 2**16  # bytes
 
 _Word = Annotated[str, Field(min_length=1, max_length=40)]

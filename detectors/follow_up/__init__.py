@@ -1,1 +1,0 @@
-"""Unrelated questions to a suspect, and the models that answer them in its place."""
