@@ -1,16 +1,115 @@
-"""What every response and every form of a site carries so that a browser keeps strangers out."""
+"""What a site sends so that a browser keeps strangers out, and what it takes from whom: no forms of other sites, no
+floods, nothing that is too large or too slow.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from starlette.datastructures import FormData, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from liescope.web.guard import read_form
+MOST_FIELDS = 64
+SLOWEST_S = 20.0  # for a whole form to arrive
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A number of requests at once, and then so many in a second."""
+
+    burst: float
+    steady: float
+
+
+ONE = Rate(200, 50)  # behind one link; a page asks once or twice for whatever happens at its table. Without a link, too
+UNKNOWN = Rate(40, 4)  # links that lead nowhere, of everybody together
+
+
+class Guard:
+    """Checks every request for a page. known: whether a secret in a link is one; requests are then counted for each
+    known secret, and those with others all together, so that nobody's address is needed. public: the address under
+    which others reach the site, beside the name by which it is asked.
+
+    A secret has 128 bits; even 4 guesses a second would not find one of a thousand in the age of the universe.
+    """
+
+    def __init__(
+        self,
+        known: Callable[[str], bool] | None = None,
+        public: str = "",
+        one: Rate = ONE,
+        unknown: Rate = UNKNOWN,
+    ) -> None:
+        self._known = known
+        self._public = urlsplit(public).netloc or None
+        self._one = one
+        self._unknown = _Bucket(unknown)
+        self._buckets: dict[str, _Bucket] = {}
+
+    async def check(self, request: Request) -> None:
+        """Raises HTTPException: 429 with Retry-After for too many requests, 403 for a form of another site."""
+        if self._known is not None:
+            self._count(request.path_params.get("secret", ""), self._known)
+        if request.method not in ("GET", "HEAD") and not self._ours(request):
+            raise HTTPException(
+                403, "This form was sent from another site. Open the page here, and send it from there."
+            )
+
+    def _count(self, secret: str, known: Callable[[str], bool]) -> None:
+        """secret: "" for a page without one, whose visitors guess no link."""
+        counted = not secret or known(secret)
+        bucket = self._buckets.setdefault(secret, _Bucket(self._one)) if counted else self._unknown
+        seconds = bucket.take()
+        if seconds > 0:
+            words = "Too many requests came at once. Wait a moment, then load the page again."
+            raise HTTPException(429, words, {"Retry-After": str(math.ceil(seconds))})
+
+    def _ours(self, request: Request) -> bool:
+        """Browsers say where a form was sent from: in Sec-Fetch-Site, older ones in Origin alone, which is "null" where
+        pages send no referrer. The token of the form is checked besides.
+        """
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "null")
+        if site is not None:
+            return site in ("same-origin", "none")
+        named = origin.partition("://")[2]
+        return origin == "null" or named in (request.headers.get("host"), self._public)
+
+
+class _Bucket:
+    """Requests that may still come: refilled as time goes by, up to the burst."""
+
+    def __init__(self, rate: Rate) -> None:
+        self._rate = rate
+        self._left = rate.burst
+        self._at = time.monotonic()
+
+    def take(self) -> float:
+        """Take one; the seconds to wait if there is none."""
+        now = time.monotonic()
+        self._left = min(self._rate.burst, self._left + (now - self._at) * self._rate.steady)
+        self._at = now
+        if self._left < 1:
+            return (1 - self._left) / self._rate.steady
+        self._left -= 1
+        return 0.0
+
+
+async def read_form(request: Request) -> FormData:
+    """The fields of a form; no files. Raises HTTPException for one that is too large or arrives too slowly."""
+    try:
+        async with asyncio.timeout(SLOWEST_S):
+            return await request.form(max_files=0, max_fields=MOST_FIELDS)
+    except (TimeoutError, ClientDisconnect):
+        raise HTTPException(408, "The form did not arrive in time. Send it once more.") from None
 
 
 class SecurityHeaders:

@@ -20,8 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
-from liescope.web.guard import Guard
-from liescope.web.security import SecurityHeaders
+from liescope.web.security import Guard, SecurityHeaders
 
 HERE = Path(__file__).parent
 HEALTH = "/healthz"

@@ -16,8 +16,7 @@ from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import PERSON, Assignment, Question, Sitting
 from liescope.labeling.label import label_game
-from liescope.web.judge.consent import CONSENT
-from liescope.web.play.consent import Consent
+from liescope.web.play.consent import TO_JUDGE, Consent
 from liescope.web.play.leaving import has_left
 from liescope.web.play.store import Store
 
@@ -41,7 +40,7 @@ class Desk:
     """
 
     def __init__(
-        self, assignment: Assignment, store: Store, judges: int, tells: bool = False, consent: Consent = CONSENT
+        self, assignment: Assignment, store: Store, judges: int, tells: bool = False, consent: Consent = TO_JUDGE
     ) -> None:
         """Takes up the links that the store keeps, and makes new ones until there are as many as judges; their runs lie
         beside the store. Raises UsageError for a number that cannot be.

@@ -1,4 +1,4 @@
-"""What people agree to before they play: our text, or the host's own."""
+"""What people agree to before they play or judge: our texts, or the host's own."""
 
 from __future__ import annotations
 
@@ -50,3 +50,15 @@ def read_consent(file: Path) -> Consent:
         size = f"longer than {LONGEST:,} characters" if paragraphs else "empty"
         raise BadData(f"{file} is {size}; the text that people agree to is a few plain paragraphs")
     return Consent(paragraphs)
+
+
+TO_JUDGE = Consent(
+    (
+        "You are invited to read games in which some players were asked to deceive the others, and to judge them. Your "
+        "answers, and how long each took, are recorded for research on deception, and may be published.",
+        "You answer under a pseudonym. Do not use your name. Your address on the network is not recorded.",
+        "You may stop at any time, and go on later by the same link. What has been sent cannot be changed, but you can "
+        "have all of your answers deleted, on the last line of every page. What was published before cannot be called "
+        "back.",
+    )
+)

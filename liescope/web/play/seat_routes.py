@@ -20,8 +20,7 @@ from liescope.generate.players.human import suggested
 from liescope.web.play.consent import Consent
 from liescope.web.play.forms import form_of
 from liescope.web.play.hub import Hub
-from liescope.web.play.lines import lines
-from liescope.web.play.now import chairs, role_of
+from liescope.web.play.lines import chairs, lines, role_of
 from liescope.web.play.rules import rules_of
 from liescope.web.play.store import State
 from liescope.web.play.table import Table

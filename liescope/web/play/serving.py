@@ -11,33 +11,44 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
 from liescope.common.errors import MissingExtra, UsageError
-
-try:
-    from fastapi import FastAPI
-except ModuleNotFoundError as error:
-    raise MissingExtra("fastapi", "web") from error
-
 from liescope.common.folders import take_lock
 from liescope.games.reader import OUTSIDE, ReaderSpec
 from liescope.generate.players.paced import Pacing
 from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
-from liescope.web.guard import Guard
-from liescope.web.judge.consent import CONSENT as JUDGES_CONSENT
 from liescope.web.judge.desk import Desk
 from liescope.web.judge.routes import judge_routes
-from liescope.web.play.consent import read_consent
-from liescope.web.play.front_routes import front_routes
+from liescope.web.play.consent import TO_JUDGE, read_consent
 from liescope.web.play.host_routes import host_routes
 from liescope.web.play.hub import Hub
 from liescope.web.play.seat_routes import seat_routes
 from liescope.web.play.setup import check_players, make_setup
 from liescope.web.play.store import Store
 from liescope.web.play.withdraw_routes import withdraw_routes
-from liescope.web.security import Forms
+from liescope.web.security import Forms, Guard
 from liescope.web.server import listen, public_address, run_server, told_of
-from liescope.web.site import LOOPBACK, make_site
+from liescope.web.site import LOOPBACK, make_site, page
+
+
+def front_routes() -> APIRouter:
+    """/, which says where to go on, and nothing of what is there."""
+    router = APIRouter()
+
+    @router.get("/")
+    async def front(request: Request) -> HTMLResponse:
+        return page(request, "play/front.html")
+
+    return router
+
+
+try:
+    from fastapi import FastAPI
+except ModuleNotFoundError as error:
+    raise MissingExtra("fastapi", "web") from error
 
 HOST_SECRET = "LIESCOPE_HOST_SECRET"  # the variable of the environment that may hold the secret of the host's link
 
@@ -152,7 +163,7 @@ def serve(
         if judge is not None:
             spec = ReaderSpec(judge_view, judge_share, judge_days, judge_seed)
             drawn = Assignment.draw(Path(judge), spec, judge_games, judge_split, judge_game)
-            desk = Desk(drawn, Store(Path(out)), judges, judge_tell, own or JUDGES_CONSENT)
+            desk = Desk(drawn, Store(Path(out)), judges, judge_tell, own or TO_JUDGE)
         bound = listen(host, port)
         name = f"[{host}]" if ":" in host else host
         origin = public or f"http://{name}:{bound.getsockname()[1]}"

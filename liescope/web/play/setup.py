@@ -1,22 +1,28 @@
-"""What a host sets up: which game, who holds its seats, and how long the table waits for people."""
+"""What a host sets up: which game, who holds its seats, how long the table waits for people; and the games that one
+table plays, each a run of its own.
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
 from random import SystemRandom
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from liescope.common.errors import UsageError
+from liescope.common.errors import PlayerFailed, UsageError
+from liescope.games.record import GameRecord, Status
 from liescope.games.registry import find_game
 from liescope.generate.players.human import Patience
 from liescope.generate.players.paced import Pacing
 from liescope.generate.players.registry import files_of
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.plan import Served
+from liescope.generate.runs.plan import Plan, Served, read_plan, table_plan
 from liescope.generate.runs.runner import open_players
 from liescope.web.play.consent import CONSENT
 from liescope.web.play.lines import check_words
@@ -119,3 +125,44 @@ def same_table(one: Setup, other: Setup) -> bool:
 def new_secret() -> str:
     """A secret of 128 bits for a link."""
     return secrets.token_urlsafe(16)
+
+
+def folder_of(base: Path, table: str, round: int) -> Path:
+    """The folder of a table's game. round: its number, from 1."""
+    return base / (table if round == 1 else f"{table}-{round}")
+
+
+def folders(base: Path, table: str, rounds: int) -> list[Path]:
+    """The folders of all games so far that have begun."""
+    found = [folder_of(base, table, round) for round in range(1, rounds + 1)]
+    return [folder for folder in found if (folder / PLAN_FILE).exists()]
+
+
+def new_plan(setup: Setup, people: Mapping[str, str | None]) -> Plan:
+    """The plan of another game. people: the pseudonym of whoever holds a seat; the filler takes the seats of others."""
+    held = {
+        name: spec if spec != PERSON else f"human:{person}" if (person := people.get(name)) else setup.filler
+        for name, spec in setup.seats.items()
+    }
+    options = setup.options_with([name for name, spec in held.items() if spec.startswith("human:")])
+    return table_plan(setup.game, options, held, secrets.randbits(62), setup.prompts, setup.served)
+
+
+def plan_of(run: Path) -> Plan | None:
+    """The plan of a game that has begun, None before. Raises BadData for a damaged run."""
+    if not (run / PLAN_FILE).exists():
+        return None
+    with Journal.open(run) as journal:
+        return read_plan(journal.plan, run)
+
+
+def record_of(run: Path) -> GameRecord | None:
+    """The game of a run once it has ended. Raises BadData for a damaged run."""
+    with Journal.open(run) as journal:
+        return next(iter(journal.records()), None)
+
+
+def failed(run: Path) -> PlayerFailed | None:
+    """Why the game of a run failed, if it did: a player could not answer, which may be tried again."""
+    record = record_of(run)
+    return PlayerFailed(record.failure) if record is not None and record.status is Status.FAILED else None

@@ -24,11 +24,10 @@ from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import run
 from liescope.web.play.forms import read_form
 from liescope.web.play.leaving import Leavers, has_left
-from liescope.web.play.now import Stage, stage_of
-from liescope.web.play.promises import Promises
-from liescope.web.play.rounds import failed, folder_of, folders, new_plan, plan_of, record_of
+from liescope.web.play.lines import Stage, stage_of
+from liescope.web.play.setup import failed, folder_of, folders, new_plan, plan_of, record_of
 from liescope.web.play.store import State, Store, TableKept
-from liescope.web.play.watching import ASK, LOG, PAGE, Listener, Seat, TableJob
+from liescope.web.play.watching import ASK, LOG, PAGE, Listener, Promises, Seat, TableJob
 
 
 class Table:

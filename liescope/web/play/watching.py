@@ -1,17 +1,21 @@
-"""The pages of a seat while they are open, and a game that says when it has moved on."""
+"""The pages of a seat while they are open: a game that says when it has moved on, and answers that are told to be kept
+once the journal holds them, and not before.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from liescope.common.errors import UsageError
 from liescope.games.core import Game, Replies
 from liescope.games.session import Session
 from liescope.generate.players.protocol import Player
 from liescope.generate.runs.plan import Plan, PlannedGame
 from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.shards.absorb import Piece
 from liescope.web.play.store import SeatKept
 
 MOST_PAGES = 8  # of one seat, open at the same time
@@ -94,3 +98,31 @@ class _Watched(Session):
         super().send(replies)
         if self._moved is not None:
             self._moved()
+
+
+_LOST = "The server is stopping, and your answer was not kept. Your words are still here: send them again in a moment."
+
+
+class Promises:
+    """Replies that somebody waits for until they are kept. `kept` is what the run feeds."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[int, str], asyncio.Future[None]] = {}
+
+    def promise(self, step: int, seat: str) -> asyncio.Future[None]:
+        """Done once the journal holds the reply of a seat to the batch at this step."""
+        return self._waiting.setdefault((step, seat), asyncio.get_running_loop().create_future())
+
+    def kept(self, pieces: Sequence[Piece]) -> None:
+        """The journal has committed these rows."""
+        for table, rows in pieces:
+            for _, step, seat, *_ in rows if table == "replies" else ():
+                if (waiting := self._waiting.pop((step, seat), None)) and not waiting.done():
+                    waiting.set_result(None)
+
+    def end(self) -> None:
+        """The run is over: nothing more will be kept. Whoever still waits gets a UsageError."""
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(UsageError(_LOST))
+        self._waiting.clear()

@@ -13,8 +13,8 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.web.guard import ONE, UNKNOWN
 from liescope.web.play.watching import MOST_PAGES
+from liescope.web.security import ONE, UNKNOWN
 from liescope.web.server import public_address, told_of
 from liescope.web.site import LARGEST_FORM
 from tests.web.play.host import Host, said

@@ -16,8 +16,7 @@ from liescope.games.mafia import MiniMafia
 from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.web.play.forms import form_of
-from liescope.web.play.lines import HEAD, check_words, lines
-from liescope.web.play.now import Chair, chairs, role_of, stage_of
+from liescope.web.play.lines import HEAD, Chair, chairs, check_words, lines, role_of, stage_of
 from liescope.web.play.rules import _RULES, rules_of
 from liescope.web.play.setup import make_setup
 from liescope.web.site import templates

@@ -17,8 +17,7 @@ from liescope.games.session import Session
 from liescope.generate.runs.conditions import plan_settings
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.hub import Hub
-from liescope.web.play.rounds import new_plan
-from liescope.web.play.setup import make_setup
+from liescope.web.play.setup import make_setup, new_plan
 from liescope.web.play.table import Listener, Table
 
 
