@@ -1,0 +1,147 @@
+"""Goldens that are texts, one file each: help, prompts and forecasts, cards, exports."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile, is_zipfile
+
+from tests.golden.frozen import as_text, digest, masked
+from tests.golden.world import World
+
+FOLDERS = ("help", "prompts", "cards", "exports")
+MODEL = "openai:gpt-4.1-mini"
+NO_COSTS = ("--out", "none", "--dry-run", "--show-prompts")
+FORECASTS: Mapping[str, tuple[str, ...]] = {
+    "mini-mafia": ("play", "mini-mafia", "--assess", "--mutual-discovery"),
+    "mini-mafia-minimal": ("play", "mini-mafia", "--assess", "--prompts", "minimal"),
+    "mafia": (
+        "play",
+        "mafia",
+        "--mafiosos",
+        "1",
+        "--villagers",
+        "3",
+        "--assess-share",
+        "0.3",
+        "--assess",
+        "--days",
+        "2",
+    ),
+    "werewolf": (
+        *("play", "werewolf", "--villagers", "3", "--seers", "1", "--assess", "--assess-share", "0.1", "--days", "2"),
+        *("--debate-turns", "3", "--defence-turns", "2", "--show-suspicion"),
+    ),
+    "werewolf-learning": (
+        *("play", "werewolf", "--learning", "on", "--villagers", "3", "--days", "2", "--debate-turns", "2"),
+        *("--defence-turns", "1"),
+    ),
+    "one-night-werewolf": ("play", "one-night-werewolf", "--assess", "--assess-share", "0.5"),
+    "judge-mini-mafia": ("label", "runs/mini", "--judge", MODEL, "--roles"),
+    "judge-werewolf": ("label", "runs/wolves", "--judge", MODEL, "--roles", "--lessons", "--share", "0.2"),
+    "claims-of-mini-mafia": ("label", "runs/mini", "--claims-by", MODEL),
+}
+EXPORTS: Mapping[str, tuple[str, ...]] = {
+    "inspect": ("runs/mini-told",),
+    "preference": ("runs/pairs",),
+    "kto": ("corpus/held", "--prefer", "deceptive"),
+    "verifiers": ("corpus/held",),
+    "sharegpt": ("corpus/held",),
+    "sharegpt-of-diplomacy": ("runs/diplomacy",),
+}
+
+
+def commands(world: World) -> list[str]:
+    """Every command, by the help of all."""
+    return re.findall(r"^│ ([a-z]\w*)  ", world.command("--help"), re.M)
+
+
+def help_of(world: World, name: str) -> str:
+    """The help of that command; of all for `liescope`."""
+    words = () if name == "liescope" else (name,)
+    return "\n".join(line.rstrip() for line in world.command(*words, "--help").splitlines()) + "\n"
+
+
+def forecast_of(world: World, name: str) -> str:
+    """What a run would take and one whole prompt of each kind; nobody is asked."""
+    words = FORECASTS[name]
+    if words[0] == "label":
+        world.run(words[1].removeprefix("runs/"))
+        return masked(world.command(*words, *NO_COSTS))
+    return masked(world.command(*words, "--player", MODEL, "--games", "1", *NO_COSTS))
+
+
+def card_of(world: World, corpus: str) -> str:
+    return masked((world.corpus(corpus) / "README.md").read_text(encoding="utf-8"))
+
+
+def croissant_of(world: World, corpus: str) -> dict[str, Any]:
+    """By record set, a digest of each of its fields; what is not about a table, as it is."""
+    data = json.loads(masked((world.corpus(corpus) / "croissant.json").read_text(encoding="utf-8")))
+    sets = {entry["name"]: entry for entry in data.pop("recordSet")}
+    files = {entry["name"]: digest(json.dumps(entry)) for entry in data.pop("distribution")}
+    return {
+        "dataset": {key: value if len(str(value)) < 400 else digest(json.dumps(value)) for key, value in data.items()},
+        "files": files,
+        "sets": {
+            name: {
+                **{key: digest(json.dumps(value)) for key, value in entry.items() if key not in ("field", "name")},
+                **{field["name"]: digest(json.dumps(field)) for field in entry.get("field", ())},
+            }
+            for name, entry in sets.items()
+        },
+    }
+
+
+def export_of(world: World, name: str) -> dict[str, Any]:
+    """By file of the export: its text, or a digest and short digests of its lines (of its samples, in a log)."""
+    source, *options = EXPORTS[name]
+    room, _, which = source.partition("/")
+    (world.run if room == "runs" else world.corpus)(which)
+    out = f"exports/{name}"
+    world.command("export", source, "--to", name.split("-")[0], *options, "--out", out)
+    files = sorted(path for path in (world.folder / out).rglob("*") if path.is_file())
+    return {path.relative_to(world.folder / out).as_posix(): _file(path) for path in files}
+
+
+def _file(path: Path) -> Any:
+    if is_zipfile(path):
+        with ZipFile(path) as packed:
+            return {name: _outline(json.loads(masked(packed.read(name).decode()))) for name in packed.namelist()}
+    text = masked(path.read_text(encoding="utf-8"))
+    match path.suffix:
+        case ".md":
+            return text.splitlines()
+        case ".jsonl":
+            lines = text.splitlines()
+            return {"lines": len(lines), "digest": digest(text), "each": "".join(digest(line, 2) for line in lines)}
+        case _:
+            return _outline(json.loads(text))
+
+
+def _outline(data: Any, depth: int = 2) -> Any:
+    """The data, where it is deep or long as digests."""
+    if isinstance(data, Mapping) and depth:
+        return {key: _outline(value, depth - 1) for key, value in data.items()}
+    text = json.dumps(data, sort_keys=True)
+    if isinstance(data, list) and len(text) > 300:
+        return [digest(json.dumps(item, sort_keys=True), 6) for item in data[:64]]
+    return data if len(text) <= 300 else digest(text)
+
+
+def frozen_texts(world: World) -> dict[str, Callable[[], str]]:
+    """By file below this folder: what makes its text now."""
+    made: dict[str, Callable[[], str]] = {}
+    for name in ("liescope", *commands(world)):
+        made[f"help/{name}.txt"] = lambda name=name: help_of(world, name)
+    for name in FORECASTS:
+        made[f"prompts/{name}.txt"] = lambda name=name: forecast_of(world, name)
+    for corpus in ("held", "rows"):
+        made[f"cards/{corpus}.md"] = lambda corpus=corpus: card_of(world, corpus)
+    made["cards/croissant.json"] = lambda: as_text(croissant_of(world, "held"))
+    for name in EXPORTS:
+        made[f"exports/{name}.json"] = lambda name=name: as_text(export_of(world, name))
+    return made

@@ -1,0 +1,97 @@
+"""The runs and corpora that the goldens describe: small, scripted, with fixed seeds. Each is made when asked for."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from tests.golden.driving import command
+
+INPUTS = Path(__file__).parent / "inputs"
+TWO = ("--player", "scripted:bold", "--player", "scripted:novice")
+SELF = (*TWO, "--design", "self")
+FACTORIAL = ("--player", "scripted:steady", "--player", "scripted:bold?j=2", "--design", "factorial")
+
+RUNS: Mapping[str, Sequence[str]] = {
+    "mini": ("play", "mini-mafia", *TWO, "--games", "2", "--seed", "5", "--assess"),
+    "mini-told": (
+        *("play", "mini-mafia", *SELF, "--games", "2", "--seed", "6", "--rounds", "1", "--mutual-discovery"),
+        *("--reveal-dead", "--names", "Ann,Bob,Cy,Dee", "--spared", "Ann", "--message-limit", "80"),
+        *("--roles", "shuffled"),
+    ),
+    "mafia": (
+        *("play", "mafia", *SELF, "--games", "1", "--mafiosos", "2", "--detectives", "1", "--villagers", "3"),
+        *("--assess", "--assess-share", "0.4", "--show-suspicion", "--days", "3"),
+    ),
+    "wolves": (
+        *("play", "werewolf", "--player", "scripted:steady", "--player", "scripted:bold?j=2", "--design", "self"),
+        *("--games", "1", "--seed", "2", "--villagers", "3", "--seers", "1", "--doctors", "1", "--debate-turns", "3"),
+        *("--defence-turns", "2", "--assess", "--assess-share", "0.3"),
+    ),
+    "dyadic": (
+        *("play", "dyadic-werewolf", *SELF, "--games", "1", "--debate-turns", "2", "--villagers", "4"),
+        *("--seed", "3", "--assess", "--assess-share", "0.2", "--days", "2"),
+    ),
+    "one-night": ("play", "one-night-werewolf", *SELF, "--games", "2", "--assess", "--rounds", "1", "--centre", "2"),
+    "fork": (
+        *("fork", "runs/mini", "0", "4", *TWO, "--say", "I am a villager.", "--say", "I am the detective."),
+        *("--times", "3", "--seed", "3"),
+    ),
+    "pairs": ("fork", "runs/mini", "1", "0", *TWO, "--times", "12", "--seed", "3"),
+    "replayed": (
+        *("play", "mini-mafia", "--seat", "mafioso=replay:runs/mini", "--seat", "detective=scripted:steady"),
+        *("--seat", "villager=replay:runs/mini", "--games", "2", "--seed", "5", "--assess"),
+    ),
+    "judged": ("label", "runs/mini", "--judge", "scripted:steady", "--roles", "--share", "0.5"),
+    "wolves-judged": ("label", "runs/wolves", "--judge", "scripted:novice", "--roles", "--lessons", "--share", "0.1"),
+    "rows": ("import", "jsonl", "inputs/rows.jsonl", "--game", "parlour", "--licence", "mit", "--allow-rejected"),
+    "log": ("import", "mini-mafia", "inputs/log.jsonl", "--batches", "inputs/batches.jsonl"),
+    "people": ("import", "mini-mafia", "inputs/people.db"),
+    "benchmark": ("import", "mini-mafia", "inputs/benchmark.db"),
+    "avalon": ("import", "avalon-nlu", "inputs/avalon.jsonl"),
+    "diplomacy": ("import", "diplomacy", "inputs/validation.jsonl"),
+    "quack": ("import", "quack", "inputs/quack"),
+}
+CORPORA: Mapping[str, Sequence[str]] = {
+    **{name: (f"runs/{name}",) for name in RUNS if name != "pairs"},
+    "held": ("runs/mini", "runs/fork", "runs/one-night", "--transcript", "--hold-out-model", "scripted:novice"),
+}
+
+
+class World:
+    """A folder with runs/NAME and corpus/NAME, each made with its command when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.said: dict[str, str] = {}
+        shutil.copytree(INPUTS, folder / "inputs")
+        for script in INPUTS.glob("*.sql"):
+            with closing(sqlite3.connect(folder / "inputs" / f"{script.stem}.db")) as base:
+                base.executescript(script.read_text(encoding="utf-8"))
+
+    def run(self, name: str) -> Path:
+        """The folder of that run, as `runs/NAME`. What its command said with --json is in `said`."""
+        words = RUNS[name]
+        for before in (word.removeprefix("replay:").split("=replay:")[-1] for word in words):
+            if before.startswith("runs/"):
+                self.run(before.removeprefix("runs/"))
+        return self._make(f"runs/{name}", words)
+
+    def corpus(self, name: str) -> Path:
+        """The folder of the corpus made of the run of that name, or of several runs, as `corpus/NAME`."""
+        for word in CORPORA[name]:
+            if word.startswith("runs/"):
+                self.run(word.removeprefix("runs/"))
+        return self._make(f"corpus/{name}", ("build", *CORPORA[name]))
+
+    def command(self, *words: str, code: int = 0) -> str:
+        """What a command prints that is run in this folder."""
+        return command(self.folder, *words, code=code)
+
+    def _make(self, out: str, words: Sequence[str]) -> Path:
+        if out not in self.said:
+            self.said[out] = self.command(*words, "--out", out, "--json")
+        return self.folder / out
