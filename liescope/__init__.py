@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from liescope.generate.corpus import build, read
     from liescope.generate.exports import export
     from liescope.generate.importers import import_games
-    from liescope.generate.runs.ahead import forecast, forecast_label
+    from liescope.generate.runs.forecast import forecast, forecast_label
     from liescope.generate.runs.fork import fork
     from liescope.generate.runs.label import label
     from liescope.generate.runs.play import play
@@ -76,7 +76,7 @@ __all__ = [
 
 _ROOMS = {
     "liescope.generate.runs.play": ("play",),
-    "liescope.generate.runs.ahead": ("forecast", "forecast_label"),
+    "liescope.generate.runs.forecast": ("forecast", "forecast_label"),
     "liescope.generate.runs.fork": ("fork",),
     "liescope.generate.runs.label": ("label",),
     "liescope.generate.runs.status": ("status",),

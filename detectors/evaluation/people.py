@@ -15,7 +15,6 @@ from liescope.detectors.evaluation.crowd import observer
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import READ
 from liescope.labeling.label import rating_rows
 
 _LEAST = 0.51  # how sure a flag is at least, so that a guess still leans to its side
@@ -54,13 +53,13 @@ def read_people(runs: Sequence[str | os.PathLike[str]]) -> Answers:
     seen: dict[str, Path] = {}
     for run in map(Path, runs):
         with Journal.open(run) as journal:
-            if READ not in journal.plan:
+            if "read" not in journal.plan:
                 raise UsageError(f"{run} holds no answers of a person; `liescope serve --judge` makes such runs")
             person = str(journal.plan.get("judge"))
             if person in seen:
                 raise UsageError(f"{run} and {seen[person]} hold the answers of one person; give each person once")
             seen[person] = run
-            days = int(journal.plan[READ].get("days", 0))
+            days = int(journal.plan["read"].get("days", 0))
             for record in journal.records():
                 ratings += [{name: getattr(row, name) for name in _RATINGS} for row in rating_rows(record)]
                 players += [{**row, "days": days} for row in _suspected(record)]

@@ -105,7 +105,7 @@ class Shown:
         """The prompt for an ask from the run's templates. view: other events than those that the seat had seen."""
         if self._prompts is None:
             plan = self._journal.plan
-            self._prompts = templates_of(self._journal, str(plan.get("templates", "")), str(plan["game"]))
+            self._prompts = templates_of(self._journal, str(plan["game"]))
         return self._prompts.render(one.ask, one.view if view is None else view)
 
 

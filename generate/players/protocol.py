@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.activity import Activity
+from liescope.generate.players.prompts.render import Templates
 from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt, Shared
 
@@ -140,7 +141,7 @@ class PlayerContext:
     """What a run gives its players.
 
     log: called with every attempt as it ends (by the journal). game: the name of the game, which has its own prompts.
-    prompts: the name of a prompt set or a folder of templates. concurrency: the maximum number of requests in flight at
+    prompts: a prompt set, by name, by folder or in full. concurrency: the maximum number of requests in flight at
     one host. timeout: seconds for one request. hedge: whether a request that stalls is sent a second time beside the
     first; otherwise it is given up then, and sent again. give_up_after: seconds without an answer after which a player
     is given up. prices: by model name, in currency; models without one may have a bundled price (`prices`). max_tokens,
@@ -155,7 +156,7 @@ class PlayerContext:
 
     log: Callable[[Attempt], None]
     game: str
-    prompts: str | Path = "full"
+    prompts: str | Path | Templates = "full"
     concurrency: int = MOST_REQUESTS
     timeout: float = 120.0
     hedge: bool = True

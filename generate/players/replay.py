@@ -146,7 +146,7 @@ def open_replay(argument: str, context: PlayerContext) -> ReplayPlayer:
 def named_recording(argument: str) -> dict[str, str]:
     """What the plan keeps of the recording, and of the files that the player after it names."""
     from liescope.generate.players.registry import files_of
-    from liescope.generate.runs.recordings import recording_hash
+    from liescope.generate.runs.planning import recording_hash
 
     run, then = read_replay(argument)
     return {str(run): f"run {recording_hash(run)}", **(files_of([then]) if then else {})}

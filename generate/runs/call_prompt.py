@@ -11,17 +11,11 @@ from rich.text import Text
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
-from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.render import (
-    Prompts,
-    hash_templates,
-    load_prompts,
-    prompts_of_sources,
-    version_of,
-)
+from liescope.generate.players.prompts.render import Prompts, compiled
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest
 from liescope.generate.runs.rebuild import ask_at
+from liescope.generate.runs.stored_templates import stored_templates
 
 SENT, RENDERED = "as it was sent", "rendered again"
 
@@ -102,28 +96,15 @@ def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> Call
         text = "\n\n".join(str(message.get("content") or "") for message in messages)
         return CallPrompt(game_id, step, seat, str(next(iter(kinds - {None}), "?")), SENT, text, requests)
     ask, view, _ = ask_at(journal, game_id, step, seat)
-    digest = str(journal.plan.get("templates", ""))
-    prompts = templates_of(journal, digest, str(journal.plan["game"]))
-    text = prompts.render(ask, view).text
-    return CallPrompt(game_id, step, seat, ask.kind.value, RENDERED, text, requests, digest)
+    text = templates_of(journal, str(journal.plan["game"])).render(ask, view).text
+    return CallPrompt(game_id, step, seat, ask.kind.value, RENDERED, text, requests, str(journal.plan["templates"]))
 
 
-def templates_of(journal: Journal, digest: str, game: str) -> Prompts:
-    """The templates of a run: those it kept, or the set with that hash that ships with Liescope.
-
-    Raises BadData if they are in neither place.
-    """
-    sources = journal.templates(digest)
-    if sources:
-        try:
-            return prompts_of_sources(sources, game, journal.path)
-        except UsageError as error:
-            raise BadData(f"the templates that {journal.path} kept do not work: {error}") from error
-    for name in FAMILIES[game].sets:
-        where = version_of(name, game, digest)
-        if hash_templates(where, game) == digest:
-            return load_prompts(where, game)
-    raise BadData(
-        f"{journal.path} was played with prompt templates ({plain(digest)}) that it does not hold and that are not "
-        "those of this version of Liescope"
-    )
+def templates_of(journal: Journal, game: str) -> Prompts:
+    """The templates of a run, ready to render. Raises BadData if it does not hold them, or if they do not work."""
+    try:
+        return compiled(stored_templates(journal), game)
+    except BadData:
+        raise
+    except UsageError as error:
+        raise BadData(f"the templates that {journal.path} kept do not work: {error}") from error

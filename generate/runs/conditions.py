@@ -19,13 +19,7 @@ MEASURING = frozenset({"assess", "assess_share"})
 
 
 def plan_settings(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The settings in a run's plan, by name; empty if the plan has none.
-
-    A run of judged games from before judged records kept their settings is identified by the run that was judged, and
-    an imported run by its format.
-    """
-    if "judged" in plan:
-        return {"judged run": str(plan.get("origin", plan["judged"]))}
+    """The settings in a run's plan, by name; empty if it has none. Of an imported run, its format."""
     if "import" in plan:
         return {IMPORTED: str(plan["import"])}
     options = plan.get("options")

@@ -48,7 +48,7 @@ def _rewrite(base: sqlite3.Connection, folder: Path, table: str, game_id: str, c
     kept = rows(base, folder, table, ", ".join(names), "WHERE game_id = ?", (game_id,))
     changed = [{**row, **change(row)} for row in [dict(zip(names, values, strict=True)) for values in kept]]
     base.execute(f"DELETE FROM {table} WHERE game_id = ?", (game_id,))
-    base.executemany(insertion(table), [signed(table, tuple(row.values())) for row in changed])
+    base.executemany(insertion(table), [signed(tuple(row.values())) for row in changed])
 
 
 def _record(_: _Row, game: GameRecord) -> _Row:

@@ -19,7 +19,7 @@ from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import read_text, regular
 from liescope.generate.players.protocol import EndpointFacts
 
-FORMAT, OLDEST = 3, 1  # the format of new runs, and the oldest one that can be read
+FORMAT = 1  # of run folders
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
 
 
@@ -83,14 +83,14 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     return base
 
 
-def check_whole(path: Path, base: sqlite3.Connection, checked: bool = False) -> int:
-    """The journal's format. Raises BadData if the database is damaged (a check of every page, skipped if it was
-    `checked` before), shorter than its header says, or in an unknown format.
+def check_whole(path: Path, base: sqlite3.Connection, checked: bool = False) -> None:
+    """Raises BadData if the database is damaged (a check of every page, skipped if it was `checked` before), shorter
+    than its header says, or in another format.
     """
     file = path / JOURNAL_FILE
     (number,) = one(base, "PRAGMA user_version")
-    if not OLDEST <= number <= FORMAT:
-        raise BadData(f"{file} has format {number}; this version of Liescope reads {OLDEST} to {FORMAT}")
+    if number != FORMAT:
+        raise BadData(f"{file} has format {number}; this version of Liescope reads {FORMAT}")
     (pages,), (size,) = one(base, "PRAGMA page_count"), one(base, "PRAGMA page_size")
     wal = path / f"{JOURNAL_FILE}-wal"
     if not (wal.exists() and wal.stat().st_size) and file.stat().st_size < pages * size:
@@ -99,7 +99,6 @@ def check_whole(path: Path, base: sqlite3.Connection, checked: bool = False) -> 
     if found != "ok":
         words = " ".join(str(found).split())
         raise BadData(f"{file} is damaged ({words}); restore it from a copy, or play the run anew elsewhere")
-    return int(number)
 
 
 def one(base: sqlite3.Connection, query: str) -> tuple[Any, ...]:
@@ -124,8 +123,8 @@ def read_head(path: Path) -> dict[str, Any]:
     if not isinstance(head, dict) or not isinstance(head.get("plan"), dict):
         raise BadData(f"{file} is no plan of a run; restore it from a copy")
     number = head.get("format")
-    if not isinstance(number, int) or not OLDEST <= number <= FORMAT:
-        raise BadData(f"{file} has format {number!r}; this version of Liescope reads {OLDEST} to {FORMAT}")
+    if number != FORMAT:
+        raise BadData(f"{file} has format {number!r}; this version of Liescope reads {FORMAT}")
     known = head.setdefault("versions", {})
     if not (isinstance(known, dict) and all(isinstance(version, str) for version in known.values())):
         raise BadData(f"{file} is damaged at versions; restore it from a copy")

@@ -10,13 +10,13 @@ from typing import Unpack
 from liescope.common.errors import UsageError
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.fork_origin import Recorded
-from liescope.generate.runs.fork_plan import Group
 from liescope.generate.runs.fork_result import ForkResult
-from liescope.generate.runs.forking import Forking, check_group
+from liescope.generate.runs.job import Forking, check_group
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.kept_prompts import kept_prompts
 from liescope.generate.runs.limits import LimitOptions, limits_of
-from liescope.generate.runs.shards.engines import open_engine
+from liescope.generate.runs.plan import Group
+from liescope.generate.runs.shards.engine import open_engine
+from liescope.generate.runs.stored_templates import templates_for
 from liescope.generate.runs.summary import run_job
 
 _SHOWN = 200  # characters of a statement in the name of its group
@@ -65,8 +65,8 @@ def fork(
     groups = _groups(_once(players) or [recorded.specs[asked]], _once(say))
     for group in groups:
         check_group(recorded.session, asked, group)
-    kept = kept_prompts(prompts or recorded.prompts, recorded.game, folder)
-    plan = recorded.plan(asked, groups, others, times, seed, kept)
+    templates = templates_for(prompts, recorded.game, folder) if prompts else recorded.templates
+    plan = recorded.plan(asked, groups, others, times, seed, templates)
     config = RunConfig(
         "fork",
         {
@@ -86,8 +86,10 @@ def fork(
         },
     )
     about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": asked}
-    job, where = Forking(plan, recorded.moment), open_engine(engine, workers)
-    done = run_job(job, folder, limits_of(prompts=kept, **limits), retry_failed, about, config, progress, where)
+    job, where = Forking(plan, recorded.moment, templates), open_engine(engine, workers)
+    done = run_job(
+        job, folder, limits_of(prompts=prompts or "full", **limits), retry_failed, about, config, progress, where
+    )
     return ForkResult(done.folder, done.about, done.tally, done.seconds, done.currency)
 
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.text import plain
 from liescope.games.record import Source
 from liescope.games.session import Session
-from liescope.generate.players.prompts.render import hash_templates, version_of
+from liescope.generate.players.prompts import Templates
 from liescope.generate.players.registry import files_of
-from liescope.generate.runs.fork_plan import KEY, ForkPlan, Group, read_fork_plan
-from liescope.generate.runs.forking import forced
+from liescope.generate.runs.job import forced
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.moment import Branch, Moment, made
-from liescope.generate.runs.plan import set_name
+from liescope.generate.runs.moment import Branch, ForkPlan, Moment, made
+from liescope.generate.runs.plan import Group, number_in, short_hash
 from liescope.generate.runs.rebuild import batch_of, lessons_of, moment_of, planned_game, rebuild
+from liescope.generate.runs.stored_templates import stored_templates
 from liescope.generate.runs.terms import handed_on
 
-_OWN = "own"  # the name, in a plan, of prompts from a folder
 _PERSON = "human:"  # the beginning of the specs of people
 
 
@@ -30,7 +27,7 @@ _PERSON = "human:"  # the beginning of the specs of people
 class Recorded:
     """A recorded game, stopped at a moment. root: the game played from its start that it goes back to; specs: of every
     seat; people: those of them who were persons, by seat; learning: whether its learner learns; run: its name;
-    run_plan: the plan of its run.
+    run_plan: the plan of its run; templates: those that it was played with.
     """
 
     game_id: str
@@ -42,6 +39,7 @@ class Recorded:
     learning: bool
     run: str
     run_plan: Mapping[str, Any]
+    templates: Templates
 
     @classmethod
     def read(cls, journal: Journal, game_id: str, step: int) -> Recorded:
@@ -49,13 +47,14 @@ class Recorded:
         that was not played here.
         """
         session = rebuild(journal, game_id)
-        if KEY in journal.plan:
-            fork = read_fork_plan(journal.plan, journal.path)
-            planned = fork.planned(int(game_id.rpartition("-")[2]))
+        if ForkPlan.KEY in journal.plan:
+            fork = ForkPlan.parse(journal.plan, journal.path)
+            planned = fork.planned(number_in(game_id) or 0)
+            assert planned.group is not None
             branches = (Branch(fork.step, game_id, planned.seed),)
             begin = moment_of(journal, fork).then(forced(planned.group), branches)
             root, learning = fork.root, fork.learning
-            specs, people = fork.seats(planned.group), fork.people
+            specs, people = fork.cast(planned), fork.people
         else:
             plan, first = planned_game(journal, game_id)
             lessons = tuple((lesson.kind.value, lesson.text) for lesson in lessons_of(journal, first))
@@ -74,19 +73,22 @@ class Recorded:
         if not session.asks:
             raise UsageError(f"game {plain(game_id)} is over after step {begin.step + len(replies) - 1}")
         moment = begin.then(tuple(replies))
-        return cls(game_id, root, moment, session, specs, people, learning, journal.name, journal.plan)
+        return cls(
+            game_id,
+            root,
+            moment,
+            session,
+            specs,
+            people,
+            learning,
+            journal.name,
+            journal.plan,
+            stored_templates(journal),
+        )
 
     @property
     def game(self) -> str:
         return str(self.run_plan["game"])
-
-    @property
-    def prompts(self) -> str:
-        """The set that the run was played with, in its version. Raises UsageError if it was a folder."""
-        name, hashed = str(self.run_plan.get("prompts")), str(self.run_plan.get("templates"))
-        if name == _OWN:
-            raise UsageError(f"{plain(self.run)} was played with prompts of its own; name their folder with --prompts")
-        return version_of(name, self.game, hashed) if hash_templates(name, self.game) != hashed else name
 
     def seat(self, name: str) -> str:
         """The seat that is played anew: the one named, or the one that is asked. Raises UsageError."""
@@ -97,8 +99,10 @@ class Recorded:
             raise UsageError(f"{len(asked)} seats are asked at once ({', '.join(asked)}); name one with --seat")
         return name or asked[0]
 
-    def plan(self, seat: str, groups: Sequence[Group], others: str, times: int, seed: int, prompts: str) -> ForkPlan:
-        """The plan of continuations. prompts: the set, or the folder."""
+    def plan(
+        self, seat: str, groups: Sequence[Group], others: str, times: int, seed: int, templates: Templates
+    ) -> ForkPlan:
+        """The plan of continuations."""
         specs = {name: others or spec for name, spec in self.specs.items() if name != seat}
         for name, spec in [*((seat, group.player) for group in groups), *specs.items()]:
             if spec.startswith(_PERSON):
@@ -112,7 +116,7 @@ class Recorded:
                 raise UsageError(f"{plain(name)} has changed since {plain(self.run)} was played; name another file")
         return ForkPlan(
             fork=self.run,
-            origin=sha256(json.dumps(self.run_plan, sort_keys=True).encode()).hexdigest()[:16],
+            origin=short_hash(self.run_plan),
             of=self.game_id,
             root=self.root,
             step=self.moment.step,
@@ -124,9 +128,9 @@ class Recorded:
             times=times,
             seed=seed,
             options=self.run_plan["options"],
-            prompts=set_name(prompts, self.game),
+            prompts=templates.name,
             seating=str(self.run_plan["seating"]),
-            templates=hash_templates(prompts, self.game),
+            templates=templates.hash,
             learning=self.learning,
             files=files,
             people=dict(self.people),

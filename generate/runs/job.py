@@ -1,83 +1,254 @@
-"""The work of a runner: the games that a plan lists, played by players, with a record of each when it ends."""
+"""The work of a runner: the games that a plan lists, how each begins, and the record of each when it ends."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+import asyncio
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from liescope.games.core import Game, Outcome
-from liescope.games.record import GameRecord
-from liescope.games.session import Session
-from liescope.generate.players.protocol import Player
+from liescope.common.errors import UsageError
+from liescope.games.core import AskKind, EventKind, Game, Outcome, Replies, Reply
+from liescope.games.facts import ForkMeta
+from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.record import GameRecord, record
+from liescope.games.registry import find_game
+from liescope.games.session import Session, branch
+from liescope.generate.players.prompts import Templates, read_templates
+from liescope.generate.players.protocol import Player, named
+from liescope.generate.runs.lesson_book import LessonBook, open_similarity
+from liescope.generate.runs.lesson_matching import without_names
+from liescope.generate.runs.moment import FILE, ForkPlan, Moment
+from liescope.generate.runs.plan import Group, Plan, PlannedGame, RunPlan
+from liescope.generate.runs.tables import Piece
+from liescope.generate.runs.tournament import Cell
+
+LESSONS = "lessons"  # the folder of the lesson books in a run's folder
+SAID = "said for the player"  # the note on a statement that the plan names
+Chain = Sequence[int]  # numbers of games that are played one after the other
 
 
-class JobGame(Protocol):
-    """One game of the job. number: its place in the run, from 0."""
+class Leases:
+    """The chains that a worker plays, as they are dealt from another thread."""
+
+    def __init__(self, chains: Sequence[Chain]) -> None:
+        self._chains = list(chains)
+        self._final = False
+        self._changed = threading.Condition()
+        self.taken = 0  # chains that were begun
+
+    def deal(self, chains: Sequence[Chain], final: bool) -> None:
+        """Add chains. final: there will be no more."""
+        with self._changed:
+            self._chains += chains
+            self._final |= final
+            self._changed.notify_all()
 
     @property
-    def number(self) -> int: ...
+    def starved(self) -> bool:
+        """Whether none is left while more may come."""
+        return self.taken >= len(self._chains) and not self._final
 
-    @property
-    def game_id(self) -> str: ...
+    def __iter__(self) -> Iterator[Chain]:
+        """All chains from the first on; waits for more until they are final."""
+        place = 0
+        while True:
+            with self._changed:
+                self.taken = max(self.taken, place)
+                self._changed.wait_for(lambda: place < len(self._chains) or self._final)  # noqa: B023
+                if place >= len(self._chains):
+                    return
+                chain = self._chains[place]
+            place += 1
+            self.taken = max(self.taken, place)
+            yield chain
 
 
-G = TypeVar("G", bound=JobGame)
-
-
-class Job(Protocol[G]):
-    """game: the name of the game, for its prompts; players: the specs of all players that the job needs.
-
-    Everything that changes a game is in `plan`; a run folder with a different plan is refused.
+class Job(ABC):
+    """A plan at work. templates: of the prompts that the run begins with; leases: of a worker, the chains that it
+    plays; None for all.
     """
 
-    game: str
-    players: tuple[str, ...]
+    def __init__(self, plan: RunPlan, templates: Templates) -> None:
+        self.plan = plan
+        self.templates = templates
+        self.leases: Leases | None = None
 
-    def __len__(self) -> int: ...
+    @property
+    def game(self) -> str:
+        """The name of the game, for its prompts."""
+        return self.plan.game
 
-    def plan(self) -> dict[str, Any]:
-        """Plain JSON data, for run.json."""
-        ...
+    def __len__(self) -> int:
+        return len(self.plan)
 
-    def check(self, plan: Mapping[str, Any], where: Path) -> None:
-        """Raise BadData if a folder's plan belongs to a different kind of run."""
-        ...
-
-    def chains(self, ended: Set[str]) -> Iterator[Sequence[G]]:
-        """The games that have not ended; games in a chain run one after the other, chains run in parallel."""
-        ...
-
-    def draw(self, game_id: str) -> str:
-        """What tells the draws of a game from those of the job's other games, the same in a job with more games."""
-        ...
-
-    def origin(self, game_id: str) -> str:
-        """The id of the recorded game that a game plays again or goes on from, "" for none."""
-        ...
-
-    def specs(self, planned: G) -> Collection[str]:
-        """The specs of the players that a game needs."""
-        ...
-
-    def planned(self, number: int) -> G:
+    def planned(self, number: int) -> PlannedGame:
         """The game with this number."""
-        ...
+        return self.plan.planned(number)
+
+    def chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
+        """The games that have not ended; games in a chain run one after the other, chains run in parallel."""
+        if self.leases is None:
+            yield from self.all_chains(ended)
+            return
+        for numbers in self.leases:
+            if chain := [game for game in map(self.planned, numbers) if game.game_id not in ended]:
+                yield chain
+
+    def all_chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
+        return self.plan.chains(ended)
 
     def kept(self) -> Mapping[str, Mapping[str, str]]:
         """Texts besides templates that the journal keeps, by hash and name."""
-        ...
+        return {}
 
-    def begin(self, planned: G, players: Mapping[str, Player]) -> Session:
+    def described(self) -> dict[str, Any]:
+        """What a worker needs besides the plan and the templates to do its part of the job, as plain JSON data."""
+        return {}
+
+    def supplies(self, numbers: Iterable[int]) -> list[Piece]:  # noqa: ARG002
+        """What a worker needs of other runs for some games, since it may be on another machine."""
+        return []
+
+    @abstractmethod
+    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:
         """The game at the first ask that is to be answered. players: by spec."""
-        ...
 
-    def seats(self, planned: G, game: Game) -> Mapping[str, str]:
-        """The spec of the player in each seat."""
-        ...
-
+    @abstractmethod
     async def end(
-        self, planned: G, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
+        self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
     ) -> GameRecord:
         """The record of a game that ended or failed. players: by seat."""
-        ...
+
+
+def _who(planned: PlannedGame, players: Mapping[str, Player]) -> dict[str, Any]:
+    return {name: named(player, planned.game_id, name) for name, player in players.items()}
+
+
+class Playing(Job):
+    """Each game is played by the players of its cell; in learning cells they know the lessons of earlier games.
+
+    out: the run's folder; first: play only so many games, those with the lowest numbers. Raises MissingExtra if
+    learning needs a package that is missing.
+    """
+
+    plan: Plan
+
+    def __init__(self, plan: Plan, out: Path, templates: Templates | None = None, first: int | None = None) -> None:
+        super().__init__(plan, templates or read_templates(plan.prompts, plan.game))
+        self._learner = find_game(plan.game).learner
+        self._first = len(plan) if first is None else first
+        self._out = out
+        self._books: dict[Cell, LessonBook] = {}
+        self._similarity = open_similarity() if any(plan.learning) else None
+
+    def all_chains(self, ended: Set[str]) -> Iterator[Sequence[PlannedGame]]:
+        for chain in self.plan.chains(ended):  # by the number of their first game
+            opening = [game for game in chain if game.number < self._first]
+            if not opening:
+                return
+            yield opening
+
+    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
+        lessons = self._book(planned).begin(planned.game_id) if planned.learning else ()
+        return Session(self.plan.make(planned, lessons))
+
+    async def end(
+        self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
+    ) -> GameRecord:
+        meta: dict[str, Any] = {"turn": planned.turn, "seating": self.plan.seating}
+        if dealt := self.plan.dealt(planned.number):
+            meta["replayed"] = dealt.root
+        if self._learner in self.plan.roles:
+            meta["learning"] = planned.learning
+        if planned.learning and not failure:
+            proposed = [
+                Lesson(LessonKind(event.data["kind"]), without_names(event.text, game.names, event.actor))
+                for event in game.events
+                if event.kind is EventKind.LESSON
+            ]
+            judged = await asyncio.to_thread(self._book(planned).add, planned.game_id, planned.turn, proposed)
+            meta["lessons"] = [
+                {"kind": one.lesson.kind.value, "text": one.lesson.text, "kept": one.kept, "nearest": one.nearest}
+                for one in judged
+            ]
+        return record(game, outcome, _who(planned, players), self.plan.label(planned), failure, meta)
+
+    def _book(self, planned: PlannedGame) -> LessonBook:
+        if planned.cell not in self._books:
+            assert self._similarity is not None
+            model = planned.cell[self.plan.roles.index(self._learner)]
+            digest = sha256(" | ".join(planned.cell).encode()).hexdigest()[:6]
+            name = f"{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}-{digest}.jsonl"
+            self._books[planned.cell] = LessonBook(self._out / LESSONS / name, self._similarity, self.plan.spec.seats())
+        return self._books[planned.cell]
+
+
+class Forking(Job):
+    """Playing the continuations of a moment."""
+
+    plan: ForkPlan
+
+    def __init__(self, plan: ForkPlan, moment: Moment, templates: Templates | None = None) -> None:
+        super().__init__(plan, templates or read_templates(plan.prompts, plan.game))
+        self.moment = moment
+        self._events = len(moment.session().events)
+
+    def kept(self) -> Mapping[str, Mapping[str, str]]:
+        return {self.moment.hash: {FILE: self.moment.text}}
+
+    def described(self) -> dict[str, Any]:
+        return {"moment": self.moment.text}
+
+    def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
+        return continued(self.moment, planned)
+
+    async def end(
+        self, planned: PlannedGame, game: Game, outcome: Outcome | None, players: Mapping[str, Player], failure: str
+    ) -> GameRecord:
+        plan = self.plan
+        label = plan.label(planned)
+        fork = ForkMeta(
+            run=plan.fork,
+            game=plan.of,
+            step=plan.step,
+            root=plan.root,
+            seat=plan.seat,
+            group=label,
+            number=planned.turn,
+            events=self._events,
+        )
+        if plan.people:
+            fork["people"] = plan.people
+        meta: dict[str, Any] = {"turn": planned.turn, "seating": plan.seating, "fork": fork}
+        if plan.learning:
+            meta["learning"] = True
+        return record(game, outcome, _who(planned, players), label, failure, meta)
+
+
+def continued(moment: Moment, planned: PlannedGame) -> Session:
+    """The game at the moment as a continuation, with what the plan says there already said."""
+    assert planned.group is not None
+    session = moment.session()
+    branch(session, planned.game_id, planned.seed)
+    for batch in forced(planned.group):
+        session.send(batch)
+    return session
+
+
+def forced(group: Group) -> tuple[Replies, ...]:
+    """What is answered at the moment itself without asking the player."""
+    return () if group.say is None else ((Reply(text=group.say, notes=(SAID,)),),)
+
+
+def check_group(session: Session, seat: str, group: Group) -> None:
+    """Raises UsageError if the seat cannot be made to speak at this moment."""
+    asks = session.asks
+    if group.say is None or (len(asks) == 1 and asks[0].seat == seat and asks[0].kind is AskKind.SPEAK):
+        return
+    asked = ", ".join(f"{ask.seat} to {ask.kind.value}" for ask in asks)
+    raise UsageError(f"--say needs a step at which {seat} alone speaks; this one asks {asked}")

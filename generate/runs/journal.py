@@ -42,8 +42,7 @@ from liescope.generate.runs.folder import (
 )
 from liescope.generate.runs.journal_reader import JournalReader
 from liescope.generate.runs.requests import RequestStore, escaped
-from liescope.generate.runs.shards.absorb import ENDPOINTS, FORGOTTEN, Piece, absorb
-from liescope.generate.runs.tables import create, insertion, signed, upgrade, view_as_today
+from liescope.generate.runs.tables import ENDPOINTS, FORGOTTEN, Piece, absorb, create, insertion, signed
 
 Feed = Callable[[Sequence[Piece]], None]
 
@@ -97,9 +96,8 @@ class Journal(JournalReader):
     def open(cls, path: Path, write: bool = False, checked: bool = False) -> Journal:
         """An existing run, opened for reading (also while another process writes to it) or to resume it.
 
-        checked: this process has already checked the whole file. A run in an older format is upgraded before it
-        resumes, and left as it is if only read. Raises BadData if the folder holds no run or a damaged one, UsageError
-        if another process is writing to it.
+        checked: this process has already checked the whole file. Raises BadData if the folder holds no run or a damaged
+        one, UsageError if another process is writing to it.
         """
         head = read_head(path)
         with guard(path), ExitStack() as undo:
@@ -108,15 +106,8 @@ class Journal(JournalReader):
                 undo.callback(os.close, lock)
             base = connect(path, write)
             undo.callback(base.close)
-            number = check_whole(path, base, checked)
-            if write and number < FORMAT:
-                upgrade(base, number)
-            if write and head["format"] < FORMAT:
-                head["format"] = FORMAT
-                write_head(path, head)
+            check_whole(path, base, checked)
             if not write:
-                if number < FORMAT:
-                    view_as_today(base, number)
                 base.execute("PRAGMA query_only = ON")
             undo.pop_all()
         return cls(path, head, base, lock)
@@ -177,7 +168,7 @@ class Journal(JournalReader):
         if self.templates(digest):
             return
         with guard(self.path), self._base:
-            kept = [signed("templates", (digest, name, escaped(source))) for name, source in sources.items()]
+            kept = [signed((digest, name, escaped(source))) for name, source in sources.items()]
             self._base.executemany(insertion("templates"), kept)
 
     def forget_failed(self, game_ids: Iterable[str] | None = None) -> int:
@@ -279,7 +270,7 @@ class Journal(JournalReader):
 
     def _insert(self, table: str, rows: Iterable[tuple[Any, ...]], how: str = "INSERT") -> None:
         statement = insertion(table).replace("INSERT", how)
-        self._base.executemany(statement, (signed(table, row) for row in rows))
+        self._base.executemany(statement, (signed(row) for row in rows))
 
     def _place(self, table: str, column: str) -> int:
         """The place of a new row: after the last one of the table."""

@@ -18,8 +18,7 @@ from liescope.generate.runs.checks import read_kept_reply, read_record
 from liescope.generate.runs.conditions import given_settings, plan_settings
 from liescope.generate.runs.folder import JOURNAL_FILE, guard
 from liescope.generate.runs.requests import RequestReader
-from liescope.generate.runs.shards.absorb import Piece, games_at, replies_of, whole
-from liescope.generate.runs.tables import rows
+from liescope.generate.runs.tables import Piece, games_at, replies_of, rows, whole
 
 _KINDS = frozenset(AskKind)
 _CALL = (
@@ -56,8 +55,8 @@ class KindSpent:
 
 @dataclass(frozen=True, slots=True)
 class KeptRequest:
-    """One request for an ask. attempt counts from 1; body: the JSON that was sent, None if it was not kept (runs of
-    older versions); problem: "" or why it gave no reply; via: as in `Attempt`.
+    """One request for an ask. attempt counts from 1; body: the JSON that was sent, None if it was not kept; problem: ""
+    or why it gave no reply; via: as in `Attempt`.
     """
 
     attempt: int
@@ -217,7 +216,7 @@ class JournalReader:
         return kept
 
     def templates(self, digest: str) -> dict[str, str]:
-        """The prompt templates kept under a hash, by file name; none in runs of older versions."""
+        """The prompt templates kept under a hash, by file name."""
         self.commit()
         return dict(self._read("templates", "name, source", "WHERE digest = ? ORDER BY name", (digest,)))
 

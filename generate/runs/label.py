@@ -11,10 +11,9 @@ from liescope.common.errors import UsageError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.judging import JudgingJob
-from liescope.generate.runs.kept_prompts import kept_prompts
 from liescope.generate.runs.limits import LimitOptions, limits_of
 from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.shards.engines import open_engine
+from liescope.generate.runs.shards.engine import open_engine
 from liescope.generate.runs.summary import run_job
 
 
@@ -60,9 +59,7 @@ def label(
     """
     source = Path(run)
     folder, asked, spec = judging_of(source, judge, claims_by, out, share, roles, lessons)
-    job = JudgingJob(source, asked, spec, prompts)
-    kept = kept_prompts(prompts, job.game, folder)
-    job.use_prompts(kept)
+    job = JudgingJob.of(source, asked, spec, prompts, folder)
     where = open_engine(engine, workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
@@ -79,7 +76,7 @@ def label(
         "log": log,
         "batch": batch,
     }
-    limits = limits_of(prompts=kept, **limited)
+    limits = limits_of(prompts=prompts, **limited)
     config = RunConfig(
         "label",
         {

@@ -1,4 +1,5 @@
-"""A moment of a recorded game, complete in itself: from it the game goes on, without the run that it comes from.
+"""A moment of a recorded game, complete in itself, and the plan of its continuations: from it the game goes on, without
+the run that it comes from.
 
 A game is a function of its options, its seed and the replies, so a moment is these: how the game was made, every reply
 before the moment, and where an earlier continuation began (with an id and random draws of its own). A run of
@@ -14,7 +15,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
@@ -24,6 +25,7 @@ from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.record import reply_from_json, reply_to_json
 from liescope.games.registry import find_game
 from liescope.games.session import Session, branch
+from liescope.generate.runs.plan import Group, PlannedGame, RunPlan, number_in
 
 FILE = "moment.json"
 
@@ -134,3 +136,73 @@ def read_moment(text: str, where: object) -> Moment:
         line = " ".join(plain(str(error)).split())[:160]
         raise BadData(f"{where} holds no moment of a recorded game ({line}); restore the run from a copy") from None
     return Moment(written.made, replies, tuple(written.branches))
+
+
+class ForkPlan(RunPlan):
+    """Continuations of a moment. fork: the run's name; origin: a hash of its plan; of: the recorded game; root: the
+    game played from its start that it goes back to; step: where it is continued; moment: the hash of the `Moment`;
+    seat: who is played anew; groups; others: the specs of the other seats; times: continuations in each group; options,
+    prompts, seating: as in `Plan`; learning: whether the learner learns; people: who had spoken from a seat before the
+    moment, by seat, where that was a person.
+    """
+
+    KEY = "fork"
+    GAMES = "continuations"
+
+    fork: str
+    origin: str
+    of: str
+    root: str
+    step: int = Field(ge=0)
+    moment: str
+    seat: str
+    groups: tuple[Group, ...] = Field(min_length=1)
+    others: dict[str, str]
+    times: int = Field(ge=1, le=1_000_000)
+    seed: int
+    options: dict[str, Any]
+    prompts: str
+    seating: str
+    learning: bool = False
+    terms: dict[str, Any] = Field(default_factory=dict)
+    game_texts: dict[str, str] = Field(default_factory=dict)
+    people: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*(group.player for group in self.groups), *self.others.values()]))
+
+    def __len__(self) -> int:
+        return len(self.groups) * self.times
+
+    def planned(self, number: int) -> PlannedGame:
+        """The continuation with this number, from 0. Those of one turn draw the same in every group; groups take turns,
+        so that a run stopped early has some of each.
+        """
+        turn, place = divmod(number, len(self.groups))
+        parts = json.dumps([self.seed, self.root, self.of, self.step, turn]).encode()
+        seed = int.from_bytes(sha256(parts).digest()[:6], "big")
+        return PlannedGame(number, self.game_id(number), turn=turn, seed=seed, group=self.groups[place])
+
+    def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:  # noqa: ARG002
+        return self.cast(planned)
+
+    def cast(self, planned: PlannedGame) -> dict[str, str]:
+        """The spec of each seat in a continuation."""
+        assert planned.group is not None
+        return {self.seat: planned.group.player, **self.others}
+
+    def specs_of(self, planned: PlannedGame) -> tuple[str, ...]:
+        return tuple(self.cast(planned).values())
+
+    def label(self, planned: PlannedGame) -> str:
+        assert planned.group is not None
+        return planned.group.label
+
+    def draw(self, game_id: str) -> str:
+        """Groups share seeds, and must not share answers."""
+        planned = self.planned(number_in(game_id) or 0)
+        return f"{planned.seed} {planned.group}"
+
+    def goes_back_to(self, game_id: str) -> str:  # noqa: ARG002
+        return self.root

@@ -1,58 +1,148 @@
 """The plan of a run: its games, their players and the seed. The same plan always gives the same games.
 
 Everything that changes a game is in the plan. What does not (how many games at once, budgets, timeouts, prices) is
-left out, so that a run can be resumed with other limits. A game's id consists of the plan's hash and its number; its
-seed depends on the plan's seed, the cell and its number in the cell.
+left out, so that a run can be resumed with other limits. A run plays games from their start (`Plan`), goes on from a
+moment of a recorded game (`ForkPlan`) or judges games that have ended (`JudgePlan`); to the runner each is a `RunPlan`.
 """
 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from liescope.common.errors import BadData, LiescopeError, UnknownName, UsageError
+from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
 from liescope.games.core import Game
 from liescope.games.lessons import Lesson
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
-from liescope.games.table import TableSpec, planned_options
+from liescope.games.table import TableSpec
 from liescope.generate.players.paced import Pacing
-from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.render import hash_templates
-from liescope.generate.players.registry import files_of
 from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.recordings import Dealt, recorded_games
-from liescope.generate.runs.tournament import SEATINGS, Cell, seating
+from liescope.generate.runs.tournament import Cell, seating
 
-MOST_GAMES = 10**9
 TABLE = "table"  # the design, and the one cell, of a table whose seats are held
-SEEDS = range(-(2**63), 2**63)
+
+
+class Group(BaseModel):
+    """One intervention at a moment. player: the spec that plays the seat from there on; say: what the seat says at
+    that moment, None if its player decides; label: in words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: str
+    player: str
+    say: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedGame:
-    """One game of a plan. turn: its number in its cell, from 0; seats: its names in table order; roles: their roles,
-    empty if the game deals them; learning: whether the learner of the cell learns from game to game.
+    """One game of a plan. number: its place in the run, from 0; turn: its number in its cell or group, from 0.
+
+    Of a game that is played from its start: seats: its names in table order; roles: their roles, empty if the game
+    deals them; learning: whether the learner of the cell learns from game to game. Of a continuation: its group.
     """
 
     number: int
     game_id: str
-    cell: Cell
-    turn: int
-    seed: int
-    seats: tuple[str, ...]
-    roles: tuple[str, ...]
+    cell: Cell = ()
+    turn: int = 0
+    seed: int = 0
+    seats: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
     learning: bool = False
+    group: Group | None = None
+
+
+class RunPlan(BaseModel):
+    """What all plans have. game: its name; templates: hash of the prompt files; files: the texts of the files that the
+    specs name. KEY: what only plans of this kind have; GAMES: what they are plans of, in words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    KEY: ClassVar[str]
+    GAMES: ClassVar[str]
+
+    game: str
+    templates: str
+    files: dict[str, str] = Field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any], where: Path) -> Self:
+        """The plan in a run folder. Raises BadData if it is not one of this kind."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise BadData(
+                f"{where} does not hold a plan of {cls.GAMES} ({plain(place)}: {first['msg']}); choose another --out"
+            ) from None
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as plain JSON data, without what has its default."""
+        data = self.model_dump(mode="json")
+        for name, field in type(self).model_fields.items():
+            if not field.is_required() and getattr(self, name) == field.get_default(call_default_factory=True):
+                del data[name]
+        return data
+
+    @cached_property
+    def hash(self) -> str:
+        """A hash of everything in the plan, 64 hexadecimal digits."""
+        return sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+
+    @property
+    @abstractmethod
+    def specs(self) -> tuple[str, ...]:
+        """Every spec that the games need, once."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def planned(self, number: int) -> PlannedGame:
+        """The game with this number, from 0."""
+
+    @abstractmethod
+    def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:
+        """The player's spec in each seat of a game. roles: the role of each seat."""
+
+    def specs_of(self, planned: PlannedGame) -> tuple[str, ...]:  # noqa: ARG002
+        """The players that a game needs."""
+        return self.specs
+
+    def game_id(self, number: int) -> str:
+        return f"{self.hash[:8]}-{number:06d}"
+
+    def schedule(self, ended: Set[str] = frozenset()) -> Iterator[PlannedGame]:
+        """The games in order of play, without those that have ended. Cells take turns, so that a run stopped early has
+        games from every cell.
+        """
+        return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
+
+    def chains(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
+        """The games that have not ended, in chains whose games must be played in sequence."""
+        return ((planned,) for planned in self.schedule(ended))
+
+    def draw(self, game_id: str) -> str:
+        """What tells the draws of a game from those of the plan's other games, the same in a plan with more games."""
+        return game_id
+
+    def goes_back_to(self, game_id: str) -> str:  # noqa: ARG002
+        """The id of the recorded game that a game plays again or goes on from, "" for none."""
+        return ""
 
 
 class Served(BaseModel):
@@ -70,19 +160,30 @@ class Served(BaseModel):
     pacing: Pacing | None = None
 
 
-class Plan(BaseModel):
-    """What a run plays. options: the game's resolved options; cells: the player's spec for each role; games: the number
-    in each cell; seating: how roles are dealt (`tournament.SEATINGS`); templates: hash of the prompt files; learning:
-    for each cell, whether its learner learns, empty if none does; files: the texts of the files that the specs name;
-    recorded: the games that are played again, the same in every cell, empty if the games are new; held: at a table
-    whose seats are taken before roles are dealt, the spec of the player in each seat, else empty; served: how its
-    people came to it; ids: what the ids of
-    its games begin with if that is not its hash, because people withdrew from it.
-    """
+class Dealt(BaseModel):
+    """How a recorded game was dealt. game: its id; root: the game played from its start whose beginning it shares."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     game: str
+    root: str
+    seed: int
+    seats: tuple[str, ...]
+    roles: tuple[str, ...]
+
+
+class Plan(RunPlan):
+    """Games played from their start. options: the game's resolved options; cells: the player's spec for each role;
+    games: the number in each cell; seating: how roles are dealt (`tournament.SEATINGS`); learning: for each cell,
+    whether its learner learns, empty if none does; recorded: the games that are played again, the same in every cell,
+    empty if the games are new; held: at a table whose seats are taken before roles are dealt, the spec of the player in
+    each seat, else empty; served: how its people came to it; ids: what the ids of its games begin with if that is not
+    its hash, because people withdrew from it.
+    """
+
+    KEY = "cells"
+    GAMES = "played games"
+
     options: dict[str, Any]
     players: tuple[str, ...]
     design: str
@@ -91,28 +192,34 @@ class Plan(BaseModel):
     seed: int
     seating: str
     prompts: str
-    templates: str
     learning: tuple[bool, ...] = ()
-    files: dict[str, str] = Field(default_factory=dict)
     recorded: tuple[Dealt, ...] = ()
     held: dict[str, str] = Field(default_factory=dict)
     served: Served | None = None
     ids: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """The plan as plain JSON data. Newer fields are left out at their default, so older plans keep their hash."""
-        data = self.model_dump(mode="json")
-        if not any(self.learning):
-            del data["learning"]
-        for name in ("files", "recorded", "held", "served", "ids"):
-            if not data[name]:
-                del data[name]
-        return data
-
-    @cached_property
-    def hash(self) -> str:
-        """A hash of everything in the plan, 64 hexadecimal digits."""
-        return sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+    @classmethod
+    def parse(cls, data: Mapping[str, Any], where: Path) -> Self:
+        """The plan in a run folder. Raises BadData if it is not a plan of games to play, for example that of imported
+        games, or if its options make no valid table.
+        """
+        plan = super().parse(data, where)
+        try:
+            plan.spec.check()
+            hash(plan.spec)
+            json.dumps(data, allow_nan=False)
+        except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            why = f"makes no table ({plain(str(error))})"
+            raise BadData(f"{where} holds a plan that {why}; restore {PLAN_FILE}") from None
+        if plan.held and set(plan.held) != set(plan.spec.seats()):
+            fault = "whose seats are not those of its table"
+        elif plan.recorded and len(plan.recorded) != plan.games:
+            fault = "that plays other games again than it counts"
+        elif any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
+            fault = "whose cells do not fit its table"
+        else:
+            return plan
+        raise BadData(f"{where} holds a plan {fault}; restore {PLAN_FILE} from a copy")
 
     @cached_property
     def spec(self) -> TableSpec:
@@ -123,25 +230,28 @@ class Plan(BaseModel):
     def roles(self) -> tuple[str, ...]:
         return roles_in_play(self.spec)
 
+    @property
+    def specs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.held.values() or (spec for cell in self.cells for spec in cell)))
+
     def __len__(self) -> int:
         return self.games * len(self.cells)
 
-    def schedule(self, ended: Set[str] = frozenset()) -> Iterator[PlannedGame]:
-        """The games in order of play, without those that have ended. Cells take turns, so that a run stopped early has
-        games from every cell.
-        """
-        return (self.planned(number) for number in range(len(self)) if self.game_id(number) not in ended)
-
-    def specs(self, planned: PlannedGame) -> tuple[str, ...]:
-        """The players that a game needs."""
-        return tuple(self.held.values()) if self.held else planned.cell
+    def specs_of(self, planned: PlannedGame) -> tuple[str, ...]:
+        return self.specs if self.held else planned.cell
 
     def seats(self, planned: PlannedGame, roles: Mapping[str, str]) -> dict[str, str]:
-        """The player's spec in each seat of a game. roles: the role of each seat."""
         if self.held:
             return {name: self.held[name] for name in roles}
         cell = dict(zip(self.roles, planned.cell, strict=True))
         return {name: cell[role] for name, role in roles.items()}
+
+    def label(self, planned: PlannedGame) -> str:
+        """The name of a game's cell."""
+        if self.held:
+            return TABLE
+        cell = " | ".join(planned.cell)
+        return f"{cell} | learning {'on' if planned.learning else 'off'}" if self.learning else cell
 
     def chains(self, ended: Set[str] = frozenset()) -> Iterator[tuple[PlannedGame, ...]]:
         """The games that have not ended, in chains whose games must be played in sequence. The games of a learning cell
@@ -150,61 +260,60 @@ class Plan(BaseModel):
         for planned in self.schedule(ended):
             if not planned.learning:
                 yield (planned,)
-            elif planned.turn == 0 or not any(
-                self.game_id(turn * len(self.cells) + planned.number % len(self.cells)) not in ended
-                for turn in range(planned.turn)
-            ):
-                rest = (self.planned(number) for number in range(planned.number, len(self), len(self.cells)))
-                yield tuple(game for game in rest if game.game_id not in ended)
+                continue
+            place = planned.number % len(self.cells)
+            left = [n for n in range(place, len(self), len(self.cells)) if self.game_id(n) not in ended]
+            if left[0] == planned.number:
+                yield tuple(map(self.planned, left))
 
     def game_id(self, number: int) -> str:
         return f"{self.ids or self.hash[:8]}-{number:06d}"
 
     def planned(self, number: int) -> PlannedGame:
-        """The game with this number, from 0."""
         turn, place = divmod(number, len(self.cells))
         cell, dealt = self.cells[place], self.dealt(number)
         seats, roles = (dealt.seats, dealt.roles) if dealt else self._seated(place, turn)
-        seed = dealt.seed if dealt else self.seed_of(number)
-        learning = self.learning_in(place)
-        return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, learning)
+        seed = dealt.seed if dealt else self._seed(number)
+        return PlannedGame(number, self.game_id(number), cell, turn, seed, seats, roles, self.learning_in(place))
 
     def dealt(self, number: int) -> Dealt | None:
         """The recorded game that the game with this number plays again."""
         return self.recorded[number // len(self.cells)] if self.recorded else None
 
-    def seed_of(self, number: int) -> int:
-        """The seed of the game with this number."""
-        turn, place = divmod(number, len(self.cells))
-        return _draw(self.seed, *self._drawn_for(place), turn)
-
-    def draw(self, number: int) -> str:
-        """What tells the draws of the game with this number from those of others, also of a cell with the same players:
-        the same in a plan with more games.
-        """
-        learns, before = self._twins[number % len(self.cells)]
-        return f"{self.seed_of(number)} {learns} {before}"
-
-    @cached_property
-    def _twins(self) -> tuple[tuple[bool, int], ...]:
-        """For each cell: whether its learner learns, and how many such cells with the same players come before it."""
-        kinds = [(cell, self.learning_in(place)) for place, cell in enumerate(self.cells)]
-        before: Counter[tuple[Cell, bool]] = Counter()
-        found = []
-        for kind in kinds:
-            found.append((kind[1], before[kind]))
-            before[kind] += 1
-        return tuple(found)
-
     def learning_in(self, place: int) -> bool:
         """Whether the learner of the cell at this place learns."""
         return bool(self.learning) and self.learning[place]
+
+    def draw(self, game_id: str) -> str:
+        """Differs also between cells with the same players."""
+        number = number_in(game_id) or 0
+        learns, before = self._twins[number % len(self.cells)]
+        return f"{self._seed(number)} {learns} {before}"
+
+    def goes_back_to(self, game_id: str) -> str:
+        dealt = self.dealt(number_in(game_id) or 0)
+        return dealt.game if dealt else ""
 
     def make(self, game: PlannedGame, lessons: tuple[Lesson, ...] = ()) -> Game:
         """The game, ready to start. lessons: what the learner of a learning cell knows."""
         learning: dict[str, Any] = {"learning": True, "lessons": lessons} if game.learning else {}
         spec = replace(self.spec, names=game.seats, roles=game.roles, **learning)
         return find_game(self.game).make(spec, game.seed, game.game_id)
+
+    def _seed(self, number: int) -> int:
+        turn, place = divmod(number, len(self.cells))
+        return drawn(self.seed, *self._drawn_for(place), turn)
+
+    @cached_property
+    def _twins(self) -> tuple[tuple[bool, int], ...]:
+        """For each cell: whether its learner learns, and how many such cells with the same players come before it."""
+        before: Counter[tuple[Cell, bool]] = Counter()
+        found = []
+        for place, cell in enumerate(self.cells):
+            learns = self.learning_in(place)
+            found.append((learns, before[cell, learns]))
+            before[cell, learns] += 1
+        return tuple(found)
 
     def _drawn_for(self, place: int) -> tuple[str, ...]:
         """What tells the draws of a cell from those of others: its players, and its number among equal cells if it is
@@ -217,10 +326,10 @@ class Plan(BaseModel):
         names, cell = self.spec.seats(), self._drawn_for(place)
         if self.seating == "balanced":
             block, place = divmod(turn, len(self.spec.deck()))
-            return _block(self.spec, _draw(self.seed, *cell, "seats", block))[place]
+            return _block(self.spec, drawn(self.seed, *cell, "seats", block))[place]
         if self.seating == "fixed":
             return names, tuple(self.spec.deck())
-        return tuple(Random(_draw(self.seed, *cell, "seats", turn)).sample(names, len(names))), ()
+        return tuple(Random(drawn(self.seed, *cell, "seats", turn)).sample(names, len(names))), ()
 
 
 @lru_cache(maxsize=4096)
@@ -228,109 +337,17 @@ def _block(spec: TableSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str,
     return [(tuple(names), tuple(roles)) for names, roles in seating(spec.deck(), spec.seats(), Random(seed))]
 
 
-def _draw(*parts: object) -> int:
+def drawn(*parts: object) -> int:
     """A number below 2**48 that depends only on the parts."""
     return int.from_bytes(sha256(json.dumps([str(part) for part in parts]).encode()).digest()[:6], "big")
 
 
-def make_plan(
-    game: str,
-    options: Mapping[str, Any],
-    players: Sequence[str],
-    design: str,
-    cells: Sequence[Cell],
-    games: int,
-    seed: int,
-    seating: str = "balanced",
-    prompts: str = "full",
-    learning: Sequence[bool] = (),
-) -> Plan:
-    """A fully resolved plan. learning: for each cell, whether its learner learns; empty if none does.
-
-    Raises UsageError for options that do not make a valid game, UnknownName for a name that does not exist.
-    """
-    played = find_game(game)
-    spec = played.resolve(options)
-    if seating not in SEATINGS:
-        raise UnknownName("way to deal roles", seating, SEATINGS)
-    if games < 1:
-        raise UsageError("a cell needs at least one game")
-    if games * len(cells) > MOST_GAMES:
-        raise UsageError(f"a run holds at most {MOST_GAMES:,} games; this plan has {games * len(cells):,}")
-    if seed not in SEEDS:
-        raise UsageError(f"--seed must lie between {SEEDS[0]} and {SEEDS[-1]}")
-    if any(learning) and played.learner not in roles_in_play(spec):
-        who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
-        raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
-    resolved = json.loads(json.dumps(planned_options(replace(spec, names=spec.seats()))))
-    specs = dict.fromkeys([*players, *(spec for cell in cells if design != TABLE for spec in cell)])
-    recorded = recorded_games(specs, game, resolved, games)
-    if recorded and any(learning):
-        raise UsageError("recorded games cannot be played again with learning; leave --learning out")
-    return Plan(
-        game=game,
-        options=resolved,
-        players=tuple(players),
-        design=design,
-        cells=tuple(cells),
-        games=games,
-        seed=seed,
-        seating=seating,
-        prompts=set_name(prompts, game),
-        templates=hash_templates(prompts, game),
-        learning=tuple(learning) if any(learning) else (),
-        files=files_of(specs),
-        recorded=recorded,
-    )
+def number_in(game_id: str) -> int | None:
+    """The number at the end of a game's id."""
+    end = game_id.rpartition("-")[2]
+    return int(end) if end.isascii() and end.isdigit() else None
 
 
-def table_plan(
-    game: str,
-    options: Mapping[str, Any],
-    held: Mapping[str, str],
-    seed: int,
-    prompts: str = "full",
-    served: Served | None = None,
-) -> Plan:
-    """The plan of one game at a table whose seats are held before roles are dealt, as people do. held: the spec of the
-    player in each seat; served: how its people came to it.
-
-    Raises UsageError for options that make no valid game, UnknownName for a name that does not exist.
-    """
-    cell = (TABLE,) * len(roles_in_play(find_game(game).resolve(options)))
-    plan = make_plan(game, options, tuple(held.values()), TABLE, [cell], 1, seed, "shuffled", prompts)
-    if set(held) != set(plan.spec.seats()):
-        raise UsageError(f"this table has the seats {', '.join(plan.spec.seats())}; each needs a player")
-    return plan.model_copy(update={"held": dict(held), "files": files_of(held.values()), "served": served})
-
-
-def set_name(prompts: str, game: str) -> str:
-    """The name of a set without its version, "own" for a folder."""
-    name = prompts.partition("@")[0]
-    return name if name in FAMILIES[game].sets else "own"
-
-
-def read_plan(data: Mapping[str, Any], where: Path) -> Plan:
-    """The plan in a run folder. Raises BadData if it is not a plan of games to play, for example that of imported
-    games, or if its options make no valid table.
-    """
-    try:
-        plan = Plan.model_validate(data)
-        plan.spec.check()
-        hash(plan.spec)
-        json.dumps(data, allow_nan=False)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BadData(
-            f"{where} does not hold a plan of played games ({place}: {first['msg']}); choose another --out"
-        ) from None
-    except (LiescopeError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise BadData(f"{where} holds a plan that makes no table ({plain(str(error))}); restore {PLAN_FILE}") from None
-    if plan.held and set(plan.held) != set(plan.spec.seats()):
-        raise BadData(f"{where} holds a plan whose seats are not those of its table; restore {PLAN_FILE} from a copy")
-    if plan.recorded and len(plan.recorded) != plan.games:
-        raise BadData(f"{where} holds a plan that plays other games again than it counts; restore {PLAN_FILE}")
-    if any(len(cell) != len(plan.roles) for cell in plan.cells) or len(plan.learning) not in (0, len(plan.cells)):
-        raise BadData(f"{where} holds a plan whose cells do not fit its table; restore {PLAN_FILE} from a copy")
-    return plan
+def short_hash(plan: Mapping[str, Any]) -> str:
+    """What a run that is made of another one remembers of its plan: 16 hexadecimal digits."""
+    return sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:16]

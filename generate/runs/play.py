@@ -8,21 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import UsageError
-from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.runs.config import RunConfig
-from liescope.generate.runs.kept_prompts import kept_prompts
+from liescope.generate.runs.job import Playing
 from liescope.generate.runs.limits import LimitOptions, limits_of
-from liescope.generate.runs.plan import Plan, make_plan
-from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.planning import plan_games
 from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.shards.engines import open_engine
+from liescope.generate.runs.shards.engine import open_engine
+from liescope.generate.runs.stored_templates import templates_for
 from liescope.generate.runs.summary import run_job
-from liescope.generate.runs.tournament import cells as cells_of
-from liescope.generate.runs.tournament import cross_learning, played_by, read_cells, seated
-
-DEFAULT_PLAYER = "scripted:steady"
-LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a table that is named role by role
 
 
 def play(
@@ -89,8 +83,8 @@ def play(
     budget, a series of failures) is in the result's `tally.stop`.
     """
     played, folder = find_game(game), Path(out)
-    kept = kept_prompts(prompts, game, folder)
-    plan = plan_games(played, table, players, games, seed, design, background, cells, seats, learning, kept, roles)
+    templates = templates_for(prompts, game, folder)
+    plan = plan_games(played, table, players, games, seed, design, background, cells, seats, learning, templates, roles)
     where = open_engine(engine, workers)
     limited: LimitOptions = {
         "concurrency": concurrency,
@@ -107,7 +101,7 @@ def play(
         "log": log,
         "batch": batch,
     }
-    limits = limits_of(prompts=kept, **limited)
+    limits = limits_of(prompts=prompts, **limited)
     config = RunConfig(
         "play",
         {
@@ -131,58 +125,8 @@ def play(
     about = {"run": str(folder), "game": plan.game, "plan": plan.hash[:8], "cells": len(plan.cells)}
     if preview is not None and preview < 1:
         raise UsageError(f"a preview plays at least one game; {preview} is none")
-    job = Playing(plan, folder, preview)
+    job = Playing(plan, folder, templates, preview)
     return run_job(job, folder, limits, retry_failed, about, config, progress, where if preview is None else None)
-
-
-def plan_games(
-    game: PlayableGame,
-    table: dict[str, Any],
-    players: Sequence[str],
-    games: int,
-    seed: int,
-    design: str | None,
-    background: Sequence[str],
-    cells: str | os.PathLike[str] | None,
-    seats: Sequence[str],
-    learning: str | None,
-    prompts: str,
-    roles: str,
-) -> Plan:
-    """The plan that these options of `play` make. Raises UsageError for options that do not fit together."""
-    held = roles_in_play(game.resolve(table))
-    if cells is not None:
-        if background or design or seats:
-            raise UsageError("a file of cells says who plays what; leave --background, --design and --seat out")
-        design, (drawn, listed) = LISTED, read_cells(Path(cells), held)
-        drawn, games = played_by(drawn, players), listed or games
-        players = [spec for cell in drawn for spec in cell]
-    elif seats:
-        if background or design or len(players) > 1:
-            raise UsageError("--seat makes one table: give one --player for the other roles, no --design, --background")
-        drawn = [seated(seats, held, players[0] if players else DEFAULT_PLAYER)]
-        design, players = SEATED, drawn[0]
-    else:
-        design, players = design or game.design, players or [DEFAULT_PLAYER]
-        drawn = cells_of(design, held, _once(players), _once(background))
-    drawn, learns = cross_learning(drawn, _levels(learning, design))
-    return make_plan(game.name, table, _once(players), design, drawn, games, seed, roles, prompts, learns)
-
-
-def _levels(learning: str | None, design: str) -> list[bool]:
-    """The levels of learning that were asked for. The factorial design uses both by default."""
-    words = [
-        word.strip().casefold() for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")
-    ]
-    if not set(words) <= {"off", "on"} or len(set(words)) < len(words):
-        raise UsageError(f"--learning takes off, on or off,on; not {learning!r}")
-    if words != ["off"] and design not in ("self", "factorial"):
-        raise UsageError(f"--learning needs the design self or factorial; the design here is {design}")
-    return [word == "on" for word in words]
-
-
-def _once(specs: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(specs))
 
 
 def _listed(table: dict[str, Any]) -> dict[str, Any]:

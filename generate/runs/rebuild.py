@@ -5,34 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pydantic import TypeAdapter, ValidationError
-
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
 from liescope.games.core import Ask, Event, EventKind, Game, Reply
-from liescope.games.judging import JudgeSpec, Judging
+from liescope.games.judging import Judging
 from liescope.games.lessons import Lesson, LessonKind
-from liescope.games.reader import Reader, ReaderSpec
+from liescope.games.reader import Reader
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.games.withdrawal import check_words
-from liescope.generate.runs.fork_plan import KEY as FORK
-from liescope.generate.runs.fork_plan import ForkPlan, read_fork_plan
-from liescope.generate.runs.forking import continued
+from liescope.generate.runs.job import continued
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import KEY, READ
-from liescope.generate.runs.moment import FILE, Moment, read_moment
-from liescope.generate.runs.plan import Plan, PlannedGame, read_plan
+from liescope.generate.runs.judging import JudgePlan
+from liescope.generate.runs.moment import FILE, ForkPlan, Moment, read_moment
+from liescope.generate.runs.plan import Plan, PlannedGame, RunPlan, number_in
 
 
 def played_here(journal: Journal) -> bool:
     """Whether the games of a run were played here, from their start or from a moment of another game."""
-    return not {FORK, "cells"}.isdisjoint(journal.plan)
+    return not {ForkPlan.KEY, Plan.KEY}.isdisjoint(journal.plan)
 
 
 def can_rebuild(journal: Journal) -> bool:
     """Whether the games of a run were played or judged here, so that its plan and replies make them again."""
-    return played_here(journal) or KEY in journal.plan
+    return played_here(journal) or JudgePlan.KEY in journal.plan
 
 
 def rebuild(journal: Journal, game_id: str) -> Session:
@@ -43,27 +39,21 @@ def rebuild(journal: Journal, game_id: str) -> Session:
     """
     if played_here(journal) and game_id in journal.game_ids():
         check_words(journal.record(game_id))
-    if KEY in journal.plan:
+    if JudgePlan.KEY in journal.plan:
         return Session(_judging(journal, _ended(journal, game_id)))
-    if FORK in journal.plan:
-        fork = read_fork_plan(journal.plan, journal.path)
-        number = _number(game_id, len(fork))
-        if number is None or fork.planned(number).game_id != game_id:
-            raise _foreign(journal, game_id)
-        return continued(moment_of(journal, fork), fork.planned(number))
+    if ForkPlan.KEY in journal.plan:
+        fork = ForkPlan.parse(journal.plan, journal.path)
+        return continued(moment_of(journal, fork), _planned(journal, fork, game_id))
     plan, planned = planned_game(journal, game_id)
     return Session(plan.make(planned, lessons_of(journal, planned)))
 
 
 def planned_game(journal: Journal, game_id: str) -> tuple[Plan, PlannedGame]:
     """The plan of a run that played games from their start, and the game in it. Raises BadData for another run."""
-    if "cells" not in journal.plan:
+    if Plan.KEY not in journal.plan:
         raise BadData(f"{journal.path} holds games that were not played here; nobody was asked anything")
-    plan = read_plan(journal.plan, journal.path)
-    number = _number(game_id, len(plan))
-    if number is None or plan.game_id(number) != game_id:
-        raise _foreign(journal, game_id)
-    return plan, plan.planned(number)
+    plan = Plan.parse(journal.plan, journal.path)
+    return plan, _planned(journal, plan, game_id)
 
 
 def moment_of(journal: Journal, fork: ForkPlan) -> Moment:
@@ -105,14 +95,11 @@ def batch_of(session: Session, answers: Mapping[tuple[int, str], Reply], game_id
         raise UsageError(f"the replies of game {plain(game_id)} end at step {step}; choose an earlier one") from None
 
 
-def _number(game_id: str, games: int) -> int | None:
-    """The number at the end of a game's id, if the plan has so many games."""
-    number = game_id.rpartition("-")[2]
-    return int(number) if number.isascii() and number.isdigit() and int(number) < games else None
-
-
-def _foreign(journal: Journal, game_id: str) -> BadData:
-    return BadData(f"the plan of {journal.path} makes no game {plain(game_id)}; restore the folder from a copy")
+def _planned(journal: Journal, plan: RunPlan, game_id: str) -> PlannedGame:
+    number = number_in(game_id)
+    if number is None or number >= len(plan) or plan.game_id(number) != game_id:
+        raise BadData(f"the plan of {journal.path} makes no game {plain(game_id)}; restore the folder from a copy")
+    return plan.planned(number)
 
 
 def _ended(journal: Journal, game_id: str) -> GameRecord:
@@ -129,16 +116,9 @@ def _lessons(game: GameRecord) -> tuple[Lesson, ...]:
 
 
 def _judging(journal: Journal, judged: GameRecord) -> Game:
-    read = READ in journal.plan
-    kind: type[JudgeSpec | ReaderSpec] = ReaderSpec if read else JudgeSpec
-    try:
-        spec = TypeAdapter(kind).validate_python(journal.plan.get(READ if read else "asked", {}))
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        place = ".".join(map(str, (READ if read else "asked", *wrong["loc"])))
-        raise BadData(f"the plan of {journal.path} cannot be read at {plain(place)}: {wrong['msg']}") from None
+    plan = JudgePlan.parse(journal.plan, journal.path)
     judge = str(judged.meta.get("judge", ""))
     # A source may hold the ratings of judges of its own.
     played = (e for e in judged.events if "judge" not in e.data or (judge and e.data["judge"] != judge))
     frozen = replace(judged, events=tuple(played))
-    return Reader(frozen, spec, judge) if isinstance(spec, ReaderSpec) else Judging(frozen, spec, judge)
+    return Judging(frozen, plan.asked, judge) if plan.read is None else Reader(frozen, plan.read, judge)

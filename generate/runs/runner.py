@@ -11,53 +11,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Generic
 
-from liescope.common.errors import (
-    BadData,
-    EndpointSilent,
-    LiescopeError,
-    PlayerFailed,
-    RunPaused,
-    UsageError,
-)
+from liescope.common.errors import BadData, EndpointSilent, LiescopeError, PlayerFailed, RunPaused, UsageError
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
 from liescope.generate.players.paced import Paced, Pacing
-from liescope.generate.players.prompts.render import template_sources
-from liescope.generate.players.protocol import (
-    PREFLIGHT,
-    VIA_CACHE,
-    Attempt,
-    EndpointFacts,
-    Player,
-    PlayerContext,
-    waits_for,
-)
-from liescope.generate.players.registry import open_player
-from liescope.generate.players.reply_cache import ReplyCache
+from liescope.generate.players.protocol import Player, waits_for
 from liescope.generate.players.shared import Halt, Shared
-from liescope.generate.runs.changes import check_unchanged
-from liescope.generate.runs.floor import Floor
-from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.job import G, Job
-from liescope.generate.runs.journal import Feed, Journal
+from liescope.generate.runs.job import Job, Playing
+from liescope.generate.runs.journal import Feed
 from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.playing import Playing
-from liescope.generate.runs.preparing import Early, is_left, prepare
+from liescope.generate.runs.opening import OpenRun, Watch, opened
+from liescope.generate.runs.plan import Plan, PlannedGame
 from liescope.generate.runs.progress import RunProgress
-from liescope.generate.runs.run_log import RunLog, open_log
-from liescope.generate.runs.shards.leftovers import merge_leftovers
+from liescope.generate.runs.scheduler import Scheduler
 
 FRUITLESS = 20  # failures in a row after which the run stops, so that the cause can be found
 MEASURED = ASSESSMENTS | {AskKind.NAME_ROLES, AskKind.TAG_LESSON, AskKind.FIND_CLAIMS}
 # asks whose answers do not affect the game
-BATCHES = "batches"  # the folder of batches under way in a run's folder
 _SHOW_EVERY = 0.1  # seconds between progress updates if something has changed
 _SHOW_ANYWAY = 0.5  # and if nothing has
 _LOOK_EVERY = 0.05  # seconds between two looks at whether an endpoint has room for another game
@@ -70,7 +45,7 @@ async def play(
     out: Path,
     limits: Limits | None = None,
     retry_failed: bool = False,
-    watch: Callable[[RunProgress], None] | None = None,
+    watch: Watch | None = None,
     halt: Halt | None = None,
 ) -> RunProgress:
     """Play a plan into a run folder, or resume the run in it; as `run`."""
@@ -78,11 +53,11 @@ async def play(
 
 
 async def run(
-    job: Job[G],
+    job: Job,
     out: Path,
     limits: Limits | None = None,
     retry_failed: bool = False,
-    watch: Callable[[RunProgress], None] | None = None,
+    watch: Watch | None = None,
     halt: Halt | None = None,
     feed: Feed | None = None,
     shared: Shared | None = None,
@@ -98,128 +73,49 @@ async def run(
     that pauses the run later (RunPaused), or an unbroken series of failures, ends it early: `RunProgress.stop` says
     which.
     """
-    limits = limits or Limits()
-    progress = RunProgress(len(job))
-    async with AsyncExitStack() as stack:
-        told = stack.enter_context(open_log(limits.log))
-        progress.activity.tell = told.write
-        journal: Journal | None = None
-        early = Early()
-        if (out / PLAN_FILE).exists():
-            journal = stack.enter_context(Journal.open(out, write=True))
-            job.check(journal.plan, out)
-            check_unchanged(journal.plan, job.plan(), out)
-            await merge_leftovers(journal, out)
-            progress.tokens, progress.cost = journal.spent()
-
-        def log(attempt: Attempt) -> None:
-            progress.tokens += attempt.tokens
-            progress.from_cache += attempt.via == VIA_CACHE and attempt.game != PREFLIGHT
-            progress.cost += attempt.cost or 0.0
-            if attempt.host:
-                progress.activity.at(attempt.host).count(attempt)
-            told.request(attempt)
-            (early if journal is None else journal).log_attempt(attempt)
-
-        def learn(facts: EndpointFacts) -> None:
-            (early if journal is None else journal).record_endpoint(facts)
-
-        cache = None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache))
-        context = limits.context(
-            log=log,
-            game=job.game,
-            prompts=limits.prompts,
-            spent_tokens=progress.tokens,
-            spent_cost=progress.cost,
-            facts=() if journal is None else journal.endpoint_facts(),
-            learn=learn,
-            halt=halt or Halt(),
-            activity=progress.activity,
-            cache=cache,
-            batches=out / BATCHES if limits.batch else None,
-            draw=job.draw,
-            origin=job.origin,
-            files=job.plan().get("files", {}),
-            shared=shared or Shared(),
-        )
-        players = open_players(job.players, context, stack)
-        if pacing is not None:
-            players = {spec: _paced(player, pacing, context.halt) for spec, player in players.items()}
-        if limits.preflight and is_left(job, journal, retry_failed):
-            await prepare(players.values())
-        if journal is None:
-            journal = stack.enter_context(Journal.create(out, job.plan()))
-        journal.feed = feed
-        early.keep(journal)
-        journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
-        for digest, texts in job.kept().items():
-            journal.keep_templates(digest, texts)
-        if retry_failed:
-            journal.forget_failed()
-        told.write("begin", run=str(out), game=job.game, planned=progress.planned)
-        await _Run(job, journal, players, progress, context.halt, watch, told).run(limits.concurrency)
+    async with opened(job, out, limits or Limits(), retry_failed, watch, halt, shared, pacing) as under_way:
+        under_way.journal.feed = feed
+        log, progress = under_way.log, under_way.progress
+        log.write("begin", run=str(out), game=job.game, planned=progress.planned)
+        await _Run(under_way).run()
         stop = None if progress.stop is None else str(progress.stop)
-        told.write("end", run=str(out), done=progress.done, failed=progress.failed, stop=stop)
-        progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
+        log.write("end", run=str(out), done=progress.done, failed=progress.failed, stop=stop)
     return progress
 
 
-def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
-    players: dict[str, Player] = {}
-    for spec in specs:
-        player = open_player(spec, context)
-        stack.push_async_callback(player.close)
-        for other, known in players.items():
-            if known.model == player.model:
-                raise UsageError(
-                    f"the players {other} and {spec} would both be called {player.model!r}, so games could not be "
-                    "distinguished; leave one out"
-                )
-        players[spec] = player
-    return players
-
-
-class _Run(Generic[G]):
+class _Run:
     """One process's part of a run."""
 
-    def __init__(
-        self,
-        job: Job[G],
-        journal: Journal,
-        players: Mapping[str, Player],
-        progress: RunProgress,
-        halt: Halt,
-        watch: Callable[[RunProgress], None] | None,
-        log: RunLog,
-    ) -> None:
-        self.job = job
-        self.journal = journal
-        self.players = players
-        self.progress = progress
-        self.halt = halt
-        self._watch = watch
-        self._log = log
-        self.begun = journal.begun()
+    def __init__(self, run: OpenRun) -> None:
+        self.job = run.job
+        self.journal = run.journal
+        self.players = run.players
+        self.progress = run.progress
+        self.halt = run.halt
+        self._show = run.show
+        self._log = run.log
+        self._concurrency = run.limits.concurrency
+        self.begun = run.journal.begun()
         self.failed: dict[str, GameRecord] = {}  # by game, since this process began
         self.failed_row = 0  # failed games since the last one played to the end
         self.unrated_row = 0  # measurements in a row that could not be obtained
         self.shown_at = 0.0
-        self.hosts = set(map(waits_for, players.values()))
-        self.floor: Floor[G]
+        self.hosts = set(map(waits_for, self.players.values()))
+        self.scheduler: Scheduler
         self.changed = asyncio.Event()  # a chain ended
         self.silent: EndpointSilent | None = None  # the first endpoint that was given up
 
-    async def run(self, concurrency: int) -> None:
+    async def run(self) -> None:
         for game in self.journal.records():
             self.progress.add(game)
         self.progress.before = self.progress.done + self.progress.failed
         self._show()
         ticker = asyncio.create_task(self._keep_showing())
         try:
-            await self._play_all(concurrency)
+            await self._play_all()
             if self.failed and self.progress.stop is None:
                 self._take_up_failed()
-                await self._play_all(concurrency)
+                await self._play_all()
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
@@ -232,17 +128,17 @@ class _Run(Generic[G]):
             await asyncio.sleep(_SHOW_ANYWAY)
             self._show()
 
-    async def _play_all(self, concurrency: int) -> None:
+    async def _play_all(self) -> None:
         """Play every chain that has not ended and that an endpoint does not keep from it."""
         activity = self.progress.activity
-        chains = self.job.chains(set(self.journal.game_ids()))
-        floor = self.floor = Floor(chains, self._hosts, self.hosts, activity, concurrency * max(len(activity.hosts), 1))
+        chains, most = self.job.chains(set(self.journal.game_ids())), self._concurrency * max(len(activity.hosts), 1)
+        scheduler = self.scheduler = Scheduler(chains, self._hosts, self.hosts, activity, most)
         async with asyncio.TaskGroup() as group:
             while self.progress.stop is None:
-                floor.look()
-                while (begun := floor.next()) is not None:
+                scheduler.look()
+                while (begun := scheduler.next()) is not None:
                     group.create_task(self._play_chain(*begun))
-                if floor.empty:
+                if scheduler.empty:
                     break
                 self.changed.clear()
                 with suppress(TimeoutError):
@@ -251,8 +147,8 @@ class _Run(Generic[G]):
         if self.silent is not None:
             self._stop(self.silent)
 
-    def _hosts(self, planned: G) -> Iterator[str]:
-        return (waits_for(self.players[spec]) for spec in self.job.specs(planned))
+    def _hosts(self, planned: PlannedGame) -> Iterator[str]:
+        return (waits_for(self.players[spec]) for spec in self.job.plan.specs_of(planned))
 
     def _take_up_failed(self) -> None:
         """Resume failed games from their last reply: the cause of the failure may be gone."""
@@ -264,7 +160,7 @@ class _Run(Generic[G]):
         self.failed.clear()
         self.failed_row = 0
 
-    async def _play_chain(self, chain: Sequence[G], hosts: frozenset[str]) -> None:
+    async def _play_chain(self, chain: Sequence[PlannedGame], hosts: frozenset[str]) -> None:
         """Play the games of a chain one after the other, until the last or the run's stop."""
         try:
             for planned in chain:
@@ -284,14 +180,14 @@ class _Run(Generic[G]):
         except RunPaused as error:
             self._stop(error)
         finally:
-            self.floor.ended(hosts)
+            self.scheduler.ended(hosts)
             self.changed.set()
 
     def _silence(self, error: EndpointSilent) -> None:
         """An endpoint was given up: games that can do without it go on, then the run stops."""
         self.silent = self.silent or error
-        self.floor.gone.add(error.host)
-        if self.floor.gone >= self.hosts:
+        self.scheduler.gone.add(error.host)
+        if self.scheduler.gone >= self.hosts:
             self._stop(self.silent)
 
     def _stop(self, error: LiescopeError) -> None:
@@ -317,10 +213,10 @@ class _Run(Generic[G]):
             )
         self._show_soon()
 
-    async def _game(self, planned: G) -> GameRecord:
+    async def _game(self, planned: PlannedGame) -> GameRecord:
         session = self.job.begin(planned, self.players)
         game = session.game
-        seats = {name: self.players[spec] for name, spec in self.job.seats(planned, game).items()}
+        seats = {name: self.players[spec] for name, spec in self.job.plan.seats(planned, game.roles).items()}
         answers = self.journal.answers(planned.game_id) if planned.game_id in self.begun else {}
         failure = ""
         try:
@@ -388,19 +284,11 @@ class _Run(Generic[G]):
             self.shown_at = now
             self._show()
 
-    def _show(self) -> None:
-        if self._watch is not None:
-            self._watch(self.progress)
-
     def _unknown_replies(self, game_id: str) -> BadData:
         return BadData(
             f"{self.journal.path} holds replies of game {game_id} that the rules do not ask for: another version of "
             f"Liescope began it ({self.journal.versions.get('liescope', 'unknown')}); go on with that, or start anew"
         )
-
-
-def _paced(player: Player, pacing: Pacing, halt: Halt) -> Player:
-    return player if player.source is Source.HUMAN else Paced(player, pacing, halt)
 
 
 def _at_once(player: Player) -> bool:

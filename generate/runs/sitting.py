@@ -6,15 +6,12 @@ kept in the person's journal before the next question is asked, so that a sittin
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Any
 
 from liescope.common.errors import PlanChanged, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS
@@ -28,7 +25,8 @@ from liescope.generate.corpus.splits import split_game
 from liescope.generate.players.protocol import Attempt
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import KEY, READ
+from liescope.generate.runs.judging import JudgePlan
+from liescope.generate.runs.plan import short_hash
 from liescope.generate.runs.terms import handed_on
 
 PERSON = "human:"
@@ -43,7 +41,7 @@ class Assignment:
     run: Path
     games: Mapping[int, GameRecord]
     spec: ReaderSpec
-    plan: Mapping[str, Any]
+    plan: JudgePlan
 
     @classmethod
     def draw(
@@ -62,8 +60,10 @@ class Assignment:
         if games is not None and games < 1:
             raise UsageError("the number of games to judge is 1 or more")
         with Journal.open(run) as journal:
-            if KEY in journal.plan:
-                raise UsageError(f"{run} holds judged games; give the run {journal.plan[KEY]} that they come from")
+            if JudgePlan.KEY in journal.plan:
+                raise UsageError(
+                    f"{run} holds judged games; give the run {journal.plan[JudgePlan.KEY]} that they come from"
+                )
             wanted = {journal.find(name) for name in only}
             places = [(place, game_id) for place, game_id in journal.done() if not wanted or game_id in wanted]
             Random(f"{spec.seed}:games").shuffle(places)
@@ -78,16 +78,16 @@ class Assignment:
                 raise UsageError(
                     f"{run} holds no finished game with such a statement; choose another view, share or split"
                 )
-            origin = sha256(json.dumps(journal.plan, sort_keys=True).encode()).hexdigest()[:16]
-            plan = {
-                KEY: run.resolve().name,
-                "origin": origin,
-                "game": next(iter(drawn.values())).game,
-                "asked": asdict(JudgeSpec(spec.share)),
-                READ: asdict(spec),
-                "games": [record.game_id for record in drawn.values()],
+            plan = JudgePlan(
+                judged=run.resolve().name,
+                origin=short_hash(journal.plan),
+                game=next(iter(drawn.values())).game,
+                judge="",
+                asked=JudgeSpec(spec.share),
+                read=spec,
+                games=tuple(record.game_id for record in drawn.values()),
                 **handed_on(journal.plan),
-            }
+            )
         return cls(run, drawn, spec, plan)
 
     def of(self, person: str) -> list[int]:
@@ -139,10 +139,11 @@ class Sitting:
         self._assignment = assignment
         self._order = assignment.of(person)
         self.total = sum(self._reader(place).questions() for place in self._order)
-        plan = {**assignment.plan, "judge": PERSON + person, "consent": list(consent)}
+        own = assignment.plan.model_copy(update={"judge": PERSON + person, "consent": tuple(consent)})
+        plan = own.to_json()
         if (folder / PLAN_FILE).exists():
             self._journal = Journal.open(folder, write=True)
-            if {**self._journal.plan, "consent": ()} != {**plan, "consent": ()}:
+            if {**self._journal.plan, "consent": ()} != {**plan, "consent": ()}:  # its words may have changed
                 self._journal.close()
                 raise PlanChanged(f"{folder} holds other games or another judge; choose another folder for the answers")
         else:

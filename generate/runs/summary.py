@@ -20,13 +20,14 @@ from liescope.common.text import plain
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.interrupt import finish
-from liescope.generate.runs.job import G, Job
+from liescope.generate.runs.job import Job
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.live import live_display
+from liescope.generate.runs.opening import BATCHES
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.run_state import RunState, state_of
-from liescope.generate.runs.runner import BATCHES, run
+from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.crew import run_sharded
 from liescope.generate.runs.shards.engine import Engine
 
@@ -34,7 +35,7 @@ _STATE_EVERY = 2.0  # seconds between two states in the run's folder
 
 
 def run_job(
-    job: Job[G],
+    job: Job,
     out: Path,
     limits: Limits,
     retry_failed: bool,

@@ -1,14 +1,14 @@
-"""The tables of a journal: their columns, the checksum of every row, and older formats.
+"""The tables of a journal: their columns, the checksum of every row, and how the rows of a shard come into its run's.
 
-Format 1 had no checksums, format 2 not the newer columns. An older journal is upgraded in one transaction when opened
-for writing; when opened for reading, it is left as it is and seen through views with the columns of today.
+Taking the same rows again changes nothing. A reply, a request's text and a game are known by their keys. Attempts have
+none that lasts: they are numbered anew, and the run notes for each shard up to which of its attempts it has them. So a
+run killed at any moment can be given a whole shard again.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from liescope.common.errors import BadData
+from liescope.games.record import Status
 from liescope.generate.runs.folder import FORMAT, JOURNAL_FILE, guard
 
 _COLUMNS: dict[str, str] = {
@@ -35,7 +36,6 @@ _UNIQUE = {
     "unanswered": "game_id, step, seat",
     "templates": "digest, name",
 }
-_NEWER = {"attempts": 1}  # columns at the end that came after format 2, empty for what did not have them
 NAMES: dict[str, tuple[str, ...]] = {
     table: tuple(column.split()[0] for column in columns.split(", ")) for table, columns in _COLUMNS.items()
 }
@@ -50,17 +50,18 @@ _TYPES: dict[str, tuple[tuple[type, ...], ...]] = {
 # Rows named by a hash of their contents, which serves as their checksum.
 _STORES = """
 CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS prompts (id INTEGER PRIMARY KEY, parent INTEGER, shared INTEGER NOT NULL, tail BLOB NOT NULL)
+CREATE TABLE IF NOT EXISTS prompts (
+    id INTEGER PRIMARY KEY, parent INTEGER, shared INTEGER NOT NULL, tail BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS merged (shard TEXT PRIMARY KEY, place INTEGER NOT NULL)
 """
-_FORMAT_1 = {
-    "games": "SELECT number, game_id, status, record, NULL AS checksum FROM main.games",
-    "replies": "SELECT game_id, step, seat, position, kind, model, reply, raw, NULL AS checksum FROM main.replies",
-    "attempts": "SELECT rowid AS place, game_id, step, seat, problem, raw, prompt_tokens, cached_tokens, "
-    "completion_tokens, cost, latency_ms, NULL AS parameters, NULL AS prompts, NULL AS response_id, "
-    "NULL AS served_model, NULL AS via, NULL AS checksum FROM main.attempts",
-    "unanswered": "SELECT DISTINCT game_id, step, seat, kind, model, NULL AS checksum FROM main.attempts "
-    "WHERE kind IS NOT NULL",
-    "templates": "SELECT '' AS digest, '' AS name, '' AS source, NULL AS checksum WHERE 0",
+Row = Sequence[Any]
+Piece = tuple[str, Sequence[Row]]
+"""A table and rows for it; FORGOTTEN and ids of games; ENDPOINTS and facts about them."""
+FORGOTTEN, ENDPOINTS = "forgotten", "endpoints"
+_BY_CONTENT = {
+    "texts": "INSERT OR IGNORE INTO texts VALUES (?, ?)",
+    "prompts": "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)",
 }
 
 
@@ -75,83 +76,22 @@ def checksum(row: Sequence[Any]) -> int:
     return crc32("".join([f"{type(part).__name__} {part!s}\x1f" for part in row]).encode("utf-8", "surrogatepass"))
 
 
-def signature(table: str, row: Sequence[Any]) -> int:
-    """The checksum of a row. Newer columns that are empty do not count, so that rows of older formats keep theirs."""
-    newer = _NEWER.get(table, 0)
-    if not newer:
-        return checksum(row)
-    first = len(row) - newer
-    return checksum([value for place, value in enumerate(row) if place < first or value is not None])
-
-
-def signed(table: str, row: Sequence[Any]) -> tuple[Any, ...]:
+def signed(row: Sequence[Any]) -> tuple[Any, ...]:
     """The row followed by its checksum, as stored."""
-    return *row, signature(table, row)
+    return *row, checksum(row)
 
 
 def create(base: sqlite3.Connection) -> None:
     """Create the missing tables."""
     with base:
         base.execute("BEGIN IMMEDIATE")
-        _create(base)
-
-
-def _create(base: sqlite3.Connection) -> None:
-    for table, columns in _COLUMNS.items():
-        unique = f", UNIQUE ({_UNIQUE[table]})" if table in _UNIQUE else ""
-        base.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}, checksum INTEGER NOT NULL{unique})")
-    for statement in _STORES.split(";"):
-        base.execute(statement)
-    base.execute("CREATE INDEX IF NOT EXISTS attempts_of_game ON attempts (game_id, step, seat)")
-    base.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-def upgrade(base: sqlite3.Connection, number: int) -> None:
-    """Upgrade a journal from an older format, completely or not at all. Rows of format 1 get the checksum of their
-    current values.
-    """
-    if number == 1:
-        _upgrade_1(base)
-        return
-    with base:
-        base.execute("BEGIN IMMEDIATE")
-        for table, columns in _newer_columns().items():
-            for column in columns:
-                base.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+        for table, columns in _COLUMNS.items():
+            unique = f", UNIQUE ({_UNIQUE[table]})" if table in _UNIQUE else ""
+            base.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}, checksum INTEGER NOT NULL{unique})")
+        for statement in _STORES.split(";"):
+            base.execute(statement)
+        base.execute("CREATE INDEX IF NOT EXISTS attempts_of_game ON attempts (game_id, step, seat)")
         base.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-def _newer_columns() -> dict[str, list[str]]:
-    return {table: _COLUMNS[table].split(", ")[-count:] for table, count in _NEWER.items()}
-
-
-def _upgrade_1(base: sqlite3.Connection) -> None:
-    base.create_function("row_checksum", -1, lambda table, *row: signature(table, row), deterministic=True)
-    with base:
-        base.execute("BEGIN IMMEDIATE")
-        old = ("games", "replies", "attempts")
-        for table in old:
-            base.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-        base.execute("DROP INDEX IF EXISTS attempts_of_game")
-        _create(base)
-        for table, query in _FORMAT_1.items():
-            columns = ", ".join(NAMES[table])
-            source = query.replace("main.", "main.old_")
-            base.execute(f"INSERT INTO {table} SELECT {columns}, row_checksum('{table}', {columns}) FROM ({source})")
-        for table in old:
-            base.execute(f"DROP TABLE old_{table}")
-    with suppress(sqlite3.OperationalError):  # shrinking the file is optional, and fails on a full disk
-        base.execute("VACUUM")
-
-
-def view_as_today(base: sqlite3.Connection, number: int) -> None:
-    """Give a journal in an older format, open for reading, the columns of today."""
-    empty = {
-        table: [f"NULL AS {column.split()[0]}" for column in columns] for table, columns in _newer_columns().items()
-    }
-    format_2 = {table: f"SELECT *, {', '.join(columns)} FROM main.{table}" for table, columns in empty.items()}
-    for table, query in (_FORMAT_1 if number == 1 else format_2).items():
-        base.execute(f"CREATE TEMP VIEW {table} AS {query}")
 
 
 def rows(
@@ -166,7 +106,7 @@ def rows(
     with guard(path):
         for row in base.execute(f"SELECT {', '.join(names)}, checksum FROM {table} {where}", values):
             kept, signed_as = row[:-1], row[-1]
-            if not all(map(isinstance, kept, types)) or (signed_as is not None and signed_as != signature(table, kept)):
+            if not all(map(isinstance, kept, types)) or signed_as != checksum(kept):
                 raise BadData(_changed(path, table, names, kept))
             yield wanted(kept)
 
@@ -185,3 +125,50 @@ def _changed(path: Path, table: str, names: Sequence[str], row: Sequence[Any]) -
         f"{path / JOURNAL_FILE}: a row of {table} is not what was written ({where or shown}); restore the journal from "
         "a copy, or play the run anew elsewhere"
     )
+
+
+def absorb(base: sqlite3.Connection, shard: str, pieces: Iterable[Piece]) -> None:
+    """Take in rows, in the caller's transaction. shard: the name that its attempts are remembered by."""
+    for table, given in pieces:
+        if table in _BY_CONTENT:
+            base.executemany(_BY_CONTENT[table], given)
+        elif table == FORGOTTEN:
+            failed = ((Status.FAILED.value, game_id) for (game_id,) in given)
+            base.executemany("DELETE FROM games WHERE (status, game_id) = (?, ?)", failed)
+        elif table == "attempts":
+            _absorb_attempts(base, shard, given)
+        elif table != ENDPOINTS:
+            way = "INSERT OR IGNORE" if table == "replies" else "INSERT OR REPLACE"
+            base.executemany(insertion(table).replace("INSERT", way), (signed(row) for row in given))
+
+
+def _absorb_attempts(base: sqlite3.Connection, shard: str, given: Sequence[Row]) -> None:
+    """The first value of a row is its place in the shard."""
+    (known,) = base.execute("SELECT coalesce(max(place), 0) FROM merged WHERE shard = ?", (shard,)).fetchone()
+    (last,) = base.execute("SELECT coalesce(max(place), 0) FROM attempts").fetchone()
+    new = [row for row in given if row[0] > known]
+    placed = ((place, *row[1:]) for place, row in enumerate(new, last + 1))
+    base.executemany(insertion("attempts"), (signed(row) for row in placed))
+    if new:
+        base.execute("INSERT OR REPLACE INTO merged VALUES (?, ?)", (shard, max(row[0] for row in new)))
+
+
+def whole(base: sqlite3.Connection, path: Path) -> list[Piece]:
+    """Everything that a shard's journal holds. Raises BadData if it is damaged."""
+    pieces: list[Piece] = [(table, base.execute(f"SELECT * FROM {table}").fetchall()) for table in _BY_CONTENT]
+    return pieces + [
+        (table, list(rows(base, path, table, ", ".join(NAMES[table])))) for table in NAMES if table != "templates"
+    ]
+
+
+def games_at(base: sqlite3.Connection, path: Path, numbers: Iterable[int]) -> Piece:
+    """The games at some places of a run."""
+    columns, where = ", ".join(NAMES["games"]), "WHERE number = ?"
+    return "games", [row for one in numbers for row in rows(base, path, "games", columns, where, (one,))]
+
+
+def replies_of(base: sqlite3.Connection, path: Path, game_ids: Iterable[str]) -> Piece:
+    """The replies of some games, for a worker that goes on with them."""
+    columns = ", ".join(NAMES["replies"])
+    where = "WHERE game_id = ? ORDER BY step, position"
+    return "replies", [row for one in game_ids for row in rows(base, path, "replies", columns, where, (one,))]

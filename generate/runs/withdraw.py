@@ -14,9 +14,9 @@ from liescope.common.text import plain
 from liescope.games.record import GameRecord, person_of
 from liescope.games.withdrawal import NAME, without_words
 from liescope.generate.runs.erasing import erase
-from liescope.generate.runs.fork_plan import KEY as FORK
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import KEY as JUDGED
+from liescope.generate.runs.judging import JudgePlan
+from liescope.generate.runs.moment import ForkPlan
 from liescope.generate.runs.plan import Plan
 
 _REPLAYED = " (replayed"  # follows a person's name in games that play their recorded replies again
@@ -55,7 +55,7 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
     """
     folder = Path(run)
     with Journal.open(folder, write=True) as journal:
-        if FORK in journal.plan and pseudonym in journal.plan.get("people", {}).values():
+        if ForkPlan.KEY in journal.plan and pseudonym in journal.plan.get("people", {}).values():
             raise UsageError(
                 f"{folder} goes on from a moment that holds the words of {plain(pseudonym)}, so it cannot do without: "
                 "delete the folder, withdraw from the run that was forked, and fork another game"
@@ -70,7 +70,7 @@ def withdraw(run: str | os.PathLike[str], pseudonym: str) -> Withdrawal:
             raise UnknownName("person", pseudonym, sorted(people))
         name = pseudonym if pseudonym.startswith(NAME) else _next_name(plan, records if concerned else ())
         changed = [_changed(game, pseudonym, name) for game in concerned]
-        own = JUDGED not in plan
+        own = JudgePlan.KEY not in plan
         journal.rewrite(
             lambda base: erase(base, folder, changed, dropped, own, {pseudonym: name}),
             _renamed(plan, pseudonym, name),

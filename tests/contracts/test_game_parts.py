@@ -24,7 +24,7 @@ from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.players.scripted.games import ANSWERS
 from liescope.generate.players.scripted.player import ScriptedPlayer
 from liescope.generate.players.scripted.skills import PROFILES
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 from liescope.labeling.claims import find_claims
 from liescope.labeling.label import label_game
 from liescope.labeling.vocabularies import VOCABULARIES

@@ -25,9 +25,9 @@ from liescope.generate.runs.call_prompt import prompt_of_call
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.listing import list_calls, list_games
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.runner import play, run
-from liescope.generate.runs.tables import NAMES, signature
+from liescope.generate.runs.tables import NAMES, checksum
 from liescope.generate.runs.transcript import transcript
 from liescope.labeling.label import label_game
 from tests.fuzz.inputs import INPUTS
@@ -77,7 +77,7 @@ def spoil(folder: Path, random: Random) -> str:
             )
             new = row[0] if table in ("games", "attempts") else place
             kept = base.execute(f"SELECT {', '.join(names)} FROM {table} WHERE rowid = ?", (new,)).fetchone()
-            base.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (signature(table, kept), new))
+            base.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (checksum(kept), new))
         except (sqlite3.Error, TypeError):
             return f"{what} that SQLite refuses"
     base.close()
@@ -113,7 +113,7 @@ def analysed(folder: Path, random: Random) -> None:
 
 def judged(folder: Path, random: Random) -> None:
     if random.random() < 0.2:
-        job = JudgingJob(folder, "scripted:steady", JudgeSpec(0.2, True, True))
+        job = JudgingJob.of(folder, "scripted:steady", JudgeSpec(0.2, True, True))
         asyncio.run(run(job, folder.parent / "by-a-judge"))
 
 

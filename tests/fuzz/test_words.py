@@ -23,7 +23,7 @@ from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.players.registry import open_player
 from liescope.generate.runs.config import read_config
 from liescope.generate.runs.limits import read_span
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 from tests.fuzz.inputs import INPUTS, PROMISED
 from tests.fuzz.mutations import ESCAPES, HOSTILE, damaged_text, said
 

@@ -15,7 +15,7 @@ from typing import Any
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.corpus import build
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.runner import play
 from liescope.generate.runs.tournament import cells
 

@@ -2,15 +2,14 @@
 
 Everything before the question is the beginning of the same seat's next prompt, so that an endpoint that caches prefixes
 reads each line of a game once. Templates are jinja2 in a sandbox. Each family of games has its own sets, and any folder
-with the same file names can replace them. Earlier versions of the sets are kept in the archive, so that a run continues
-with the version it began with.
+with the same file names can replace them. A run keeps the templates that it began with, and goes on with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,8 @@ from liescope.generate.players.prompts.sample import sample_asks
 from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
 
 HERE = Path(__file__).parent
-ARCHIVE = "archive"  # in a family's folder: its earlier sets, by name and hash
+OWN = "own"  # the name of a set that is a folder of somebody's own
+STANDARD = "standard:"  # begins the names of templates that a set lacks and takes from the game's first set
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,92 +105,85 @@ def _facts(ask: Ask, view: Sequence[Event]) -> dict[str, Any]:
     return facts
 
 
+@dataclass(frozen=True)
+class Templates:
+    """A set of templates in full. name: of the set, OWN for a folder; sources: by file name, those that the set lacks
+    after STANDARD; where: they come from, for errors.
+    """
+
+    name: str
+    sources: Mapping[str, str]
+    where: Path
+
+    @cached_property
+    def hash(self) -> str:
+        """A hash over the names and contents of the set's own templates, 16 hexadecimal digits."""
+        digest = sha256()
+        for name in sorted(name for name in self.sources if not name.startswith(STANDARD)):
+            digest.update(f"{name}\0".encode())
+            digest.update(sha256(self.sources[name].encode("utf-8", "surrogatepass")).digest())
+        return digest.hexdigest()[:16]
+
+
 def template_folder(where: str | Path, game: str) -> Path:
-    """The folder of a set, given as "full" (or another set of the game), as "full@HASH" for an earlier version, or as a
-    folder. Raises UsageError if it does not exist.
+    """The folder of a set, given as "full" (or another set of the game) or as a folder. Raises UsageError if it does
+    not exist.
     """
     family = FAMILIES[game]
-    name, _, version = str(where).partition("@")
-    folder = Path(where)
-    if name in family.sets and (version.isalnum() or not version):
-        folder = HERE / family.name / (Path(ARCHIVE, name, version) if version else name)
+    folder = HERE / family.name / where if where in family.sets else Path(where)
     if not folder.is_dir():
         sets = " or ".join(family.sets)
         raise UsageError(f"{game} has no prompts {str(where)!r}; use {sets}, or a folder with files like rules.jinja")
     return folder
 
 
-def template_sources(where: str | Path, game: str) -> dict[str, str]:
-    """A set's templates in full, by file name. Raises UsageError for a missing folder or unreadable templates."""
-    folder = template_folder(where, game)
-    return {name: read_template(folder, name) or "" for name in template_files(folder)}
+def read_templates(where: str | Path, game: str) -> Templates:
+    """A set (see `template_folder`) as it is now, with the game's own questions to a judge where the set has none.
 
-
-def hash_templates(where: str | Path, game: str) -> str:
-    """A hash over the names and bytes of a set's templates, 16 hexadecimal digits. Raises UsageError for a missing
-    folder or unreadable templates.
+    Raises UsageError for a missing folder or unreadable templates.
     """
-    folder = template_folder(where, game)
-    digest = sha256()
-    for name in template_sources(where, game):
-        digest.update(f"{name}\0".encode())
-        digest.update(sha256((folder / name).read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    family, folder = FAMILIES[game], template_folder(where, game)
+    own = {name: read_template(folder, name) or "" for name in template_files(folder)}
+    shared = {
+        HERE / f"{AskKind.FIND_CLAIMS}.jinja",
+        *(HERE / family.name / family.sets[0] / f"{name}.jinja" for name in family.judges),
+    }
+    standard = {
+        f"{STANDARD}{file.name}": read_template(file.parent, file.name) or "" for file in shared if file.name not in own
+    }
+    return Templates(str(where) if where in family.sets else OWN, {**own, **standard}, folder)
 
 
-def version_of(where: str, game: str, hashed: str) -> str:
-    """The version of a set with this hash, for `template_folder`: the set itself, or an archived earlier version; also
-    the set itself if neither has this hash.
-    """
-    family = FAMILIES[game]
-    earlier = where in family.sets and (HERE / family.name / ARCHIVE / where / hashed).is_dir()
-    return f"{where}@{hashed}" if earlier and hashed else where
-
-
-def load_prompts(where: str | Path, game: str) -> Prompts:
+def load_prompts(where: str | Path | Templates, game: str) -> Prompts:
     """The set of that name for a game (see `template_folder`), or the templates in that folder; if a folder lacks a
     judge's questions, the game's are used. A custom folder is first tried on whole games.
 
     Raises UsageError for a missing folder or template file, a syntax error, an unknown variable in a template, and a
     template that fails on one of the game's questions.
     """
-    folder = template_folder(where, game)
-    prompts = _compiled(lambda name: read_template(folder, name), folder, game)
-    if not folder.is_relative_to(HERE):
-        try_out(prompts, game, folder)
+    found = where if isinstance(where, Templates) else read_templates(where, game)
+    prompts = compiled(found, game)
+    if found.name == OWN:
+        try_out(prompts, game, found.where)
     return prompts
 
 
-def prompts_of_sources(sources: Mapping[str, str], game: str, where: Path) -> Prompts:
-    """The set whose sources a run stored (see `template_sources`). where: for errors. Raises UsageError like
-    `load_prompts`.
-    """
-    return _compiled(sources.get, where, game)
-
-
-def _compiled(read: Callable[[str], str | None], where: Path, game: str) -> Prompts:
+def compiled(found: Templates, game: str) -> Prompts:
+    """The templates, checked. Raises UsageError like `load_prompts`."""
     family = FAMILIES[game]
-    own = GuardedTemplates(read)
-    built_in = HERE / family.name / family.sets[0]
-    standard = GuardedTemplates(lambda name: read_template(built_in, name))
+    own = GuardedTemplates(found.sources.get)
+    standard = GuardedTemplates(lambda name: found.sources.get(f"{STANDARD}{name}"))
     templates = {}
-    for name in family.variables:
-        source = read(f"{name}.jinja")
-        if source is not None:
-            templates[name] = own, _load(own, where / f"{name}.jinja", source, family, name)
-        elif name in family.judges:
-            templates[name] = standard, standard.load(f"{name}.jinja")
+    for name in (*family.variables, AskKind.FIND_CLAIMS):
+        file = f"{name}.jinja"
+        if file in found.sources:
+            templates[name] = own, _load(own, found.where / file, found.sources[file], family, name)
+        elif f"{STANDARD}{file}" in found.sources:
+            templates[name] = standard, standard.load(file)
         elif name not in family.optional:
             lacking = family.judges | family.optional
             needed = ", ".join(f"{name}.jinja" for name in family.variables if name not in lacking)
-            raise UsageError(f"the prompt template {where / name}.jinja is missing; a set needs {needed}")
-    own_source = read(f"{AskKind.FIND_CLAIMS}.jinja")
-    if own_source is None:
-        shared = GuardedTemplates(lambda name: read_template(HERE, name))
-        templates[AskKind.FIND_CLAIMS] = shared, shared.load(f"{AskKind.FIND_CLAIMS}.jinja")
-    else:
-        path = where / f"{AskKind.FIND_CLAIMS}.jinja"
-        templates[AskKind.FIND_CLAIMS] = own, _load(own, path, own_source, family, AskKind.FIND_CLAIMS)
+            raise UsageError(f"the prompt template {found.where / name}.jinja is missing; a set needs {needed}")
     return Prompts(family, templates)
 
 

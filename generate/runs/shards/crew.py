@@ -8,143 +8,70 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any
 from uuid import uuid4
 
 from liescope.common.errors import BudgetSpent, Interrupted, LiescopeError, UsageError
 from liescope.generate.players.openai.budget import used_up
-from liescope.generate.players.prompts.render import template_sources
-from liescope.generate.players.protocol import Attempt
-from liescope.generate.players.reply_cache import ReplyCache
 from liescope.generate.players.shared import Halt
-from liescope.generate.runs.changes import check_unchanged
-from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.job import G, Job
-from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.job import Chain, Job
 from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.preparing import Early, is_left, prepare
+from liescope.generate.runs.opening import OpenRun, Watch, opened
 from liescope.generate.runs.progress import RunProgress
-from liescope.generate.runs.run_log import open_log
-from liescope.generate.runs.runner import open_players
-from liescope.generate.runs.shards.absorb import ENDPOINTS
-from liescope.generate.runs.shards.books import read_books
 from liescope.generate.runs.shards.dealer import Dealer, Purse
 from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
-from liescope.generate.runs.shards.jobs import (
-    describe_error,
-    describe_job,
-    describe_limits,
-    make_error,
-    make_pause,
-    supplies,
-)
-from liescope.generate.runs.shards.leases import Chain
-from liescope.generate.runs.shards.leftovers import SHARDS, merge_leftovers, take
+from liescope.generate.runs.shards.leftovers import SHARDS, read_books, take
+from liescope.generate.runs.shards.messages import describe_error, make_error, make_pause
+from liescope.generate.runs.shards.session import describe
 from liescope.generate.runs.shards.tally import Tally
+from liescope.generate.runs.tables import ENDPOINTS
 
 FRUITLESS_DEATHS = 3  # workers in a row that died in one place without having kept anything
 _SHOW_EVERY = 0.1  # seconds
 
 
 async def run_sharded(
-    job: Job[G],
+    job: Job,
     out: Path,
     limits: Limits,
     engine: Engine,
     retry_failed: bool = False,
-    watch: Callable[[RunProgress], None] | None = None,
+    watch: Watch | None = None,
     halt: Halt | None = None,
 ) -> RunProgress:
     """Do a job in a run folder with several workers; otherwise as `runner.run`, with the same result.
 
     Raises also UsageError if workers cannot be started or keep dying.
     """
-    described = {"job": describe_job(job), "limits": describe_limits(limits, job.game)}
-    async with AsyncExitStack() as stack:
-        files = job.plan().get("files", {})
-        early = Early()
-        async with AsyncExitStack() as tried:  # what players lack is said before anything is written
-            known = tried.enter_context(Journal.open(out)) if (out / PLAN_FILE).exists() else None
-            told = tried.enter_context(open_log(limits.log))
-            tokens, cost = (0, 0.0) if known is None else known.spent()
-
-            def log(attempt: Attempt) -> None:
-                told.request(attempt)
-                early.log_attempt(attempt)
-
-            context = limits.context(
-                log=log,
-                learn=early.record_endpoint,
-                game=job.game,
-                prompts=limits.prompts,
-                spent_tokens=tokens,
-                spent_cost=cost,
-                cache=None if limits.cache is None else tried.enter_context(ReplyCache(limits.cache)),
-                files=files,
-                facts=() if known is None else known.endpoint_facts(),
-                halt=halt or Halt(),
-            )
-            remote = [spec for spec in job.players if not spec.startswith("local:")]  # its workers load a model
-            players = open_players(remote, context, tried)
-            if limits.preflight and is_left(job, known, retry_failed):
-                await prepare(players.values())
-        journal = stack.enter_context(_opened(job, out))
-        early.keep(journal)
-        await merge_leftovers(journal, out)
-        journal.keep_templates(job.plan()["templates"], template_sources(limits.prompts, job.game))
-        for digest, texts in job.kept().items():
-            journal.keep_templates(digest, texts)
-        if retry_failed:
-            journal.forget_failed()
-        stack.push_async_callback(engine.close)
-        crew = _Crew(job, journal, out, limits, engine, described, watch, halt or Halt())
-        return await crew.run()
+    async with opened(job, out, limits, retry_failed, watch, halt, elsewhere=True) as run:
+        try:
+            return await _Crew(run, engine).run()
+        finally:
+            await engine.close()
 
 
-def _opened(job: Job[G], out: Path) -> Journal:
-    """The run's journal, for writing; a new one if the folder holds none. Raises PlanChanged."""
-    if not (out / PLAN_FILE).exists():
-        return Journal.create(out, job.plan())
-    with ExitStack() as undo:
-        journal = undo.enter_context(Journal.open(out, write=True))
-        job.check(journal.plan, out)
-        check_unchanged(journal.plan, job.plan(), out)
-        undo.pop_all()
-    return journal
-
-
-class _Crew(Generic[G]):
+class _Crew:
     """One process's part of a run that is played by workers."""
 
-    def __init__(
-        self,
-        job: Job[G],
-        journal: Journal,
-        out: Path,
-        limits: Limits,
-        engine: Engine,
-        described: dict[str, Any],
-        watch: Callable[[RunProgress], None] | None,
-        halt: Halt,
-    ) -> None:
-        self._job = job
-        self._journal = journal
-        self._out = out
+    def __init__(self, run: OpenRun, engine: Engine) -> None:
+        limits = run.limits
+        self._job = run.job
+        self._journal = run.journal
+        self._out = run.out
         self._engine = engine
-        self._described = {**described, "plan": job.plan()}
-        self._watch = watch
-        self._halt = halt
+        self._described = describe(run.job, limits)
+        self._run = run
+        self._halt = run.halt
         self._concurrency = limits.concurrency
-        self._progress = RunProgress(len(job))
+        self._progress = run.progress
         self._count()
         self._progress.before = self._progress.done + self._progress.failed
         self._tokens = Purse(limits.max_tokens, self._progress.tokens)
         self._cost = Purse(limits.max_cost, self._progress.cost)
-        self._dealer = Dealer(job, set(journal.game_ids()), journal.begun())
+        self._dealer = Dealer(run.job, set(self._journal.game_ids()), self._journal.begun())
         self._workers = max(min(engine.workers, limits.concurrency, self._dealer.left), 0)
         self._sharing = self._workers  # the places in which somebody plays, or is about to
         self._kept: set[str] = set()  # the shards from which something came
@@ -181,7 +108,6 @@ class _Crew(Generic[G]):
             self._progress.activity.hosts = hosts
         if isinstance(self._progress.stop, BudgetSpent):  # a worker knows only its own part
             self._progress.stop = self._used_up()
-        self._progress.kinds, self._progress.endpoints = self._journal.spent_by_kind(), self._journal.endpoint_facts()
         return self._progress
 
     async def _fill(self, place: int) -> None:
@@ -236,10 +162,13 @@ class _Crew(Generic[G]):
             "chains": chains,
             "final": self._dealer.exhausted,
             "pieces": [self._journal.replies_of(one for one in ids if one in begun), (ENDPOINTS, facts)],
-            "supplies": supplies(self._job, chains),
+            "supplies": self._supplies(chains),
             "books": read_books(self._out),
             "allowance": self._allowance(shard, 0, 0.0),
         }
+
+    def _supplies(self, chains: Sequence[Chain]) -> list[Any]:
+        return self._job.supplies(number for chain in chains for number in chain)
 
     async def _talk(self, shard: str, worker: Worker) -> None:
         taken, orders = 0, dict[str, Any]()
@@ -254,7 +183,7 @@ class _Crew(Generic[G]):
                 orders |= {"halt": describe_error(self._halt.error)}
             else:
                 orders["chains"] = self._dealer.more(shard, news["taken"], taken, self._sharing)
-                orders["supplies"] = supplies(self._job, orders["chains"])
+                orders["supplies"] = self._supplies(orders["chains"])
                 orders["final"] = self._dealer.exhausted
             taken = news["taken"]
 
@@ -303,5 +232,4 @@ class _Crew(Generic[G]):
 
     def _show(self) -> None:
         self._tally.sum(self._progress)
-        if self._watch is not None:
-            self._watch(self._progress)
+        self._run.show()

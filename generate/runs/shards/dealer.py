@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Set
 from itertools import islice
-from typing import Generic
 
-from liescope.generate.runs.job import G, Job
-from liescope.generate.runs.shards.leases import Chain
+from liescope.generate.runs.job import Chain, Job
 
 _LEAST = 1e-3  # of a budget: an allowance below this share is not worth asking for
 
 
-class Dealer(Generic[G]):
+class Dealer:
     """Deals the chains of a job that have not ended, a few at a time and fewer towards the end, so that all workers
     have something to do until there is nothing left.
 
     Chains with recorded replies go to workers that are about to start, which are given the replies.
     """
 
-    def __init__(self, job: Job[G], ended: Set[str], begun: Set[str]) -> None:
+    def __init__(self, job: Job, ended: Set[str], begun: Set[str]) -> None:
         self._job = job
         self._begun: deque[Chain] = deque()
         if begun:

@@ -1,4 +1,7 @@
-"""Shards that a run left behind when it was killed: they are merged before anything else is played."""
+"""What shards hold, and how a run takes it in: journals by their rows, lesson books, of which the longer is the newer.
+
+Shards that a run left behind when it was killed are merged before anything else is played.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from typing import Any
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import take_lock
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.folder import PLAN_FILE, write_whole
+from liescope.generate.runs.job import LESSONS
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.shards.absorb import ENDPOINTS
-from liescope.generate.runs.shards.books import keep_books, read_books
+from liescope.generate.runs.tables import ENDPOINTS
 
 SHARDS = "shards"  # the folder of the shards in a run's folder
 _WAIT = 20.0  # seconds that a worker without a run may take to end
@@ -75,3 +78,21 @@ async def free(folder: Path) -> None:
             await asyncio.sleep(0.1)
         else:
             return
+
+
+def read_books(run: Path) -> dict[str, str]:
+    """The whole lines of every book in a run's folder, by file name."""
+    return {
+        file.name: file.read_bytes().rpartition(b"\n")[0].decode() + "\n"
+        for file in sorted((run / LESSONS).glob("*.jsonl"))
+        if b"\n" in file.read_bytes()
+    }
+
+
+def keep_books(run: Path, books: Mapping[str, str]) -> None:
+    """Replace the books in a run's folder that are shorter."""
+    for name, text in books.items():
+        file = run / LESSONS / Path(name).name
+        if not file.exists() or file.stat().st_size < len(text.encode()):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, text)

@@ -9,32 +9,99 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from liescope.common.errors import Interrupted, LiescopeError, RunPaused
 from liescope.generate.players.openai.budget import Budget
+from liescope.generate.players.prompts import Templates
+from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.players.shared import Halt, Shared
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.job import Forking, Job, Leases, Playing
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.judging import JudgePlan, JudgingJob
+from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.moment import ForkPlan, read_moment
+from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import run
-from liescope.generate.runs.shards.absorb import Piece
-from liescope.generate.runs.shards.allowance import Allowance
-from liescope.generate.runs.shards.books import keep_books, read_books
-from liescope.generate.runs.shards.jobs import describe_error, make_job, make_limits, make_pause, supply
-from liescope.generate.runs.shards.leases import Leases, ShardJob
+from liescope.generate.runs.shards.leftovers import keep_books, read_books
+from liescope.generate.runs.shards.messages import describe_error, make_pause
 from liescope.generate.runs.shards.tally import report
+from liescope.generate.runs.tables import Piece
 
 _SOONEST, _LATEST = 0.05, 0.5  # seconds between the news of two exchanges, with and without anything new
 DRAIN = 10.0  # seconds that requests under way have to finish once the run is gone
 
 
+SUPPLIED = "supplied"  # the run in a shard's folder that holds the games to judge
+_LIMITS = TypeAdapter(Limits)
+
+
+def describe(job: Job, limits: Limits) -> dict[str, Any]:
+    """A job with its limits as plain data, from which a worker makes it again; its players were prepared here."""
+    return {
+        "plan": job.plan.to_json(),
+        "templates": [job.templates.name, dict(job.templates.sources)],
+        **job.described(),
+        "limits": {**_LIMITS.dump_python(limits, mode="json"), "preflight": False},
+    }
+
+
+def _made(config: dict[str, Any], shard: Path) -> Job:
+    """The job again, in a shard's folder."""
+    data, (name, sources) = config["plan"], config["templates"]
+    templates = Templates(name, sources, shard)
+    if JudgePlan.KEY in data:
+        return JudgingJob(JudgePlan.model_validate(data), templates, shard / SUPPLIED)
+    if ForkPlan.KEY in data:
+        return Forking(ForkPlan.model_validate(data), read_moment(config["moment"], shard), templates)
+    return Playing(Plan.model_validate(data), shard, templates)
+
+
+class Allowance(Budget):
+    """A budget whose limits another thread raises. ask: called when it is used up; then the worker waits for an answer.
+
+    Raises BudgetSpent from `check` once an answer has not raised it.
+    """
+
+    def __init__(self, context: PlayerContext, ask: Callable[[], None]) -> None:
+        super().__init__(context)
+        self._ask = ask
+        self._answered = threading.Condition()
+        self._answers = 0
+
+    def allow(self, tokens: float | None, cost: float | None) -> None:
+        """Set the limits, for what this worker has spent in all."""
+        with self._answered:
+            self._max_tokens, self._max_cost = tokens, cost
+            self._answers += 1
+            self._answered.notify_all()
+
+    @property
+    def used_up(self) -> bool:
+        spent = ((self.tokens, self._max_tokens), (self.cost, self._max_cost))
+        return any(limit is not None and one >= limit for one, limit in spent)
+
+    def check(self) -> None:
+        if self.used_up:
+            with self._answered:
+                seen = self._answers
+                self._ask()
+                # The next answer may have been on its way already when this was used up; the one after it was not.
+                self._answered.wait_for(lambda: not self.used_up or self._answers >= seen + 2)
+        super().check()
+
+
 class Session:
     """One worker's part of a run.
 
-    config: plain data: the shard's folder, the job, its plan, limits, the chains to begin with, the replies that they
-    have, what they need of other runs, books and facts about endpoints, the budget's first allowance.
+    config: plain data: the shard's folder, what `describe` says, the chains to begin with, the replies that they have,
+    what they need of other runs, books and facts about endpoints, the budget's first allowance.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -53,7 +120,7 @@ class Session:
         self._urgent = False
         self._told_at = 0.0
         self._end: dict[str, Any] | None = None
-        supply(config["job"], self.folder, config["supplies"])
+        self._supply(config["supplies"])
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -61,7 +128,7 @@ class Session:
 
     def exchange(self, orders: dict[str, Any]) -> dict[str, Any]:
         """Take orders; wait a moment for news and give them. The last news say how the worker ended."""
-        supply(self._config["job"], self.folder, orders.get("supplies", ()))
+        self._supply(orders.get("supplies", ()))
         self._leases.deal(orders.get("chains", ()), orders.get("final", False))
         if self._allowance is not None and "allowance" in orders:
             self._allowance.allow(*orders["allowance"])
@@ -75,7 +142,7 @@ class Session:
             self._told_at, self._urgent = time.monotonic(), False
             end = self._end  # seen before the rows are taken: nothing comes after it
             pieces, self._pieces = self._pieces, []
-        books = read_books(self.folder) if any(self._config["job"].get("play", {}).get("learning", ())) else {}
+        books = read_books(self.folder) if any(self._config["plan"].get("learning", ()) or ()) else {}
         changed = {name: text for name, text in books.items() if self._books.get(name) != text}
         self._books = books
         return {
@@ -86,6 +153,17 @@ class Session:
             "spent": [0, 0.0] if self._allowance is None else [self._allowance.tokens, self._allowance.cost],
             "end": end,
         }
+
+    def _supply(self, pieces: Sequence[Piece]) -> None:
+        """Keep what the job needs of another run."""
+        if not pieces:
+            return
+        folder = self.folder / SUPPLIED
+        begun = (folder / PLAN_FILE).exists()
+        with (
+            Journal.open(folder, write=True, checked=True) if begun else Journal.create(folder, self._config["played"])
+        ) as journal:
+            journal.absorb("", pieces)
 
     def _should_tell_at_once(self) -> bool:
         return self._urgent or self._leases.starved or self._end is not None
@@ -121,7 +199,7 @@ class Session:
 
     async def _run(self) -> RunProgress:
         config = self._config
-        limits = make_limits(config["limits"], self.folder)
+        limits: Limits = _LIMITS.validate_python(config["limits"])
         keep_books(self.folder, config["books"])
         with Journal.create(self.folder, config["plan"]) as journal:
             journal.absorb("", config["pieces"])
@@ -132,7 +210,8 @@ class Session:
         shared.once(Budget, lambda: allowance)
         if self._halted is not None:
             self.halt(self._halted)
-        job = ShardJob(make_job(config["job"], self.folder, limits.prompts), config["plan"], self._leases)
+        job = _made(config, self.folder)
+        job.leases = self._leases
         return await run(job, self.folder, limits, watch=self._watch, halt=self._halt, feed=self._feed, shared=shared)
 
     def _watch(self, progress: RunProgress) -> None:

@@ -22,8 +22,9 @@ from liescope.generate.players.registry import files_of
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.plan import Plan, Served, read_plan, table_plan
-from liescope.generate.runs.runner import open_players
+from liescope.generate.runs.opening import open_players
+from liescope.generate.runs.plan import Plan, Served
+from liescope.generate.runs.planning import table_plan
 from liescope.web.play.consent import CONSENT
 from liescope.web.play.lines import check_words
 from liescope.web.play.rules import rules_of
@@ -153,7 +154,7 @@ def plan_of(run: Path) -> Plan | None:
     if not (run / PLAN_FILE).exists():
         return None
     with Journal.open(run) as journal:
-        return read_plan(journal.plan, run)
+        return Plan.parse(journal.plan, run)
 
 
 def record_of(run: Path) -> GameRecord | None:

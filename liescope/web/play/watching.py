@@ -13,9 +13,9 @@ from liescope.common.errors import UsageError
 from liescope.games.core import Game, Replies
 from liescope.games.session import Session
 from liescope.generate.players.protocol import Player
+from liescope.generate.runs.job import Playing
 from liescope.generate.runs.plan import Plan, PlannedGame
-from liescope.generate.runs.playing import Playing
-from liescope.generate.runs.shards.absorb import Piece
+from liescope.generate.runs.tables import Piece
 from liescope.web.play.store import SeatKept
 
 MOST_PAGES = 8  # of one seat, open at the same time
@@ -80,7 +80,7 @@ class TableJob(Playing):
         self._moved = moved
 
     def begin(self, planned: PlannedGame, players: Mapping[str, Player]) -> Session:  # noqa: ARG002
-        session = _Watched(self._plan.make(planned), self._moved)
+        session = _Watched(self.plan.make(planned), self._moved)
         self._begun(session)
         self._moved()
         return session

@@ -14,10 +14,10 @@ from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import tables_of
 from liescope.generate.runs.call_prompt import CallPrompt, prompt_of_call
 from liescope.generate.runs.folder import JOURNAL_FILE, read_head
-from liescope.generate.runs.fork_plan import KEY as FORK
-from liescope.generate.runs.fork_plan import read_fork_plan
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import KEY as JUDGED
+from liescope.generate.runs.judging import JudgePlan
+from liescope.generate.runs.moment import ForkPlan
+from liescope.generate.runs.plan import number_in
 from liescope.generate.runs.rebuild import batch_of, can_rebuild, planned_game, rebuild
 from liescope.labeling.label import label_game
 from liescope.web.view.sources import ViewedGame
@@ -83,7 +83,7 @@ class RunSource:
 
 def _so_far(journal: Journal, game_id: str) -> GameRecord:
     """A game that has begun, up to its last complete batch of replies."""
-    if JUDGED in journal.plan:
+    if JudgePlan.KEY in journal.plan:
         raise UsageError(f"game {plain(game_id)} is being judged; it can be seen when its judge has finished")
     session = rebuild(journal, game_id)
     answers = journal.answers(game_id)
@@ -100,8 +100,8 @@ def _so_far(journal: Journal, game_id: str) -> GameRecord:
 
 def _specs(journal: Journal, game_id: str, game: Game) -> Mapping[str, str]:
     """The spec of the player in each seat."""
-    if FORK in journal.plan:
-        fork = read_fork_plan(journal.plan, journal.path)
-        return fork.seats(fork.planned(int(game_id.rpartition("-")[2])).group)
+    if ForkPlan.KEY in journal.plan:
+        fork = ForkPlan.parse(journal.plan, journal.path)
+        return fork.cast(fork.planned(number_in(game_id) or 0))
     plan, planned = planned_game(journal, game_id)
     return plan.seats(planned, game.roles)

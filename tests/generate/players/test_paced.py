@@ -14,9 +14,9 @@ from liescope.generate.players.paced import Paced, Pacing
 from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.players.scripted import open_scripted
 from liescope.generate.players.shared import Halt
+from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import table_plan
-from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.planning import table_plan
 from liescope.generate.runs.runner import run
 
 ASK = Ask("game-000001", 3, "Alice", AskKind.SPEAK, 1, Phase.DISCUSSION)

@@ -11,7 +11,8 @@ import pytest
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.players import registry
-from liescope.generate.runs.plan import Plan, make_plan
+from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.tournament import cells
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 

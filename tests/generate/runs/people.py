@@ -12,8 +12,9 @@ from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.human import Desk, Patience
 from liescope.generate.players.shared import Halt, Shared
-from liescope.generate.runs.plan import Plan, Served, table_plan
-from liescope.generate.runs.playing import Playing
+from liescope.generate.runs.job import Playing
+from liescope.generate.runs.plan import Plan, Served
+from liescope.generate.runs.planning import table_plan
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import run
 

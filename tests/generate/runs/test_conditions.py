@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from liescope.generate.runs.conditions import plan_settings, with_settings
+from liescope.generate.runs.conditions import plan_settings
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 from liescope.labeling.conditions import SETTINGS
 from tests.benchmark.random_play import judged, mini_mafia
 
@@ -39,9 +39,3 @@ def test_a_game_is_read_with_the_settings_of_its_run_and_keeps_them_when_it_is_j
         journal.add_record(judged(read))
         (copy,) = journal.records()
     assert copy.meta[SETTINGS] == read.meta[SETTINGS]
-
-
-def test_judged_games_of_earlier_versions_are_known_by_the_run_that_was_judged() -> None:
-    old = with_settings(mini_mafia("m", 1), {"judged": "run", "origin": "abc"})
-    assert old.meta[SETTINGS] == {"judged run": "abc"}
-    assert SETTINGS not in with_settings(mini_mafia("m", 1), {"game": "mini-mafia"}).meta

@@ -18,10 +18,10 @@ from liescope.games.core import Ask, AskKind, EventKind
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
 from liescope.generate.runs.call_prompt import prompt_of_call
-from liescope.generate.runs.fork_plan import read_fork_plan
 from liescope.generate.runs.fork_result import Ending, effects
-from liescope.generate.runs.forking import SAID
+from liescope.generate.runs.job import SAID
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.moment import ForkPlan
 from liescope.generate.runs.rebuild import rebuild
 from tests.generate.runs.fakes import FakeEndpoint
 
@@ -111,7 +111,7 @@ def test_groups_are_paired_by_their_random_draws(run: Path, first: GameRecord, t
     # The same words but for a space at the end, which the rules take away.
     liescope.fork(run, first.game_id, step, say=["I wonder.", "I wonder. "], times=4, out=tmp_path / "fork")
     with Journal.open(tmp_path / "fork") as journal:
-        read = read_fork_plan(journal.plan, tmp_path)
+        read = ForkPlan.parse(journal.plan, tmp_path)
     seeds = [read.planned(number).seed for number in range(len(read))]
     assert seeds[::2] == seeds[1::2]
     assert len(set(seeds)) == 4
@@ -220,7 +220,7 @@ def test_runs_that_were_not_played_here_and_other_folders_are_refused(
         liescope.fork(judged, game.game_id, 0)
     with pytest.raises(UsageError, match="a folder of their own"):
         liescope.fork(run, game.game_id, 0, out=run)
-    with pytest.raises(BadData, match="other games than continuations"):
+    with pytest.raises(BadData, match="does not hold a plan of continuations"):
         liescope.fork(run, game.game_id, 0, out=judged)
     with pytest.raises(BadData, match="not hold a plan of played games"):
         liescope.play("mini-mafia", out=liescope.fork(run, game.game_id, 0, times=1, out=tmp_path / "f").folder)

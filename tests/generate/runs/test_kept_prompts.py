@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,82 +10,103 @@ import pytest
 from liescope.common.errors import BudgetSpent, LiescopeError, PlanChanged, PlayerFailed
 from liescope.games.core import Ask
 from liescope.generate.players import registry
-from liescope.generate.players.prompts import load_prompts
-from liescope.generate.players.prompts.render import HERE, hash_templates
+from liescope.generate.players.prompts import Templates, load_prompts, read_templates, render
+from liescope.generate.players.prompts.render import HERE
 from liescope.generate.players.protocol import PlayerContext
+from liescope.generate.runs.call_prompt import prompt_of_call
+from liescope.generate.runs.fork import fork
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
-FIRST = {"mini-mafia": ("mafia", "91c5298031452053"), "werewolf": ("werewolf", "a2293cd6121a3cc6")}
+FAMILY = {"mini-mafia": "mafia", "werewolf": "werewolf"}
 SMALL = {"werewolf": {"villagers": 2, "werewolves": 1, "debate_turns": 1, "defence_turns": 1}, "mini-mafia": {}}
 
 
-def interrupted(game: str, out: Path, endpoint: FakeEndpoint) -> None:
-    """A run that began with the first version of the prompts and stopped early."""
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The prompts that come with Liescope, for a test to change."""
+    copied = shutil.copytree(HERE, tmp_path / "package", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    monkeypatch.setattr(render, "HERE", copied)
+    return copied
+
+
+def change(package: Path, game: str) -> None:
+    """Another version of the package says something else everywhere, also where a set has no question of its own."""
+    for file in (*(package / FAMILY[game]).rglob("*.jinja"), package / "find_claims.jinja"):
+        file.write_text(f"NEW WORDS\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+
+
+def interrupted(game: str, out: Path, endpoint: FakeEndpoint, prompts: str = "full") -> None:
+    """A run that stopped early."""
 
     def stop(ask: Ask) -> None:
         if len(endpoint.asked) > 12:
             raise BudgetSpent("enough")
 
     endpoint.before = stop
-    version = f"full@{FIRST[game][1]}"
-    result = play(game, out=out, players=["fake:a"], games=5, concurrency=1, prompts=version, **SMALL[game])
+    result = play(game, out=out, players=["fake:a"], games=5, concurrency=1, prompts=prompts, **SMALL[game])
     assert isinstance(result.tally.stop, BudgetSpent)
     endpoint.before = lambda ask: None
 
 
-@pytest.mark.parametrize("game", FIRST)
-def test_the_same_command_goes_on_with_the_prompts_of_before(game: str, run: Path, endpoint: FakeEndpoint) -> None:
+@pytest.mark.parametrize("game", FAMILY)
+def test_the_same_command_goes_on_with_the_prompts_of_before(
+    game: str, run: Path, endpoint: FakeEndpoint, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = read_templates("full", game)
+    given: list[Templates] = []
+
+    def opened(name: str, context: PlayerContext) -> FakePlayer:
+        assert isinstance(context.prompts, Templates)
+        given.append(context.prompts)
+        load_prompts(context.prompts, context.game)
+        return FakePlayer(name, context, endpoint)
+
+    monkeypatch.setitem(registry.PLAYERS, "fake", opened)
     interrupted(game, run, endpoint)
+    change(package, game)
     with Journal.open(run) as journal:
-        assert journal.plan["templates"] == FIRST[game][1] != hash_templates("full", game)
-        assert journal.plan["prompts"] == "full"
+        assert journal.plan["templates"] == first.hash != read_templates("full", game).hash
         before = {record.game_id for record in journal.records()}
     result = play(game, out=run, players=["fake:a"], games=5, **SMALL[game])
     assert result.tally.done == 5
     with Journal.open(run) as journal:
         after = [record.game_id for record in journal.records()]
+        call = journal.calls(after[-1])[0]
+        assert "NEW WORDS" not in prompt_of_call(journal, after[-1], call["step"], call["seat"]).text
     assert before <= set(after)
     assert len({game_id.partition("-")[0] for game_id in after}) == 1
+    play(game, out=run.with_name("new"), players=["fake:a"], games=1, **SMALL[game])
+    assert [one.sources == first.sources for one in given] == [True, True, False]
 
 
-def test_the_players_of_such_a_run_render_the_prompts_of_before(
-    run: Path, endpoint: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+def test_a_judged_run_and_continuations_go_on_with_the_questions_of_before(
+    run: Path, endpoint: FakeEndpoint, package: Path
 ) -> None:
-    interrupted("werewolf", run, endpoint)
-    given: list[str] = []
-
-    def opened(name: str, context: PlayerContext) -> FakePlayer:
-        given.append(str(context.prompts))
-        load_prompts(context.prompts, context.game)
-        return FakePlayer(name, context, endpoint)
-
-    monkeypatch.setitem(registry.PLAYERS, "fake", opened)
-    play("werewolf", out=run, players=["fake:a"], games=5, **SMALL["werewolf"])
-    play("werewolf", out=run.with_name("new"), players=["fake:a"], games=1, **SMALL["werewolf"])
-    assert given == [f"full@{FIRST['werewolf'][1]}", "full"]
-
-
-def test_a_judged_run_goes_on_with_the_questions_of_before(run: Path, endpoint: FakeEndpoint) -> None:
     play("mini-mafia", out=run, players=["fake:a"], games=2)
-    judged = run.with_name("judged")
-    label(run, "fake:judge", out=judged, prompts=f"full@{FIRST['mini-mafia'][1]}")
+    judged, forked = run.with_name("judged"), run.with_name("forked")
+    label(run, "fake:judge", out=judged)
+    fork(run, "0", 4, out=forked, times=1)
+    change(package, "mini-mafia")
     assert label(run, "fake:judge", out=judged).tally.done == 2
-    with pytest.raises(PlanChanged, match="templates"):
+    assert fork(run, "0", 4, out=forked, times=1).tally.done == 1
+    with pytest.raises(PlanChanged, match="prompts"):
         label(run, "fake:judge", out=judged, prompts="minimal")
 
 
-def test_a_run_with_prompts_of_ones_own_is_still_refused_when_these_change(run: Path, endpoint: FakeEndpoint) -> None:
+def test_a_run_with_prompts_of_ones_own_is_refused_when_these_change_and_goes_on_when_they_are_gone(
+    run: Path, endpoint: FakeEndpoint
+) -> None:
     folder = run.with_name("prompts")
-    folder.mkdir(parents=True)
-    for file in (HERE / "mafia" / "minimal").iterdir():
-        (folder / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
-    play("mini-mafia", out=run, players=["fake:a"], games=1, prompts=str(folder))
+    shutil.copytree(HERE / "mafia" / "minimal", folder)
+    interrupted("mini-mafia", run, endpoint, str(folder))
     (folder / "vote.jinja").write_text("Vote: {{ options }}", encoding="utf-8")
     with pytest.raises(PlanChanged, match="templates"):
-        play("mini-mafia", out=run, players=["fake:a"], games=1, prompts=str(folder))
+        play("mini-mafia", out=run, players=["fake:a"], games=5, prompts=str(folder))
+    shutil.rmtree(folder)
+    assert play("mini-mafia", out=run, players=["fake:a"], games=5, prompts=str(folder)).tally.done == 5
 
 
 def test_a_template_that_fails_in_one_game_costs_that_game_alone(run: Path, endpoint: FakeEndpoint) -> None:
@@ -92,7 +114,7 @@ def test_a_template_that_fails_in_one_game_costs_that_game_alone(run: Path, endp
     assert issubclass(PlayerFailed, LiescopeError)
     first: list[str] = []
 
-    def fail_in_the_first_game(ask) -> None:
+    def fail_in_the_first_game(ask: Ask) -> None:
         first.append(ask.game)
         if ask.game == first[0]:
             raise PlayerFailed("the prompt template vote.jinja fails in this game: division by zero")

@@ -10,9 +10,10 @@ import pytest
 
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.games.registry import find_game
-from liescope.generate.players.prompts.render import hash_templates
+from liescope.generate.players.prompts.render import read_templates
 from liescope.generate.runs.changes import check_unchanged
-from liescope.generate.runs.plan import Plan, make_plan, read_plan
+from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.planning import make_plan
 
 
 def test_the_same_plan_means_the_same_games(plan: Callable[..., Plan]) -> None:
@@ -34,7 +35,7 @@ def test_a_plan_cut_short_has_played_some_of_every_cell(plan: Callable[..., Plan
 
 def test_a_plan_comes_back_from_a_run_folder_as_it_was(plan: Callable[..., Plan]) -> None:
     made: Plan = plan(rounds=8, assess=True, message_limit=None, names=("Ann", "Ben", "Cem", "Dee"))
-    again = read_plan(made.to_json(), Path("runs/x"))
+    again = Plan.parse(made.to_json(), Path("runs/x"))
     assert again == made
     assert again.hash == made.hash
     assert again.make(again.planned(3)).names == made.make(made.planned(3)).names
@@ -87,7 +88,7 @@ def test_of_long_values_the_part_that_differs_is_shown() -> None:
 
 def test_a_folder_of_imported_games_is_no_plan_to_go_on_with() -> None:
     with pytest.raises(BadData, match="runs/x"):
-        read_plan({"import": "mini-mafia"}, Path("runs/x"))
+        Plan.parse({"import": "mini-mafia"}, Path("runs/x"))
 
 
 def test_a_game_or_an_option_that_is_not_there_names_the_choices() -> None:
@@ -122,9 +123,9 @@ def test_a_changed_template_changes_the_plan_and_a_moved_folder_does_not(tmp_pat
     plans = [make_plan("mini-mafia", {}, ["fake:a"], "self", cell, 1, 0, prompts=str(folder)) for folder in folders]
     assert plans[0].hash == plans[1].hash
     (folders[1] / "vote.jinja").write_text("Vote now.", encoding="utf-8")
-    assert hash_templates(str(folders[0]), "mafia") != hash_templates(str(folders[1]), "mafia")
+    assert read_templates(str(folders[0]), "mafia") != read_templates(str(folders[1]), "mafia")
     with pytest.raises(UsageError, match="minimal"):
-        hash_templates(str(tmp_path / "none"), "mafia")
+        read_templates(str(tmp_path / "none"), "mafia")
 
 
 def test_an_option_that_older_plans_have_not_is_part_of_a_plan_only_where_it_is_chosen(

@@ -18,7 +18,7 @@ from liescope.generate.players.openai import retry
 from liescope.generate.players.reply_cache import FILE, LARGEST, ReplyCache
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.play import play
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.summary import summarise
@@ -120,9 +120,9 @@ def test_every_game_of_a_plan_draws_for_itself_and_the_same_in_a_longer_plan() -
         for games in (3, 5)
     )
     assert few.planned(0).seed == few.planned(1).seed  # with and without learning, the cards are the same
-    draws = [few.draw(number) for number in range(len(few))]
+    draws = [few.draw(few.game_id(number)) for number in range(len(few))]
     assert len(set(draws)) == len(draws)
-    assert draws == [more.draw(number) for number in range(len(few))]
+    assert draws == [more.draw(more.game_id(number)) for number in range(len(few))]
 
 
 def test_errors_are_not_kept_and_refusals_of_the_model_are(serve: Callable[..., Stub], tmp_path: Path) -> None:

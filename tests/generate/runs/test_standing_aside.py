@@ -12,10 +12,10 @@ from liescope.common.errors import EndpointSilent
 from liescope.games.record import Status
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai import breaker, retry
-from liescope.generate.runs.floor import MOST_ASIDE, Floor
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.scheduler import MOST_ASIDE, Scheduler
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 Serve = Callable[..., LimitedServer]
@@ -90,7 +90,7 @@ def test_a_slow_endpoint_slows_its_own_games_alone(serve: Serve, tmp_path: Path)
     assert len(ended) < 9 * 15 / 2
 
 
-# The floor alone
+# The scheduler alone
 
 
 class Planned(str):
@@ -103,15 +103,15 @@ class Planned(str):
         return 0
 
 
-def floor_of(activity: Activity, *games: str, most: int = 100) -> Floor[Planned]:
+def scheduler_of(activity: Activity, *games: str, most: int = 100) -> Scheduler:
     """Games named by the hosts that they need."""
     known = {host for game in games for host in game.split("+")}
-    return Floor(([Planned(game)] for game in games), lambda game: game.split("+"), known, activity, most)
+    return Scheduler(([Planned(game)] for game in games), lambda game: game.split("+"), known, activity, most)
 
 
-def begun(floor: Floor[Planned]) -> list[str]:
+def begun(scheduler: Scheduler) -> list[str]:
     found = []
-    while (one := floor.next()) is not None:
+    while (one := scheduler.next()) is not None:
         found.append(one[0][0])
     return found
 
@@ -120,29 +120,29 @@ def test_a_game_begins_when_every_host_that_it_needs_has_room() -> None:
     activity = Activity()
     for host in ("a", "b"):
         activity.at(host).limit = 4
-    floor = floor_of(activity, *["a"] * 6, *["a+b"] * 8, *["b"] * 6)
-    assert begun(floor) == ["a"] * 6 + ["b"] * 6  # a tenth more than the limit, and one
-    floor.look()
+    scheduler = scheduler_of(activity, *["a"] * 6, *["a+b"] * 8, *["b"] * 6)
+    assert begun(scheduler) == ["a"] * 6 + ["b"] * 6  # a tenth more than the limit, and one
+    scheduler.look()
     activity.at("a").under_way = activity.at("b").under_way = 4
-    assert begun(floor) == ["a+b"] * 2
+    assert begun(scheduler) == ["a+b"] * 2
     activity.at("b").paused = True
-    floor.look()
+    scheduler.look()
     activity.at("a").under_way = 0
-    assert begun(floor) == []
+    assert begun(scheduler) == []
 
 
 def test_a_host_that_is_down_is_given_one_game_and_one_that_is_gone_none() -> None:
     activity = Activity()
     activity.at("a").limit = activity.at("b").limit = 16
     activity.at("a").paused = True
-    floor = floor_of(activity, *["a"] * 3, "b")
-    assert begun(floor) == ["a", "b"]
-    floor.gone.add("a")
+    scheduler = scheduler_of(activity, *["a"] * 3, "b")
+    assert begun(scheduler) == ["a", "b"]
+    scheduler.gone.add("a")
     activity.at("a").paused = False
-    floor.ended(frozenset("a"))
-    assert begun(floor) == []
-    floor.ended(frozenset("b"))
-    assert floor.empty
+    scheduler.ended(frozenset("a"))
+    assert begun(scheduler) == []
+    scheduler.ended(frozenset("b"))
+    assert scheduler.empty
 
 
 def test_what_stands_aside_is_bounded_and_the_plan_is_read_no_further_than_needed() -> None:
@@ -155,10 +155,10 @@ def test_what_stands_aside_is_bounded_and_the_plan_is_read_no_further_than_neede
             read.append(number)
             yield [Planned("a")]
 
-    alone = Floor(chains(), str.split, {"a"}, activity, 100)
+    alone = Scheduler(chains(), str.split, {"a"}, activity, 100)
     assert len(begun(alone)) == 3
     assert len(read) == 3
     read.clear()
-    beside = Floor(chains(), str.split, {"a", "b"}, activity, 100)
+    beside = Scheduler(chains(), str.split, {"a", "b"}, activity, 100)
     assert len(begun(beside)) == 3
     assert len(read) == MOST_ASIDE + 3

@@ -11,7 +11,8 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.generate.runs.plan import Plan, make_plan
+from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.tournament import cells, played_by, read_cells, seating
 
 ROLES = ("mafioso", "detective", "villager")
@@ -76,7 +77,7 @@ def test_games_of_equal_cells_differ() -> None:
     made, alone = (make_plan("mini-mafia", {}, ["scripted:bold"], "list", [self_play] * n, 8, seed=1) for n in (3, 1))
     games = [made.planned(number) for number in range(len(made))]
     assert len({game.seed for game in games}) == 24
-    assert len({made.draw(number) for number in range(24)}) == 24
+    assert len({made.draw(made.game_id(number)) for number in range(24)}) == 24
     assert [game.seed for game in games[::3]] == [alone.planned(number).seed for number in range(8)]
 
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import UsageError
+from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.plan import Plan, PlannedGame
 from liescope.generate.runs.play import play
-from liescope.generate.runs.playing import Playing
 from liescope.generate.runs.shards import local
 from liescope.generate.runs.shards.dealer import Dealer, Purse
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer

@@ -68,7 +68,7 @@ def _tokenizer() -> Any:
     """A byte-level BPE of 600 tokens, from the templates of prompts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    from liescope.generate.players.prompts.render import template_sources
+    from liescope.generate.players.prompts.render import read_templates
 
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -79,5 +79,5 @@ def _tokenizer() -> Any:
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    made.train_from_iterator(template_sources("full", "mini-mafia").values(), trainer)
+    made.train_from_iterator(read_templates("full", "mini-mafia").sources.values(), trainer)
     return made

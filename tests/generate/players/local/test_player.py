@@ -26,7 +26,7 @@ from liescope.generate.players.local.writing import Written
 from liescope.generate.players.protocol import Attempt, PlayerContext
 from liescope.generate.players.registry import open_player
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.play import play
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import play as run_games

@@ -20,7 +20,7 @@ from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.openai.thinking import thinking_fields
 from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import make_plan
+from liescope.generate.runs.planning import make_plan
 
 
 def table(**options: Any) -> PlayerContext:

@@ -23,7 +23,7 @@ from liescope.generate.players.prompts import Prompt, load_prompts
 from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.mafia import FAMILY as MAFIA
 from liescope.generate.players.prompts.memory import memory
-from liescope.generate.players.prompts.render import HERE, hash_templates, version_of
+from liescope.generate.players.prompts.render import HERE, read_templates
 from liescope.generate.players.prompts.sample import sample_asks
 
 SPECS = [MafiaSpec(1, 1, 2, assess=True), MafiaSpec(2, 2, 4, assess=True), MafiaSpec(3, 0, 4, message_limit=None)]
@@ -274,7 +274,7 @@ def test_a_folder_with_a_link_that_leads_out_is_refused(folder: Path, tmp_path: 
     with pytest.raises(UsageError, match="link out of its folder"):
         load_prompts(folder, "mafia")
     with pytest.raises(UsageError, match="link out of its folder"):
-        hash_templates(folder, "mafia")
+        read_templates(folder, "mafia")
     (folder / "speak.jinja").unlink()
     (folder / "speak.jinja").symlink_to("vote.jinja")
     (folder / "vote.jinja").write_text("Well, {{ name }}?", encoding="utf-8")
@@ -319,38 +319,8 @@ def test_ordinary_templates_may_use_loops_filters_and_parts(folder: Path) -> Non
 @pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in FAMILIES.items() for name in family.sets])
 def test_every_set_that_comes_with_a_game_passes_as_a_folder_of_ones_own(tmp_path: Path, game: str, name: str) -> None:
     copied = shutil.copytree(HERE / FAMILIES[game].name / name, tmp_path / "mine")
-    assert hash_templates(copied, game) == hash_templates(name, game)
+    assert read_templates(copied, game).hash == read_templates(name, game).hash
     load_prompts(copied, game)
-
-
-# Earlier versions of the sets
-
-EARLIER = [
-    (game, name, version.name)
-    for game, family in FAMILIES.items()
-    for name in family.sets
-    for version in sorted((HERE / family.name / "archive" / name).glob("*"))
-]
-
-
-@pytest.mark.parametrize(("game", "name", "version"), EARLIER)
-def test_an_earlier_version_of_a_set_is_found_by_its_hash_and_works(game: str, name: str, version: str) -> None:
-    where = version_of(name, game, version)
-    assert where == f"{name}@{version}"
-    assert hash_templates(where, game) == version
-    assert hash_templates(name, game) != version
-    prompts = load_prompts(where, game)
-    for ask, view in sample_asks(game, (1,)):
-        assert prompts.render(ask, view).text
-
-
-@pytest.mark.parametrize("where", ["full@", "full@../../werewolf/full", "full@0000000000000000"])
-def test_a_version_that_is_not_kept_is_no_version(where: str) -> None:
-    if where == "full@":
-        assert hash_templates(where, "mafia") == hash_templates("full", "mafia")
-    else:
-        with pytest.raises(UsageError, match="has no prompts"):
-            load_prompts(where, "mafia")
 
 
 def test_a_template_that_is_not_text_is_refused(folder: Path) -> None:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Generic
 
 from liescope.generate.players.activity import Activity
-from liescope.generate.runs.job import G
+from liescope.generate.runs.plan import PlannedGame
 
 MOST_ASIDE = 10_000  # chains that stand aside; they are not begun and hold only their plan
 _QUEUE = 0.1  # of the requests that may be under way: those that wait, so that none of the room stays empty
 
 
-class Floor(Generic[G]):
+class Scheduler:
     """The chains of a job, given out one at a time.
 
     hosts: of a game, "" for one that needs none; known: all of them; activity: of the hosts; most: chains under way at
@@ -27,8 +26,8 @@ class Floor(Generic[G]):
 
     def __init__(
         self,
-        chains: Iterator[Sequence[G]],
-        hosts: Callable[[G], Iterable[str]],
+        chains: Iterator[Sequence[PlannedGame]],
+        hosts: Callable[[PlannedGame], Iterable[str]],
         known: Collection[str],
         activity: Activity,
         most: int,
@@ -38,7 +37,7 @@ class Floor(Generic[G]):
         self._known = known
         self._activity = activity
         self._most = most
-        self._aside: dict[frozenset[str], deque[Sequence[G]]] = {}
+        self._aside: dict[frozenset[str], deque[Sequence[PlannedGame]]] = {}
         self._under_way: Counter[str] = Counter()  # chains by host
         self._starting: Counter[str] = Counter()  # chains given out since the last look at the hosts' figures
         self._left = True
@@ -53,7 +52,7 @@ class Floor(Generic[G]):
         """The hosts' figures show by now what was given out before."""
         self._starting.clear()
 
-    def next(self) -> tuple[Sequence[G], frozenset[str]] | None:
+    def next(self) -> tuple[Sequence[PlannedGame], frozenset[str]] | None:
         """A chain that may begin, and the hosts that it needs; None if there is none now."""
         for hosts, waiting in self._aside.items():
             if waiting and all(map(self._room, hosts)):
@@ -74,7 +73,9 @@ class Floor(Generic[G]):
         """A chain with these hosts ended."""
         self._under_way.subtract(hosts)
 
-    def _begin(self, chain: Sequence[G], hosts: frozenset[str]) -> tuple[Sequence[G], frozenset[str]]:
+    def _begin(
+        self, chain: Sequence[PlannedGame], hosts: frozenset[str]
+    ) -> tuple[Sequence[PlannedGame], frozenset[str]]:
         self._under_way.update(hosts)
         self._starting.update(hosts)
         return chain, hosts

@@ -9,8 +9,8 @@ import typer
 
 from liescope.common.console import emit
 from liescope.common.text import plain
-from liescope.generate.runs.ahead.result import Forecast, ModelForecast, Range
-from liescope.generate.runs.ahead.tokens import CHARACTERS_A_TOKEN
+from liescope.generate.runs.forecast.result import Forecast, ModelForecast, Range
+from liescope.generate.runs.forecast.tokens import CHARACTERS_A_TOKEN
 from liescope.generate.runs.options import LIMIT_OPTIONS
 
 _NAME = 26

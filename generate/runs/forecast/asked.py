@@ -10,8 +10,8 @@ from liescope.generate.players.openai.key_rules import default_url, host_of
 from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.replay import read_replay
 from liescope.generate.players.seat_options import SeatOptions, file_text
-from liescope.generate.runs.ahead.result import Range
-from liescope.generate.runs.ahead.tokens import answer_tokens
+from liescope.generate.runs.forecast.result import Range
+from liescope.generate.runs.forecast.tokens import answer_tokens
 
 
 @dataclass(frozen=True, slots=True)

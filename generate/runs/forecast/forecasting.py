@@ -15,24 +15,23 @@ from liescope.games.session import Session
 from liescope.generate.players.openai.batches.desk import discount
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.prices import CURRENCY, bundled_price, price_of
-from liescope.generate.players.prompts import load_prompts
+from liescope.generate.players.prompts import Templates, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
-from liescope.generate.players.registry import files_of
 from liescope.generate.players.scripted import PROFILES, open_scripted
 from liescope.generate.players.scripted.games import ANSWERS
-from liescope.generate.runs.ahead.asked import AskedModel, asked_model
-from liescope.generate.runs.ahead.result import NOTHING, Forecast, KindForecast, ModelForecast, Range
-from liescope.generate.runs.ahead.sample import Answer, Render, Sample, spread
-from liescope.generate.runs.ahead.tokens import as_models_say, tokens_of
 from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.forecast.asked import AskedModel, asked_model
+from liescope.generate.runs.forecast.result import NOTHING, Forecast, KindForecast, ModelForecast, Range
+from liescope.generate.runs.forecast.sample import Answer, Render, Sample, spread
+from liescope.generate.runs.forecast.tokens import as_models_say, tokens_of
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
-from liescope.generate.runs.kept_prompts import kept_prompts
 from liescope.generate.runs.label import judging_of
 from liescope.generate.runs.limits import Limits, limits_of
 from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.play import plan_games
+from liescope.generate.runs.planning import plan_games
+from liescope.generate.runs.stored_templates import templates_for
 
 SAMPLED = 8  # games of each way to play
 _PROFILE = "steady"
@@ -82,17 +81,17 @@ def forecast(
     """What `play` with the same options will take: games, calls, tokens, cost and time. Nothing is asked or written.
 
     Scripts play a few of the planned games by the same rules, and every prompt is rendered as it would be sent. The
-    length of texts in tokens and of answers is estimated (`liescope.generate.runs.ahead.tokens`), unless the run has
+    length of texts in tokens and of answers is estimated (`liescope.generate.runs.forecast.tokens`), unless the run has
     begun in `out`: then answers are as long as its own were, and only what is left is counted. Prices are those given,
     else bundled ones (`liescope.generate.players.prices`); a model without one has no cost.
 
     Raises as `play` does for options that do not fit together.
     """
-    kept = prompts if out is None else kept_prompts(prompts, game, Path(out))
+    kept = templates_for(prompts, game, None if out is None else Path(out))
     plan = plan_games(
         find_game(game), table, players, games, seed, design, background, cells, seats, learning, kept, roles
     )
-    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency, batch=batch)
+    limits = limits_of(prompts=prompts, concurrency=concurrency, price=price, currency=currency, batch=batch)
     so_far = _so_far(out, plan.to_json())
     samples = {
         learns: _played(plan, [place for place in range(len(plan.cells)) if plan.learning_in(place) == learns], kept)
@@ -130,21 +129,19 @@ def forecast_label(
     prompts that the judge would get. Nothing is asked or written; otherwise as `forecast`. Raises as `label` does.
     """
     folder, asked, spec = judging_of(Path(run), judge, claims_by, out, share, roles, lessons)
-    job = JudgingJob(Path(run), asked, spec, prompts)
-    kept = kept_prompts(prompts, job.game, folder)
-    job.use_prompts(kept)
-    limits = limits_of(prompts=kept, concurrency=concurrency, price=price, currency=currency, batch=batch)
-    so_far = _so_far(folder, job.plan())
-    sample = _judged(job, asked, kept)
+    job = JudgingJob.of(Path(run), asked, spec, prompts, folder)
+    limits = limits_of(prompts=prompts, concurrency=concurrency, price=price, currency=currency, batch=batch)
+    so_far = _so_far(folder, job.plan.to_json())
+    sample = _judged(job, asked)
     left = len(job) - len(so_far.ended)
     about = {"game": job.game, "judged": str(run), "judge": asked}
     shares = {asked: [_Share(sample, _EVERYBODY, left)]}
-    models = {asked: asked_model(asked, files_of([asked]))}
+    models = {asked: asked_model(asked, job.plan.files)}
     chain = sample.chain([_EVERYBODY]) if left and models[asked] else 0
     return _forecast(about, len(job), left, shares, models, chain, limits, so_far)
 
 
-def _played(plan: Plan, places: Sequence[int], prompts: str) -> Sample:
+def _played(plan: Plan, places: Sequence[int], prompts: Templates) -> Sample:
     """Some games of the cells at these places."""
     sample, render = Sample(), _renderer(prompts, plan.game)
     for at in spread(len(places) * plan.games, SAMPLED):
@@ -154,9 +151,9 @@ def _played(plan: Plan, places: Sequence[int], prompts: str) -> Sample:
     return sample
 
 
-def _judged(job: JudgingJob, judge: str, prompts: str) -> Sample:
+def _judged(job: JudgingJob, judge: str) -> Sample:
     """The judging of some games."""
-    sample, render = Sample(), _renderer(prompts, job.game)
+    sample, render = Sample(), _renderer(job.templates, job.game)
     games = [planned for (planned, *_) in job.chains(set())]
     script = open_scripted(_PROFILE, PlayerContext(log=lambda _: None, game=job.game))
     for place in spread(len(games), SAMPLED):
@@ -165,7 +162,7 @@ def _judged(job: JudgingJob, judge: str, prompts: str) -> Sample:
     return sample
 
 
-def _renderer(prompts: str, game: str) -> Render:
+def _renderer(prompts: Templates, game: str) -> Render:
     templates = load_prompts(prompts, game)
     return lambda ask, view: templates.render(ask, view).text
 

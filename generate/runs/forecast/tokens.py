@@ -9,7 +9,7 @@ All 39,160 messages have 139 characters in the mean; those of scripts have 94 to
 from __future__ import annotations
 
 from liescope.games.core import AskKind
-from liescope.generate.runs.ahead.result import Range
+from liescope.generate.runs.forecast.result import Range
 
 CHARACTERS_A_TOKEN = Range(3.6, 4.0, 4.5)
 _CHOICE = Range(2, 5, 40)

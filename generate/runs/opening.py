@@ -1,0 +1,158 @@
+"""The beginning of a run: players are opened and prepared, then its folder is, which gets what came before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from liescope.common.errors import BudgetSpent, UsageError
+from liescope.games.record import Source
+from liescope.generate.players.paced import Paced, Pacing
+from liescope.generate.players.protocol import (
+    PREFLIGHT,
+    VIA_CACHE,
+    Attempt,
+    EndpointFacts,
+    Player,
+    PlayerContext,
+)
+from liescope.generate.players.registry import open_player
+from liescope.generate.players.reply_cache import ReplyCache
+from liescope.generate.players.shared import Halt, Shared
+from liescope.generate.runs.changes import check_unchanged
+from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.job import Job
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.limits import Limits
+from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.run_log import RunLog, open_log
+from liescope.generate.runs.shards.leftovers import merge_leftovers
+
+BATCHES = "batches"  # the folder of batches under way in a run's folder
+Watch = Callable[[RunProgress], None]
+
+
+@dataclass(slots=True)
+class OpenRun:
+    """A run that is ready to go on. players: by spec, prepared; watch: called with the progress."""
+
+    job: Job
+    out: Path
+    limits: Limits
+    journal: Journal
+    players: dict[str, Player]
+    progress: RunProgress
+    halt: Halt
+    log: RunLog
+    watch: Watch | None
+
+    def show(self) -> None:
+        if self.watch is not None:
+            self.watch(self.progress)
+
+
+@asynccontextmanager
+async def opened(
+    job: Job,
+    out: Path,
+    limits: Limits,
+    retry_failed: bool = False,
+    watch: Watch | None = None,
+    halt: Halt | None = None,
+    shared: Shared | None = None,
+    pacing: Pacing | None = None,
+    elsewhere: bool = False,
+) -> AsyncIterator[OpenRun]:
+    """Open a run in its folder, new or begun. elsewhere: whether workers play, which load local models themselves; the
+    rest as for `runner.run`, with its errors.
+    """
+    progress, halt = RunProgress(len(job)), halt or Halt()
+    async with AsyncExitStack() as stack:
+        log = stack.enter_context(open_log(limits.log))
+        progress.activity.tell = log.write
+        journal: Journal | None = None
+        attempts, found = list[Attempt](), list[EndpointFacts]()  # what comes before there is a journal
+        if (out / PLAN_FILE).exists():
+            journal = stack.enter_context(Journal.open(out, write=True))
+            type(job.plan).parse(journal.plan, out)
+            check_unchanged(journal.plan, job.plan.to_json(), out)
+            await merge_leftovers(journal, out)
+            progress.tokens, progress.cost = journal.spent()
+
+        def keep(attempt: Attempt) -> None:
+            progress.tokens += attempt.tokens
+            progress.from_cache += attempt.via == VIA_CACHE and attempt.game != PREFLIGHT
+            progress.cost += attempt.cost or 0.0
+            if attempt.host:
+                progress.activity.at(attempt.host).count(attempt)
+            log.request(attempt)
+            attempts.append(attempt) if journal is None else journal.log_attempt(attempt)
+
+        def learn(facts: EndpointFacts) -> None:
+            found.append(facts) if journal is None else journal.record_endpoint(facts)
+
+        context = limits.context(
+            log=keep,
+            game=job.game,
+            prompts=job.templates,
+            spent_tokens=progress.tokens,
+            spent_cost=progress.cost,
+            facts=() if journal is None else journal.endpoint_facts(),
+            learn=learn,
+            halt=halt,
+            activity=progress.activity,
+            cache=None if limits.cache is None else stack.enter_context(ReplyCache(limits.cache)),
+            batches=out / BATCHES if limits.batch else None,
+            draw=job.plan.draw,
+            origin=job.plan.goes_back_to,
+            files=job.plan.files,
+            shared=shared or Shared(),
+        )
+        specs = [spec for spec in job.plan.specs if not (elsewhere and spec.startswith("local:"))]
+        players = open_players(specs, context, stack)
+        if pacing is not None:
+            players = {
+                spec: player if player.source is Source.HUMAN else Paced(player, pacing, halt)
+                for spec, player in players.items()
+            }
+        ended = set[str]() if journal is None or retry_failed else set(journal.game_ids())
+        if limits.preflight and any(True for _ in job.chains(ended)):
+            await _prepare(list(players.values()))
+        if journal is None:
+            journal = stack.enter_context(Journal.create(out, job.plan.to_json()))
+        for attempt in attempts:
+            journal.log_attempt(attempt)
+        for facts in found:
+            journal.record_endpoint(facts)
+        for digest, texts in {job.plan.templates: job.templates.sources, **job.kept()}.items():
+            journal.keep_templates(digest, texts)
+        if retry_failed:
+            journal.forget_failed()
+        yield OpenRun(job, out, limits, journal, players, progress, halt, log, watch)
+        progress.kinds, progress.endpoints = journal.spent_by_kind(), journal.endpoint_facts()
+
+
+def open_players(specs: Sequence[str], context: PlayerContext, stack: AsyncExitStack) -> dict[str, Player]:
+    players: dict[str, Player] = {}
+    for spec in specs:
+        player = open_player(spec, context)
+        stack.push_async_callback(player.close)
+        for other, known in players.items():
+            if known.model == player.model:
+                raise UsageError(
+                    f"the players {other} and {spec} would both be called {player.model!r}, so games could not be "
+                    "distinguished; leave one out"
+                )
+        players[spec] = player
+    return players
+
+
+async def _prepare(players: Sequence[Player]) -> None:
+    """Prepare all players at once. Raises the first error, unless the budget is spent, which ends the run later."""
+    errors = await asyncio.gather(*(player.prepare() for player in players), return_exceptions=True)
+    for error in errors:
+        if error is not None and not isinstance(error, BudgetSpent):
+            raise error

@@ -1,0 +1,210 @@
+"""Plans made of options: who plays what how often, a table of people, and recorded games that are played again.
+
+A plan with `replay:RUN` players deals the tables of the recording once more: the recorded game number t is game t of
+every cell, with the same seed, names and roles. So a seat whose replies are replayed finds the game that it played,
+until another player makes a difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.text import plain
+from liescope.games.playable import PlayableGame, roles_in_play
+from liescope.games.registry import find_game
+from liescope.games.table import planned_options
+from liescope.games.withdrawal import check_words
+from liescope.generate.players.prompts import Templates, read_templates
+from liescope.generate.players.registry import files_of
+from liescope.generate.players.replay import read_replay
+from liescope.generate.runs.conditions import MEASURING
+from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import TABLE, Dealt, Plan, Served, short_hash
+from liescope.generate.runs.tournament import SEATINGS, Cell, cross_learning, played_by, read_cells, seated
+from liescope.generate.runs.tournament import cells as cells_of
+
+DEFAULT_PLAYER = "scripted:steady"
+LISTED, SEATED = "list", "seats"  # the designs of a file of cells, and of a table that is named role by role
+MOST_GAMES = 10**9
+SEEDS = range(-(2**63), 2**63)
+_REPLAY = "replay:"
+
+
+def plan_games(
+    game: PlayableGame,
+    table: dict[str, Any],
+    players: Sequence[str],
+    games: int,
+    seed: int,
+    design: str | None,
+    background: Sequence[str],
+    cells: str | os.PathLike[str] | None,
+    seats: Sequence[str],
+    learning: str | None,
+    prompts: str | Templates,
+    roles: str,
+) -> Plan:
+    """The plan that these options of `play` make. Raises UsageError for options that do not fit together."""
+    held = roles_in_play(game.resolve(table))
+    if cells is not None:
+        if background or design or seats:
+            raise UsageError("a file of cells says who plays what; leave --background, --design and --seat out")
+        design, (drawn, listed) = LISTED, read_cells(Path(cells), held)
+        drawn, games = played_by(drawn, players), listed or games
+        players = [spec for cell in drawn for spec in cell]
+    elif seats:
+        if background or design or len(players) > 1:
+            raise UsageError("--seat makes one table: give one --player for the other roles, no --design, --background")
+        drawn = [seated(seats, held, players[0] if players else DEFAULT_PLAYER)]
+        design, players = SEATED, drawn[0]
+    else:
+        design, players = design or game.design, players or [DEFAULT_PLAYER]
+        drawn = cells_of(design, held, _once(players), _once(background))
+    drawn, learns = cross_learning(drawn, _levels(learning, design))
+    return make_plan(game.name, table, _once(players), design, drawn, games, seed, roles, prompts, learns)
+
+
+def _levels(learning: str | None, design: str) -> list[bool]:
+    """The levels of learning that were asked for. The factorial design uses both by default."""
+    words = [
+        word.strip().casefold() for word in (learning or ("off,on" if design == "factorial" else "off")).split(",")
+    ]
+    if not set(words) <= {"off", "on"} or len(set(words)) < len(words):
+        raise UsageError(f"--learning takes off, on or off,on; not {learning!r}")
+    if words != ["off"] and design not in ("self", "factorial"):
+        raise UsageError(f"--learning needs the design self or factorial; the design here is {design}")
+    return [word == "on" for word in words]
+
+
+def _once(specs: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(specs))
+
+
+def make_plan(
+    game: str,
+    options: Mapping[str, Any],
+    players: Sequence[str],
+    design: str,
+    cells: Sequence[Cell],
+    games: int,
+    seed: int,
+    seating: str = "balanced",
+    prompts: str | Templates = "full",
+    learning: Sequence[bool] = (),
+) -> Plan:
+    """A fully resolved plan. learning: for each cell, whether its learner learns; empty if none does.
+
+    Raises UsageError for options that do not make a valid game, UnknownName for a name that does not exist.
+    """
+    played = find_game(game)
+    spec = played.resolve(options)
+    if seating not in SEATINGS:
+        raise UnknownName("way to deal roles", seating, SEATINGS)
+    if games < 1:
+        raise UsageError("a cell needs at least one game")
+    if games * len(cells) > MOST_GAMES:
+        raise UsageError(f"a run holds at most {MOST_GAMES:,} games; this plan has {games * len(cells):,}")
+    if seed not in SEEDS:
+        raise UsageError(f"--seed must lie between {SEEDS[0]} and {SEEDS[-1]}")
+    if any(learning) and played.learner not in roles_in_play(spec):
+        who = f"only the {played.learner} learns, and this table has none" if played.learner else "nobody learns in it"
+        raise UsageError(f"--learning does not fit {game}: {who}; leave it out")
+    resolved = json.loads(json.dumps(planned_options(replace(spec, names=spec.seats()))))
+    specs = dict.fromkeys([*players, *(spec for cell in cells if design != TABLE for spec in cell)])
+    recorded = recorded_games(specs, game, resolved, games)
+    if recorded and any(learning):
+        raise UsageError("recorded games cannot be played again with learning; leave --learning out")
+    templates = prompts if isinstance(prompts, Templates) else read_templates(prompts, game)
+    return Plan(
+        game=game,
+        options=resolved,
+        players=tuple(players),
+        design=design,
+        cells=tuple(cells),
+        games=games,
+        seed=seed,
+        seating=seating,
+        prompts=templates.name,
+        templates=templates.hash,
+        learning=tuple(learning) if any(learning) else (),
+        files=files_of(specs),
+        recorded=recorded,
+    )
+
+
+def table_plan(
+    game: str,
+    options: Mapping[str, Any],
+    held: Mapping[str, str],
+    seed: int,
+    prompts: str | Templates = "full",
+    served: Served | None = None,
+) -> Plan:
+    """The plan of one game at a table whose seats are held before roles are dealt, as people do. held: the spec of the
+    player in each seat; served: how its people came to it.
+
+    Raises UsageError for options that make no valid game, UnknownName for a name that does not exist.
+    """
+    cell = (TABLE,) * len(roles_in_play(find_game(game).resolve(options)))
+    plan = make_plan(game, options, tuple(held.values()), TABLE, [cell], 1, seed, "shuffled", prompts)
+    if set(held) != set(plan.spec.seats()):
+        raise UsageError(f"this table has the seats {', '.join(plan.spec.seats())}; each needs a player")
+    return plan.model_copy(update={"held": dict(held), "files": files_of(held.values()), "served": served})
+
+
+def recorded_games(specs: Iterable[str], game: str, options: Mapping[str, Any], games: int) -> tuple[Dealt, ...]:
+    """The first recorded games of the run that the specs replay; () if they replay none.
+
+    options: of the table, which must be the recording's but for what is only measured. Raises UsageError for several
+    recordings, another table, too few games or withdrawn words; BadData for a run that was not played here from the
+    start.
+    """
+    runs = dict.fromkeys(read_replay(spec.removeprefix(_REPLAY))[0] for spec in specs if spec.startswith(_REPLAY))
+    if not runs:
+        return ()
+    if len(runs) > 1:
+        raise UsageError(f"one recording can be played again at a time; {', '.join(map(str, runs))} are {len(runs)}")
+    (run,) = runs
+    with Journal.open(run) as journal:
+        plan = _played(journal)
+        if plan.game != game:
+            raise UsageError(f"{run} holds games of {plain(plan.game)}, not of {game}")
+        same = frozenset() if options.get("show_suspicion") else MEASURING
+        for name in sorted((plan.options.keys() | options.keys()) - same):
+            if plan.options.get(name) != options.get(name):
+                raise UsageError(
+                    f"{run} was played with {plain(name)} {plain(repr(plan.options.get(name)))}, and this plan has "
+                    f"{options.get(name)!r}; recorded games are played again at the same table"
+                )
+        found = []
+        for number, game_id in islice(journal.done(), games):
+            dealt = plan.planned(number)
+            if dealt.learning:
+                raise UsageError(f"{run} holds games of learning cells, which cannot be played again")
+            record = journal.record(game_id)
+            check_words(record)
+            root = record.meta.get("replayed", game_id)
+            found.append(Dealt(game=game_id, root=root, seed=dealt.seed, seats=dealt.seats, roles=dealt.roles))
+    if len(found) < games:
+        raise UsageError(f"{run} holds {len(found)} finished games; ask for --games {len(found)} at most")
+    return tuple(found)
+
+
+def recording_hash(run: Path) -> str:
+    """A hash of the plan of a recording, 16 hexadecimal digits. Raises BadData for another run."""
+    with Journal.open(run) as journal:
+        _played(journal)
+        return short_hash(journal.plan)
+
+
+def _played(journal: Journal) -> Plan:
+    if Plan.KEY not in journal.plan:
+        raise BadData(f"{journal.path} holds no games that were played from their start; name a run of `liescope play`")
+    return Plan.parse(journal.plan, journal.path)
