@@ -17,8 +17,8 @@ from liescope.games.record import GameRecord
 from liescope.generate.exports.shown import Asked, Shown, messages_of, steps
 from liescope.generate.exports.source import SourceGame
 from liescope.generate.players.protocol import VIA_CACHE
-from liescope.generate.runs.call_prompt import RENDERED, SENT
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.rebuild import RENDERED, SENT
 from liescope.generate.runs.transcript import event_line
 from liescope.labeling.conditions import settings_of
 

@@ -11,7 +11,7 @@ from liescope.generate.exports.rows import Row, RowExporter
 from liescope.generate.exports.shown import Asked, Shown
 from liescope.generate.exports.source import SourceGame
 from liescope.generate.exports.speech import FROM_TRANSCRIPT, Speech, Speeches, introduction, line, question
-from liescope.generate.runs.call_prompt import RENDERED, SENT
+from liescope.generate.runs.rebuild import RENDERED, SENT
 
 
 class SharegptExporter(RowExporter):

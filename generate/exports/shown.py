@@ -10,10 +10,9 @@ from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Event, EventKind, Reply
 from liescope.games.record import GameRecord
 from liescope.generate.players.prompts.render import Prompt, Prompts
-from liescope.generate.runs.call_prompt import RENDERED, SENT, templates_of
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest
-from liescope.generate.runs.rebuild import can_rebuild, rebuild
+from liescope.generate.runs.rebuild import RENDERED, SENT, can_rebuild, rebuild, templates_of
 
 Message = dict[str, str]
 """One message of a chat: its role ("system", "user" or "assistant") and its content."""

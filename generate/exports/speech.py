@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from liescope.data_cards.tables import GameRow, StatementRow
 from liescope.generate.exports.shown import Asked, Message, Shown, spoken
 from liescope.generate.exports.source import GamesSource, SourceGame
-from liescope.generate.runs.call_prompt import SENT
-from liescope.generate.runs.rebuild import played_here
+from liescope.generate.runs.rebuild import SENT, played_here
 from liescope.labeling.audiences import known_before
 
 FROM_TRANSCRIPT = "made from the transcript"

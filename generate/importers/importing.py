@@ -21,10 +21,10 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.generate.importers.protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.registry import find_importer
-from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.conditions import with_settings
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.plan import check_unchanged
 
 if TYPE_CHECKING:
     import polars as pl

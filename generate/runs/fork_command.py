@@ -12,7 +12,7 @@ from liescope.common.declared_options import with_declared
 from liescope.generate.runs.config import ConfigOption
 from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson
-from liescope.generate.runs.summary import summarise
+from liescope.generate.runs.result import summarise
 
 app = typer.Typer()
 

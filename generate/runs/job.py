@@ -20,8 +20,7 @@ from liescope.games.registry import find_game
 from liescope.games.session import Session, branch
 from liescope.generate.players.prompts import Templates, read_templates
 from liescope.generate.players.protocol import Player, named
-from liescope.generate.runs.lesson_book import LessonBook, open_similarity
-from liescope.generate.runs.lesson_matching import without_names
+from liescope.generate.runs.lesson_book import LessonBook, open_similarity, without_names
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment
 from liescope.generate.runs.plan import Group, Plan, PlannedGame, RunPlan
 from liescope.generate.runs.tables import Piece

@@ -41,8 +41,17 @@ from liescope.generate.runs.folder import (
     write_head,
 )
 from liescope.generate.runs.journal_reader import JournalReader
-from liescope.generate.runs.requests import RequestStore, escaped
-from liescope.generate.runs.tables import ENDPOINTS, FORGOTTEN, Piece, absorb, create, insertion, signed
+from liescope.generate.runs.tables import (
+    ENDPOINTS,
+    FORGOTTEN,
+    Piece,
+    RequestStore,
+    absorb,
+    create,
+    escaped,
+    insertion,
+    signed,
+)
 
 Feed = Callable[[Sequence[Piece]], None]
 

@@ -26,7 +26,7 @@ from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import PlannedGame, RunPlan, short_hash
-from liescope.generate.runs.stored_templates import templates_for
+from liescope.generate.runs.planning import templates_for
 from liescope.generate.runs.tables import Piece
 from liescope.generate.runs.terms import handed_on
 

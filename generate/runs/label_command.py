@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from liescope.common.declared_options import with_declared
-from liescope.generate.runs.claims_report import claims_report
 from liescope.generate.runs.config import ConfigOption
 from liescope.generate.runs.forecast.forecasting import forecast_label
-from liescope.generate.runs.forecast.lines import of_forecast, say_forecast
+from liescope.generate.runs.forecast.result import of_forecast, say_forecast
+from liescope.generate.runs.label import claims_report
 from liescope.generate.runs.label import label as label_games
 from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, DryRun, PromptsOption, ShowPrompts
-from liescope.generate.runs.summary import summarise
+from liescope.generate.runs.result import summarise
 
 app = typer.Typer()
 

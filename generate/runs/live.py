@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from liescope.common.text import plain
-from liescope.generate.runs.run_state import HostState, RunState
+from liescope.generate.runs.progress import HostState, RunState
 
 WIDTH = 80
 PIPE_EVERY = 15.0  # seconds between two lines on a pipe

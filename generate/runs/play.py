@@ -12,11 +12,10 @@ from liescope.games.registry import find_game
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.limits import LimitOptions, limits_of
-from liescope.generate.runs.planning import plan_games
+from liescope.generate.runs.planning import plan_games, templates_for
 from liescope.generate.runs.result import RunResult
+from liescope.generate.runs.run_job import run_job
 from liescope.generate.runs.shards.engine import open_engine
-from liescope.generate.runs.stored_templates import templates_for
-from liescope.generate.runs.summary import run_job
 
 
 def play(

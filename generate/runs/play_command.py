@@ -12,12 +12,11 @@ from liescope.common.declared_options import with_declared
 from liescope.games.registry import GAMES, table_options
 from liescope.generate.runs.config import ConfigOption
 from liescope.generate.runs.forecast.forecasting import forecast
-from liescope.generate.runs.forecast.lines import of_forecast, say_forecast
+from liescope.generate.runs.forecast.result import of_forecast, say_forecast
 from liescope.generate.runs.options import LIMIT_OPTIONS, AsJson, DryRun, PromptsOption, ShowPrompts
 from liescope.generate.runs.planning import DEFAULT_PLAYER
 from liescope.generate.runs.play import play as play_games
-from liescope.generate.runs.previewing import goes_on, show_first
-from liescope.generate.runs.summary import summarise
+from liescope.generate.runs.result import goes_on, show_first, summarise
 
 app = typer.Typer()
 

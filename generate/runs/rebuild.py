@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich.text import Text
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
@@ -14,11 +18,14 @@ from liescope.games.reader import Reader
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.games.withdrawal import check_words
+from liescope.generate.players.prompts.render import Prompts, compiled
 from liescope.generate.runs.job import continued
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_reader import KeptRequest
 from liescope.generate.runs.judging import JudgePlan
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment, read_moment
 from liescope.generate.runs.plan import Plan, PlannedGame, RunPlan, number_in
+from liescope.generate.runs.planning import stored_templates
 
 
 def played_here(journal: Journal) -> bool:
@@ -122,3 +129,96 @@ def _judging(journal: Journal, judged: GameRecord) -> Game:
     played = (e for e in judged.events if "judge" not in e.data or (judge and e.data["judge"] != judge))
     frozen = replace(judged, events=tuple(played))
     return Judging(frozen, plan.asked, judge) if plan.read is None else Reader(frozen, plan.read, judge)
+
+
+SENT, RENDERED = "as it was sent", "rendered again"
+
+
+@dataclass(frozen=True, slots=True)
+class CallPrompt:
+    """The prompt of one call. origin: SENT or RENDERED; text: the prompt; requests: those the run kept, with their
+    parameters; templates: the hash of the templates used for a rendered prompt.
+    """
+
+    game_id: str
+    step: int
+    seat: str
+    kind: str
+    origin: str
+    text: str
+    requests: tuple[KeptRequest, ...] = ()
+    templates: str = ""
+
+    def __repr__(self) -> str:
+        return f"<CallPrompt {self.game_id}, step {self.step}, {self.seat}: {self.kind}, {self.origin}>"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "game_id": self.game_id,
+            "step": self.step,
+            "seat": self.seat,
+            "kind": self.kind,
+            "origin": self.origin,
+            "prompt": self.text,
+            "templates": self.templates or None,
+            "requests": [
+                {
+                    "attempt": request.attempt,
+                    "model": request.model,
+                    "request": request.body,
+                    "response_id": request.response_id,
+                    "served_model": request.served_model,
+                    "problem": request.problem,
+                    "via": request.via,
+                }
+                for request in self.requests
+            ],
+        }
+
+    def lines(self) -> Iterator[Text]:
+        """The prompt as text, under lines that say where it comes from."""
+        yield Text(plain(f"{self.game_id}, step {self.step}, {self.seat}: {self.kind}"), "bold")
+        if self.origin == RENDERED:
+            yield Text(
+                f"No request was kept. Rendered again from the journal with the templates {self.templates}; "
+                "a player that asks no endpoint never saw it.",
+                "yellow",
+            )
+        for request in self.requests:
+            served = f", served by {request.served_model}" if request.served_model else ""
+            name = f", response {request.response_id}" if request.response_id else ""
+            problem = f": {' '.join(request.problem.split())}" if request.problem else ""
+            via = f", from the {request.via}" if request.via else ""
+            yield Text(plain(f"Request {request.attempt} to {request.model}{served}{name}{via}{problem}"), "dim")
+        if self.requests and self.requests[-1].body:
+            rest = {name: value for name, value in self.requests[-1].body.items() if name != "messages"}
+            yield Text(plain(f"Parameters: {json.dumps(rest, ensure_ascii=False)}"), "dim")
+        yield Text("")
+        yield Text(plain(self.text))
+
+
+def prompt_of_call(journal: Journal, game_id: str, step: int, seat: str) -> CallPrompt:
+    """The prompt of the call to a seat at a step of a game.
+
+    Raises UsageError if the game has no such call, BadData if nothing was kept and the templates are gone.
+    """
+    requests = tuple(journal.requests(game_id, step, seat))
+    kept = [request for request in requests if request.body is not None]
+    if kept and kept[-1].body is not None:
+        kinds = {call["kind"] for call in journal.calls(game_id) if (call["step"], call["seat"]) == (step, seat)}
+        messages = kept[-1].body.get("messages", ())
+        text = "\n\n".join(str(message.get("content") or "") for message in messages)
+        return CallPrompt(game_id, step, seat, str(next(iter(kinds - {None}), "?")), SENT, text, requests)
+    ask, view, _ = ask_at(journal, game_id, step, seat)
+    text = templates_of(journal, str(journal.plan["game"])).render(ask, view).text
+    return CallPrompt(game_id, step, seat, ask.kind.value, RENDERED, text, requests, str(journal.plan["templates"]))
+
+
+def templates_of(journal: Journal, game: str) -> Prompts:
+    """The templates of a run, ready to render. Raises BadData if it does not hold them, or if they do not work."""
+    try:
+        return compiled(stored_templates(journal), game)
+    except BadData:
+        raise
+    except UsageError as error:
+        raise BadData(f"the templates that {journal.path} kept do not work: {error}") from error

@@ -17,7 +17,7 @@ from liescope.common.text import plain
 from liescope.games.record import Status
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.live import count, span, state_lines
-from liescope.generate.runs.run_state import RunState, read_state
+from liescope.generate.runs.progress import RunState, read_state
 
 SILENT = 15.0  # seconds without a new state after which the process is taken for dead
 

@@ -56,3 +56,8 @@ def emit(data: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output, for programs. NaN is not JSON: a missing value is None."""
     json.dump(data, sys.stdout, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def put(line: str) -> None:
+    """Print one line on standard output."""
+    sys.stdout.write(f"{line}\n")

@@ -19,19 +19,24 @@ from liescope.generate.players.prompts import Templates, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 from liescope.generate.players.scripted import PROFILES, open_scripted
 from liescope.generate.players.scripted.games import ANSWERS
-from liescope.generate.runs.changes import check_unchanged
 from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.forecast.asked import AskedModel, asked_model
 from liescope.generate.runs.forecast.result import NOTHING, Forecast, KindForecast, ModelForecast, Range
-from liescope.generate.runs.forecast.sample import Answer, Render, Sample, spread
-from liescope.generate.runs.forecast.tokens import as_models_say, tokens_of
+from liescope.generate.runs.forecast.sample import (
+    Answer,
+    AskedModel,
+    Render,
+    Sample,
+    as_models_say,
+    asked_model,
+    spread,
+    tokens_of,
+)
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.label import judging_of
 from liescope.generate.runs.limits import Limits, limits_of
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import plan_games
-from liescope.generate.runs.stored_templates import templates_for
+from liescope.generate.runs.plan import Plan, check_unchanged
+from liescope.generate.runs.planning import plan_games, templates_for
 
 SAMPLED = 8  # games of each way to play
 _PROFILE = "steady"
@@ -81,7 +86,7 @@ def forecast(
     """What `play` with the same options will take: games, calls, tokens, cost and time. Nothing is asked or written.
 
     Scripts play a few of the planned games by the same rules, and every prompt is rendered as it would be sent. The
-    length of texts in tokens and of answers is estimated (`liescope.generate.runs.forecast.tokens`), unless the run has
+    length of texts in tokens and of answers is estimated (`liescope.generate.runs.forecast.sample`), unless the run has
     begun in `out`: then answers are as long as its own were, and only what is left is counted. Prices are those given,
     else bundled ones (`liescope.generate.players.prices`); a model without one has no cost.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,19 +16,93 @@ from typing import Any
 from uuid import uuid4
 
 from liescope.common.errors import BudgetSpent, Interrupted, LiescopeError, UsageError
+from liescope.generate.players.activity import HostActivity, Rate
 from liescope.generate.players.openai.budget import used_up
 from liescope.generate.players.shared import Halt
 from liescope.generate.runs.job import Chain, Job
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.opening import OpenRun, Watch, opened
-from liescope.generate.runs.progress import RunProgress
+from liescope.generate.runs.progress import COUNTERS, NUMBERS, RunProgress
 from liescope.generate.runs.shards.dealer import Dealer, Purse
 from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
 from liescope.generate.runs.shards.leftovers import SHARDS, read_books, take
 from liescope.generate.runs.shards.messages import describe_error, make_error, make_pause
 from liescope.generate.runs.shards.session import describe
-from liescope.generate.runs.shards.tally import Tally
 from liescope.generate.runs.tables import ENDPOINTS
+
+_SUMMED = tuple(name for name in NUMBERS if name not in ("planned", "before"))
+
+
+class _Reported(Rate):
+    """A rate measured elsewhere."""
+
+    def __init__(self, per_second: float) -> None:
+        super().__init__()
+        self._reported = per_second
+
+    @property
+    def per_second(self) -> float:
+        return self._reported
+
+
+class Tally:
+    """base: what the run had before, to which the reports of all workers are added."""
+
+    def __init__(self, base: RunProgress) -> None:
+        self.base = base
+        self._reports: dict[str, dict[str, Any]] = {}
+
+    def take(self, worker: str, given: dict[str, Any]) -> None:
+        """The latest report of a worker."""
+        self._reports[worker] = given
+
+    def ended(self, worker: str) -> None:
+        """A worker plays and asks no more; what it did stays counted."""
+        if worker in self._reports:
+            self._reports[worker]["playing"] = 0
+            for host in self._reports[worker]["hosts"].values():
+                host.update(under_way=0, queued=0, limit=None, per_second=0.0, waits=0.0, paused=False)
+
+    def sum(self, into: RunProgress) -> None:
+        """Bring the progress that is shown up to date."""
+        for name in _SUMMED:
+            setattr(into, name, getattr(self.base, name) + sum(one[name] for one in self._reports.values()))
+        for name in COUNTERS:
+            total = Counter[str](getattr(self.base, name))
+            for one in self._reports.values():
+                total.update(one[name])
+            setattr(into, name, total)
+        names = dict.fromkeys(name for one in self._reports.values() for name in one["hosts"])
+        into.activity.hosts = {
+            name: _host([one["hosts"][name] for one in self._reports.values() if name in one["hosts"]])
+            for name in names
+        }
+
+
+def _host(parts: list[dict[str, Any]]) -> HostActivity:
+    """What all workers together do at one host."""
+
+    def total(name: str) -> Any:
+        return sum(part[name] or 0 for part in parts)
+
+    limits = [part["limit"] for part in parts if part["limit"] is not None]
+    longest = max(parts, key=lambda part: part["waits"])
+    return HostActivity(
+        under_way=total("under_way"),
+        queued=total("queued"),
+        limit=sum(limits) if limits else None,
+        answers=total("answers"),
+        tokens=total("tokens"),
+        cached=total("cached_tokens"),
+        cost=total("cost"),
+        saved=total("saved"),
+        limited=total("limited"),
+        retries=sum((Counter(part["retries"]) for part in parts), Counter[str]()),
+        wait=(time.monotonic() + longest["waits"], longest["waits_because"]) if longest["waits"] else None,
+        paused=all(part["paused"] for part in parts),
+        rate=_Reported(total("per_second")),
+    )
+
 
 FRUITLESS_DEATHS = 3  # workers in a row that died in one place without having kept anything
 _SHOW_EVERY = 0.1  # seconds

@@ -31,7 +31,6 @@ from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import run
 from liescope.generate.runs.shards.leftovers import keep_books, read_books
 from liescope.generate.runs.shards.messages import describe_error, make_pause
-from liescope.generate.runs.shards.tally import report
 from liescope.generate.runs.tables import Piece
 
 _SOONEST, _LATEST = 0.05, 0.5  # seconds between the news of two exchanges, with and without anything new
@@ -113,7 +112,7 @@ class Session:
         self._halted: RunPaused | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._allowance: Allowance | None = None
-        self._report = report(RunProgress(0))
+        self._report = RunProgress(0).counts()
         self._pieces: list[Piece] = []
         self._books = config["books"]
         self._news = threading.Condition()
@@ -215,7 +214,7 @@ class Session:
         return await run(job, self.folder, limits, watch=self._watch, halt=self._halt, feed=self._feed, shared=shared)
 
     def _watch(self, progress: RunProgress) -> None:
-        self._report = report(progress)
+        self._report = progress.counts()
 
     def _feed(self, pieces: Sequence[Piece]) -> None:
         with self._news:

@@ -30,7 +30,7 @@ from liescope.data_cards.tables import (
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.files import FACTS_FILE
 from liescope.generate.corpus.read import read_facts
-from liescope.generate.runs.call_prompt import CallPrompt
+from liescope.generate.runs.rebuild import CallPrompt
 from liescope.labeling.rows import LabelledGame
 from liescope.web.view.rebuilt import GameRows, rebuilt
 from liescope.web.view.sources import ViewedGame

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from liescope.common.errors import LiescopeError, UnknownName
 from liescope.common.text import plain
 from liescope.games.record import GameRecord
-from liescope.generate.runs.call_prompt import CallPrompt
+from liescope.generate.runs.rebuild import CallPrompt
 from liescope.web.site import link, page
 from liescope.web.view.call_places import CallPlace
 from liescope.web.view.compare import compared

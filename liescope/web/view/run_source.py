@@ -12,13 +12,12 @@ from liescope.common.text import plain
 from liescope.games.core import Game
 from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import tables_of
-from liescope.generate.runs.call_prompt import CallPrompt, prompt_of_call
 from liescope.generate.runs.folder import JOURNAL_FILE, read_head
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgePlan
 from liescope.generate.runs.moment import ForkPlan
 from liescope.generate.runs.plan import number_in
-from liescope.generate.runs.rebuild import batch_of, can_rebuild, planned_game, rebuild
+from liescope.generate.runs.rebuild import CallPrompt, batch_of, can_rebuild, planned_game, prompt_of_call, rebuild
 from liescope.labeling.label import label_game
 from liescope.web.view.sources import ViewedGame
 

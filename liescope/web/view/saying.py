@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from liescope.games.core import Event, EventKind
-from liescope.generate.runs.claim_lines import proof_words, verdict_words
+from liescope.generate.runs.transcript import proof_words, verdict_words
 from liescope.labeling.ledger import LIE, MISTAKE, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
 from liescope.labeling.rows import ClaimRow, RatingRow, StatementRow
 from liescope.web.view.call_places import CallPlace

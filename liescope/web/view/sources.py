@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from liescope.games.record import GameRecord
-from liescope.generate.runs.call_prompt import CallPrompt
+from liescope.generate.runs.rebuild import CallPrompt
 from liescope.labeling.rows import LabelledGame
 
 Scores = Mapping[str, Mapping[str, float]]

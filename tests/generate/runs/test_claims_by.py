@@ -14,7 +14,7 @@ from liescope import cli
 from liescope.generate.corpus import build, read
 from liescope.generate.corpus.claim_facts import count_claims
 from liescope.generate.players.openai import retry
-from liescope.generate.runs.claims_report import claims_report
+from liescope.generate.runs.label import claims_report
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 

@@ -13,11 +13,11 @@ from liescope.generate.players import registry
 from liescope.generate.players.prompts import Templates, load_prompts, read_templates, render
 from liescope.generate.players.prompts.render import HERE
 from liescope.generate.players.protocol import PlayerContext
-from liescope.generate.runs.call_prompt import prompt_of_call
 from liescope.generate.runs.fork import fork
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
+from liescope.generate.runs.rebuild import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
 FAMILY = {"mini-mafia": "mafia", "werewolf": "werewolf"}

@@ -13,8 +13,7 @@ from rich.console import Console
 from liescope.generate.players.activity import Activity
 from liescope.generate.runs import live
 from liescope.generate.runs.live import clock, live_display, state_lines
-from liescope.generate.runs.progress import RunProgress
-from liescope.generate.runs.run_state import RunState, state_of
+from liescope.generate.runs.progress import RunProgress, RunState, state_of
 
 
 def busy(seconds: float = 3600.0, currency: str = "EUR") -> RunState:

@@ -20,8 +20,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.play import play
-from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.summary import summarise
+from liescope.generate.runs.result import RunResult, summarise
 from tests.generate.players.openai.stub import Request, Stub, fails, says
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer, by_chance
 

@@ -17,9 +17,9 @@ from liescope.common.pages import hang
 from liescope.games.core import Ask
 from liescope.generate.players.prompts import template_folder
 from liescope.generate.players.protocol import Attempt
-from liescope.generate.runs.call_prompt import RENDERED, SENT, prompt_of_call
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import Plan
+from liescope.generate.runs.rebuild import RENDERED, SENT, prompt_of_call
 from liescope.generate.runs.runner import play
 from tests.generate.runs.fakes import FakeEndpoint
 
