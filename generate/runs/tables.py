@@ -3,6 +3,10 @@
 Taking the same rows again changes nothing. A reply, a request's text and a game are known by their keys. Attempts have
 none that lasts: they are numbered anew, and the run notes for each shard up to which of its attempts it has them. So a
 run killed at any moment can be given a whole shard again.
+
+A prompt is a list of lines. Lines are stored in `texts` under their hash. A prompt is stored in `prompts` under a hash
+of its whole text: the prompt whose beginning it shares, how many lines they share, and its own lines after those. Both
+hashes are checked when a prompt is read, so that a changed row is detected.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wolf = make_plan("werewolf", table, [who], "self", [(who,) * 5], 1, 1)
     asyncio.run(play(mini, folder / "mini"))
     asyncio.run(play(wolf, folder / "wolf"))
-    asyncio.run(run(JudgingJob(folder / "wolf", who, JudgeSpec(0.2, True, True)), folder / "judged"))
+    asyncio.run(run(JudgingJob.of(folder / "wolf", who, JudgeSpec(0.2, True, True)), folder / "judged"))
     with Journal.open(folder / "mini", write=True) as journal:
         (game_id, *_) = journal.game_ids()
         (call, *_) = journal.calls(game_id)

@@ -20,10 +20,12 @@ from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 from liescope.generate.players.scripted import PROFILES, open_scripted
 from liescope.generate.players.scripted.games import ANSWERS
 from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.forecast.result import NOTHING, Forecast, KindForecast, ModelForecast, Range
+from liescope.generate.runs.forecast.result import Forecast, KindForecast, ModelForecast
 from liescope.generate.runs.forecast.sample import (
+    NOTHING,
     Answer,
     AskedModel,
+    Range,
     Render,
     Sample,
     as_models_say,

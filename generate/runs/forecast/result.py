@@ -5,30 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from liescope.common.console import emit, put
 from liescope.common.text import plain
 from liescope.generate.players.protocol import Price
-from liescope.generate.runs.forecast.sample import CHARACTERS_A_TOKEN
+from liescope.generate.runs.forecast.sample import CHARACTERS_A_TOKEN, NOTHING, Range
 from liescope.generate.runs.options import LIMIT_OPTIONS
-
-
-class Range(NamedTuple):
-    """An estimate with the bounds that its assumptions leave open."""
-
-    low: float
-    likely: float
-    high: float
-
-    def __add__(self, other: tuple[float, ...]) -> Self:  # type: ignore[override]
-        return type(self)(*(one + two for one, two in zip(self, other, strict=True)))
-
-    def times(self, factor: float) -> Self:
-        return type(self)(*(one * factor for one in self))
-
-
-NOTHING = Range(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,8 @@
-"""A few of the planned games, played by scripts under the same rules; every prompt is rendered as it would be sent."""
+"""A few of the planned games, played by scripts under the same rules; every prompt is rendered as it would be sent.
+
+Who costs anything is known from the spec strings alone: nobody is asked, and no key is needed. How long texts are in
+tokens, where nothing has been counted yet, is estimated.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
+from typing import NamedTuple, Self
 
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.session import Session
@@ -14,8 +19,29 @@ from liescope.generate.players.openai.key_rules import default_url, host_of
 from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.replay import read_replay
 from liescope.generate.players.seat_options import SeatOptions, file_text
-from liescope.generate.runs.forecast.result import Range
 
+
+class Range(NamedTuple):
+    """An estimate with the bounds that its assumptions leave open."""
+
+    low: float
+    likely: float
+    high: float
+
+    def __add__(self, other: tuple[float, ...]) -> Self:  # type: ignore[override]
+        return type(self)(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def times(self, factor: float) -> Self:
+        return type(self)(*(one * factor for one in self))
+
+
+NOTHING = Range(0, 0, 0)
+
+
+# Characters a token: 3.8 to 4.3 by kind of ask, for the built-in prompts of three games, by the tokenizers of Qwen and
+# of Mistral (Tekken). Messages: 3,000 of the games that the authors of Mini-Mafia published have 15 to 50 tokens (5% to
+# 95%) by either, 29 in the median. The other answers are as long as their formats ask for; no number allows for
+# reasoning. All 39,160 messages have 139 characters in the mean; those of scripts have 94 to 115, so they are lengthened.
 CHARACTERS_A_TOKEN = Range(3.6, 4.0, 4.5)
 _CHOICE = Range(2, 5, 40)
 _ANSWERS = {

@@ -147,32 +147,6 @@ def test_a_judge_pays_once_too(server: LimitedServer, tmp_path: Path) -> None:
     assert found.tally.from_cache == found.tally.calls == server.answered
 
 
-def test_a_run_of_the_format_before_goes_on(server: LimitedServer, tmp_path: Path) -> None:
-    run(server.url, tmp_path / "run")
-    before = events(tmp_path / "run")
-    base = sqlite3.connect(tmp_path / "run" / "journal.sqlite")
-    base.executescript("ALTER TABLE attempts DROP COLUMN via; PRAGMA user_version = 2; DELETE FROM games")
-    base.close()
-    head = tmp_path / "run" / "run.json"
-    head.write_text(head.read_text().replace('"format": 3', '"format": 2'))
-    with Journal.open(tmp_path / "run") as journal:
-        (game_id, *_) = sorted(journal.begun())
-        assert {request.via for request in journal.requests(game_id, 0, journal.calls(game_id)[0]["seat"])} == {None}
-    assert run(server.url, tmp_path / "run").complete
-    assert events(tmp_path / "run") == before
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from liescope.generate.players.reply_cache import ReplyCache
-with ReplyCache(Path(sys.argv[1])) as cache:
-    for number in range(200):
-        cache.keep(f"key {number}", f"by {sys.argv[2]}")
-        assert cache.find(f"key {number}") is not None
-"""
-
-
 def test_many_processes_may_use_it_at_once(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "cache"), str(number)], stderr=subprocess.PIPE)
