@@ -1,6 +1,6 @@
 """Players whose replies were recorded: `replay:RUN` and `replay:RUN?then=SPEC`.
 
-The games of a plan with such players are those of the recording, dealt again with the same seeds (`runs.recordings`).
+The games of a plan with such players are those of the recording, dealt again with the same seeds (`runs.planning`).
 As long as what a seat has seen is what it saw in the recording, it gives the reply that it gave there, word for word.
 Once another player has made a difference, the seat is off the record:
 

@@ -40,8 +40,8 @@ NOTHING = Range(0, 0, 0)
 
 # Characters a token: 3.8 to 4.3 by kind of ask, for the built-in prompts of three games, by the tokenizers of Qwen and
 # of Mistral (Tekken). Messages: 3,000 of the games that the authors of Mini-Mafia published have 15 to 50 tokens (5% to
-# 95%) by either, 29 in the median. The other answers are as long as their formats ask for; no number allows for
-# reasoning. All 39,160 messages have 139 characters in the mean; those of scripts have 94 to 115, so they are lengthened.
+# 95%) by either, 29 in the median. The other answers are as long as their formats ask for; no number allows for any
+# reasoning. All 39,160 messages have 139 characters in the mean; those of scripts 94 to 115, so they are lengthened.
 CHARACTERS_A_TOKEN = Range(3.6, 4.0, 4.5)
 _CHOICE = Range(2, 5, 40)
 _ANSWERS = {

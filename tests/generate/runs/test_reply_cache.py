@@ -147,6 +147,17 @@ def test_a_judge_pays_once_too(server: LimitedServer, tmp_path: Path) -> None:
     assert found.tally.from_cache == found.tally.calls == server.answered
 
 
+WRITER = """
+import sys
+from pathlib import Path
+from liescope.generate.players.reply_cache import ReplyCache
+with ReplyCache(Path(sys.argv[1])) as cache:
+    for number in range(200):
+        cache.keep(f"key {number}", f"by {sys.argv[2]}")
+        assert cache.find(f"key {number}") is not None
+"""
+
+
 def test_many_processes_may_use_it_at_once(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "cache"), str(number)], stderr=subprocess.PIPE)
