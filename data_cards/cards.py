@@ -13,7 +13,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError, meta
 
 from liescope.common.errors import CardError
-from liescope.data_cards.games import GAME_TEXTS
 from liescope.data_cards.licences import LABELS, hub_licence, may_not_be_shared
 from liescope.data_cards.served import served_facts
 from liescope.data_cards.tables import TABLES
@@ -33,13 +32,14 @@ _SIZES = [(10**power, f"{low}<n<{high}") for power, low, high in (
 )]  # fmt: skip
 
 
-def render_dataset_card(facts: Mapping[str, Any]) -> str:
+def render_dataset_card(facts: Mapping[str, Any], games: Mapping[str, str]) -> str:
     """README.md of a corpus: YAML metadata that the Hub and `datasets` read, then the card in Markdown.
 
-    facts: the contents of corpus.json. Raises CardError if a fact is missing or empty.
+    facts: the contents of corpus.json; games: a sentence about each game that Liescope plays. Raises CardError if a
+    fact is missing or empty.
     """
     try:
-        derived = _derive(facts)
+        derived = _derive(facts, games)
     except KeyError as error:
         raise CardError(f"the facts of the corpus lack {error}") from error
     return _render("dataset.md.jinja", {**facts, **derived})
@@ -87,7 +87,7 @@ def _model_metadata(facts: Mapping[str, Any]) -> str:
     return str(data.to_yaml())
 
 
-def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _derive(facts: Mapping[str, Any], games: Mapping[str, str]) -> dict[str, Any]:
     """What the dataset card says besides the facts themselves."""
     statements = sum(facts["rows"]["statements"].values())
     licence_id, licence_name = hub_licence(facts["licences"])
@@ -106,7 +106,7 @@ def _derive(facts: Mapping[str, Any]) -> dict[str, Any]:
         "source_words": SOURCES,
         "claim_study": CLAIM_STUDY,
         "game_words": {
-            kind: markdown(facts["game_texts"][kind]) if kind in facts["game_texts"] else GAME_TEXTS[kind]
+            kind: markdown(facts["game_texts"][kind]) if kind in facts["game_texts"] else games[kind]
             for kind in facts["kinds"]
         },
         "citation": citation(facts["liescope"]),

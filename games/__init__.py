@@ -1,8 +1,19 @@
 """Rules of social-deduction games: pure, synchronous, no I/O."""
 
-from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Game, Outcome, Phase, Reply
+from liescope.games.core import (
+    Ask,
+    AskKind,
+    Assessment,
+    Event,
+    EventKind,
+    Game,
+    Lesson,
+    LessonKind,
+    Outcome,
+    Phase,
+    Reply,
+)
 from liescope.games.judging import JudgeSpec, Judging
-from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.one_night import OneNightSpec, OneNightWerewolf
 from liescope.games.playable import PlayableGame

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, Asks, Assessment, Event, EventKind, Game, Phase, Replies, Reply
-from liescope.games.suspicion import START, smooth
 
+START, WEIGHT = 0.5, 0.7  # of suspicions (Triadic Werewolf paper, section 3, after the WOLF engine)
 _FIELDS = tuple(field.name for field in fields(Assessment))
 
 
@@ -79,6 +79,15 @@ def running_suspicion(events: Sequence[Event]) -> dict[tuple[str, str], float]:
             pair = event.actor or "", event.target or ""
             running[pair] = smooth(running.get(pair, START), rating)
     return running
+
+
+def smooth(old: float, rating: float) -> float:
+    """An observer's suspicion of a speaker after one more rating, by exponential smoothing. Inputs and result are in
+    [0, 1]; raises ValueError otherwise.
+    """
+    if not (0.0 <= old <= 1.0 and 0.0 <= rating <= 1.0):
+        raise ValueError(f"suspicion and ratings lie between 0 and 1; got {old!r} and {rating!r}")
+    return WEIGHT * rating + (1 - WEIGHT) * old
 
 
 def notes(reply: Reply) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from liescope.games.core import Event, EventKind, Reply
-from liescope.games.lessons import LessonKind
+from liescope.games.core import Event, EventKind, LessonKind, Reply
 from liescope.games.record import GameRecord, Status
 
 MOST = 10**6  # a larger day, round or count must be an error

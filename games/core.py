@@ -92,6 +92,24 @@ class Phase(StrEnum):
     END = "end"
 
 
+class LessonKind(StrEnum):
+    """The list that a lesson belongs to: what a model learns in one game for the next, in words (Triadic Werewolf
+    paper, section 3.2).
+    """
+
+    TO_DO = "to_do"
+    TO_AVOID = "to_avoid"
+    WINNING_TACTIC = "winning_tactic"
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One lesson: a note in free text."""
+
+    kind: LessonKind
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """One question to one seat.
@@ -118,7 +136,7 @@ class Ask:
 class Assessment:
     """What a speaker says about its own statement, or a peer about another's.
 
-    deceptive: the flag; type: one of the eight names of `liescope.labeling.taxonomy`; confidence in the flag and
+    deceptive: the flag; type: one of the eight names of `liescope.games.taxonomy`; confidence in the flag and
     suspicion of the speaker in [0, 1] (suspicion for peers only). A field that could not be read is None.
     """
 

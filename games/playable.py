@@ -1,19 +1,35 @@
-"""A game as other packages see it, without its rules."""
+"""The manifest of a game: everything that any room must know about it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import UnknownName
 from liescope.games.core import Game
+from liescope.games.narration import PromptFamily
+from liescope.games.script.persona import Script
 from liescope.games.table import TableSpec, options_of
+from liescope.games.vocabulary import Vocabulary
+from liescope.games.voting import Tally
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What figures and tables need to know. colours: of each role and team; tally: how a ballot that counts ends;
+    united: roles whose players know each other and attack together.
+    """
+
+    colours: Mapping[str, str]
+    tally: Tally
+    united: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class PlayableGame:
     """A game that can be played by name.
 
@@ -22,7 +38,13 @@ class PlayableGame:
     changed in this game; learner: the role that may learn from game to game, "" for none.
 
     Public knowledge of the rules: killers: roles that are never attacked at night; protector: the role
-    whose protection saves a player who is attacked, "" for none; end_when_exiled: roles whose exile ends the game.
+    whose protection saves a player who is attacked, "" for none; end_when_exiled: roles whose exile ends the game;
+    investigators: roles that learn what others are; bystanders: roles that know nothing but themselves.
+
+    Parts: words: of roles and claims; prompts: what models are told; script: how scripted players answer; page: a
+    template with the macros `rules(t)` and `role(name, t)`, for people (t: the spec); card: a sentence for the dataset
+    card; sides: colours, and how ballots end. What needs a part that a game lacks refuses the game; see
+    `liescope.games.registry`.
     """
 
     name: str
@@ -35,6 +57,14 @@ class PlayableGame:
     killers: frozenset[str] = frozenset()
     protector: str = ""
     end_when_exiled: frozenset[str] = frozenset()
+    investigators: frozenset[str] = frozenset()
+    bystanders: frozenset[str] = frozenset()
+    words: Vocabulary | None = None
+    prompts: PromptFamily | None = None
+    script: Script | None = None
+    page: Path | None = None
+    card: str | None = None
+    sides: Sides | None = None
 
     @cached_property
     def options(self) -> tuple[DeclaredOption, ...]:

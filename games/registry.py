@@ -1,22 +1,57 @@
-"""The games that can be played by name.
+"""The games that can be played by name, and their parts.
 
-A game's entry is in the file of its rules; GAMES collects the entries. What another package needs to know about a
-game (words, prompts, scripted player, colours, card text) is registered in that package under the same name, in a
-`liescope.common.per_game.PerGame`.
+A game is a folder whose `__init__` holds its manifest (`liescope.games.playable.PlayableGame`). What a room must know
+of a game is looked up here by the game's name: `WORDS["werewolf"]`. Nothing falls back to another game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from liescope.common.declared_options import DeclaredOption
-from liescope.common.errors import UnknownName
+from liescope.common.errors import UndeclaredGame, UnknownName
 from liescope.games import mafia, one_night, werewolf
 from liescope.games.playable import PlayableGame
 
+T = TypeVar("T")
+
 SHARED = "The table"  # the heading of options shared by different kinds of games
 GAMES: dict[str, PlayableGame] = {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)}
+
+
+class Part(Mapping[str, T]):
+    """One part of each game that has it, by the game's name. Looking up another game raises UndeclaredGame: no game is
+    ever treated as a different one. what: the part, in words; field: of the manifest.
+    """
+
+    def __init__(self, what: str, field: str, get: Callable[[PlayableGame], T | None]) -> None:
+        self.what = what
+        self.field = field
+        self._get = get
+
+    def __getitem__(self, name: str) -> T:
+        part = self._get(GAMES[name]) if name in GAMES else None
+        if part is None:
+            raise UndeclaredGame(name, self.what, self.field)
+        return part
+
+    def __contains__(self, name: object) -> bool:
+        return name in GAMES and self._get(GAMES[str(name)]) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in GAMES if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+WORDS = Part("words for its roles", "words", lambda game: game.words)
+PROMPTS = Part("prompts", "prompts", lambda game: game.prompts)
+SCRIPTS = Part("scripted player", "script", lambda game: game.script)
+PAGES = Part("rules for people", "page", lambda game: game.page)
+CARDS = Part("text for the dataset card", "card", lambda game: game.card)
+SIDES = Part("colours of its roles and teams", "sides", lambda game: game.sides)
 
 
 def find_game(name: str) -> PlayableGame:

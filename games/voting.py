@@ -1,9 +1,9 @@
-"""Choices and votes: replacing illegal choices, ballots, pluralities and strict majorities."""
+"""Choices and votes: replacing illegal choices, ballots, pluralities and strict majorities; how votes would end."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from random import Random
 
 from liescope.games.assessing import remind
@@ -48,3 +48,31 @@ def strict_majority(votes: Sequence[str], voters: int) -> str | None:
     """Who got more than half of all possible votes, or None."""
     counts = Counter(votes)
     return next((name for name, count in counts.items() if 2 * count > voters), None)
+
+
+Tally = Callable[[Sequence[str]], Mapping[str, float]]
+"""From the votes of a ballot to how likely each player is to be voted out; ties that the rules break at random give
+shares.
+"""
+
+
+def one_of_most(votes: Sequence[str]) -> dict[str, float]:
+    """The tally of `plurality`."""
+    top = _most(votes)
+    return dict.fromkeys(top, 1 / len(top)) if top else {}
+
+
+def more_than_half(votes: Sequence[str]) -> dict[str, float]:
+    """The tally of `strict_majority`, where every living player votes."""
+    return {name: 1.0 for name, count in Counter(votes).items() if 2 * count > len(votes)}
+
+
+def all_with_most(votes: Sequence[str], needed: int) -> dict[str, float]:
+    """The tally where all go who have the most votes, if those are as many as needed."""
+    top = _most(votes)
+    return dict.fromkeys(top, 1.0) if votes.count(top[0] if top else "") >= needed else {}
+
+
+def _most(votes: Sequence[str]) -> list[str]:
+    counts = Counter(votes)
+    return [name for name, count in counts.items() if count == max(counts.values())]

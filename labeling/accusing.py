@@ -16,11 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from liescope.games.vocabulary import NAME, NO_NAME_WORD
 from liescope.labeling.asserting import declared, governed
 from liescope.labeling.masking import MaskedText, mark_of, name_of
 from liescope.labeling.reading import Sentence, sentences
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
-from liescope.labeling.wording import ADVERB, NAME, NO_NAME_WORD, SHOWN
+from liescope.labeling.wording import ADVERB, SHOWN
 
 _WHO = rf"(?P<who>{NAME}|{NO_NAME_WORD}(?:you|he|she|they|him|her|them))(?!\w)"
 _WHOSE = rf"{NO_NAME_WORD}(?P<who>your|his|her|their)"

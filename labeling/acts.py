@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from liescope.data_cards.tables import BidRow, NightActRow, RatingRow, VoteRow
+from liescope.games.assessing import START
 from liescope.games.core import EventKind, Phase
 from liescope.games.drawn import not_chosen
 from liescope.games.record import GameRecord
 from liescope.games.registry import GAMES
-from liescope.games.suspicion import START
 
 FATES = {EventKind.DEATH: "killed", EventKind.ARREST: "exiled", EventKind.EXILE: "exiled"}
 TURNS = frozenset({EventKind.STATEMENT, EventKind.SILENCE})

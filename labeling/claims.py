@@ -31,37 +31,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from liescope.games.vocabulary import NAME, NOT, NOUN, FoundClaim, Vocabulary
 from liescope.labeling import wording
 from liescope.labeling.asserting import REACH, declared, governed, last_end, own_subject
 from liescope.labeling.masking import MaskedText, mark_of, name_of
 from liescope.labeling.reading import Sentence, lower, sentences
 from liescope.labeling.role_patterns import RolePatterns, role_patterns
-from liescope.labeling.vocabulary import NOT, Vocabulary
 
 _CACHED_LENGTH = 2000
-_NAME = re.compile(wording.NAME)
-
-
-@dataclass(frozen=True, slots=True)
-class FoundClaim:
-    """kind: role, investigation, protection, innocence, guilt, or a promise of the game's vocabulary (vote);
-    subject: the player it is about (the speaker for a promise); object: a team ("mafia", "town", "villagers"), a role,
-    "" for a protection and for an investigation without a result, or whom the promised act is for, "" if left open. A
-    claim about oneself gives the role: "mafioso" rather than "mafia". denied: the claim is that this is not so. start,
-    end: the characters of the statement that it was read from.
-    """
-
-    kind: str
-    subject: str
-    object: str
-    denied: bool
-    start: int
-    end: int
-
-    @property
-    def value(self) -> str:
-        """The object, after "not " in a denial."""
-        return f"{NOT}{self.object}" if self.denied else self.object
+_NAME = re.compile(NAME)
 
 
 @dataclass(slots=True)
@@ -221,7 +199,7 @@ def _statements(sentence: Sentence, end: int, patterns: RolePatterns) -> Iterato
     for match in patterns.is_role.finditer(low, 0, end):
         if patterns.possessive.match(match[0]):
             continue
-        if wording.TRAIT_OF.match(match[0]) and wording.NOUN.match(low, match.end()):
+        if wording.TRAIT_OF.match(match[0]) and NOUN.match(low, match.end()):
             continue
         yield from _predicate(sentence, match, words.said(match, _negated(match)), patterns)
     if " about" in low:
@@ -278,7 +256,7 @@ def _predicate(sentence: Sentence, match: re.Match[str], value: str, patterns: R
         return
     hedged = wording.HEDGE.search(adverbs) or wording.TRAILING_OPINION.match(low, end)
     fact, found = standing
-    several = re.findall(wording.NAME, match["subject"])
+    several = re.findall(NAME, match["subject"])
     for word in several or [match["subject"]]:
         subject = sentence.resolve(word, start)
         if subject:

@@ -15,16 +15,16 @@ from dataclasses import replace
 from typing import Any
 
 from liescope.data_cards.licences import OURS
+from liescope.games.assessing import START, smooth
 from liescope.games.core import Event, EventKind, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source
-from liescope.games.suspicion import START, smooth
+from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import FATES, vote_rows
 from liescope.labeling.audiences import Heard, audience_of, known_before
 from liescope.labeling.conditions import origin_of
 from liescope.labeling.ledger import ClaimLabels, claim_labels, claim_rows, statement_id
 from liescope.labeling.rows import ClaimRow, LabelledGame, RatingRow, StatementRow
-from liescope.labeling.taxonomy import DeceptionType, parse_type
 
 NO_ROLE = "the source does not say what the speaker's role wants"
 NOT_ASKED = "not asked"

@@ -22,14 +22,13 @@ from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
 from liescope.games.record import GameRecord
-from liescope.games.registry import GAMES
-from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.games.registry import GAMES, WORDS
+from liescope.games.vocabulary import PROMISES, FoundClaim
+from liescope.labeling.claims import find_claims
 from liescope.labeling.conditions import origin_of
 from liescope.labeling.model_claims import model_claims
 from liescope.labeling.promises import check_promise
 from liescope.labeling.truth import FALSE, TRUE, UNVERIFIABLE, Checked, Truth, holds
-from liescope.labeling.vocabularies import VOCABULARIES
-from liescope.labeling.vocabulary import PROMISES
 
 RULES = "rules"
 BY_IMPORTER = "import:"  # the beginning of the origin of claims that a source brings
@@ -82,7 +81,7 @@ def checked_claims(
     whose rules are not known.
     """
     truth = Truth(record)
-    promises = {promise.kind: promise for promise in VOCABULARIES[record.game].promises}
+    promises = {promise.kind: promise for promise in WORDS[record.game].promises}
     rows: list[ClaimRow] = []
     heard: list[tuple[Event, FoundClaim]] = []
     for event, claims in found:

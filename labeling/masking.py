@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
+from liescope.games.vocabulary import NAME
 from liescope.labeling.nicknames import nicknames
-from liescope.labeling.wording import NAME
 
 _FIRST = 0xF0000
 _MOST_NAMES = 0xFFFD

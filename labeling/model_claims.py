@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import ClaimData
 from liescope.games.record import GameRecord
-from liescope.labeling.claims import FoundClaim
+from liescope.games.registry import WORDS
+from liescope.games.vocabulary import NOT, FoundClaim, Vocabulary
 from liescope.labeling.truth import teams_in_play
-from liescope.labeling.vocabularies import VOCABULARIES
-from liescope.labeling.vocabulary import NOT, Vocabulary
 
 FIELDS = ("kind", "subject", "object", "polarity", "quote")
 NO_QUOTE = "its quote is not in the statement"
@@ -50,7 +49,7 @@ def model_claims(record: GameRecord) -> ModelClaims:
 
 def standing(said: Event, claims: Iterable[ClaimData], record: GameRecord) -> tuple[list[FoundClaim], list[str]]:
     """The claims of a statement that stand, and why each of the others does not."""
-    words = VOCABULARIES[record.game]
+    words = WORDS[record.game]
     teams = teams_in_play(record)
     values = frozenset({*teams, *teams.values()})
     kept: dict[tuple[str, str, str, bool], FoundClaim] = {}

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from liescope.games.core import Event, EventKind, Phase
 from liescope.games.record import GameRecord
-from liescope.labeling.claims import FoundClaim
+from liescope.games.vocabulary import FoundClaim, Promise
 from liescope.labeling.truth import FALSE, TRUE, UNDECIDED, Checked
-from liescope.labeling.vocabulary import Promise
 
 
 def check_promise(promise: Promise, claim: FoundClaim, statement: Event, record: GameRecord) -> Checked:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from liescope.labeling.wording import ACCUSED, ACTING, BECAUSE, BREAK, DEAD_SO, NAME, OWN_DEATH, VICTIM
+from liescope.games.vocabulary import NAME
+from liescope.labeling.wording import ACCUSED, ACTING, BECAUSE, BREAK, DEAD_SO, OWN_DEATH, VICTIM
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
 _CAPITAL = re.compile("[A-Z]+")

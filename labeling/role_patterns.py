@@ -6,21 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from liescope.labeling.vocabularies import VOCABULARIES
-from liescope.labeling.vocabulary import Vocabulary
-from liescope.labeling.wording import (
-    ADVERB,
-    ASIDE,
-    END,
-    FOUND,
-    LOOKED,
-    NAME,
-    NO_NAME_WORD,
-    SAYS,
-    SHOWN,
-    SUBJECT,
-    TARGET,
-)
+from liescope.games.registry import WORDS
+from liescope.games.vocabulary import END, NAME, NO_NAME_WORD, Vocabulary
+from liescope.labeling.wording import ADVERB, ASIDE, FOUND, LOOKED, SAYS, SHOWN, SUBJECT, TARGET
 
 _ADJECTIVE = (
     "real|only|true|actual|confirmed|proven|verified|known|sole|lone|last|remaining|other|second|simple|mere|fellow|"
@@ -71,7 +59,7 @@ class RolePatterns:
 @lru_cache(maxsize=16)
 def role_patterns(game: str) -> RolePatterns:
     """The patterns for a game by the name of its rules. Raises UndeclaredGame if it has no vocabulary."""
-    words = VOCABULARIES[game]
+    words = WORDS[game]
     role = rf"(?:{words.sides}|{_ARTICLE}(?P<adjectives>(?:(?:{_ADJECTIVE}),? ){{0,3}})(?:{words.roles}))"
     who = (
         rf"(?:{NO_NAME_WORD}(?:he|she|they|you|who|someone|somebody|everyone|"

@@ -22,8 +22,7 @@ from functools import cache
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.games.registry import find_game
-from liescope.labeling.claims import FoundClaim
-from liescope.labeling.vocabulary import NOT
+from liescope.games.vocabulary import NOT, FoundClaim
 
 TRUE, FALSE, UNVERIFIABLE = "true", "false", "unverifiable"
 

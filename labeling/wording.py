@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 
-NAME = "[\U000f0000-\U000ffffd]"
-NO_NAME_WORD = r"(?<![\w'])"
-END = r"(?!\w|'s| (?:claim|role|investigation|result|report|status|reveal|story|accusation|card)s?(?!\w))"
+from liescope.games.vocabulary import FILL, I_DID, NAME, NO_NAME_WORD
 
 ADVERB = (
     r"(?: (?:[a-z]{2,14}ly|just|also|indeed|still|now|here|not|100%|likely|maybe|perhaps|too|even|either|neither|"
@@ -50,14 +48,11 @@ KILLED = re.compile(
 
 # Investigations
 
-_FILL = r"(?: (?:have|had|already|also|just|personally|finally|actually|then|secretly|successfully|only|did)){0,3}"
-_I = rf"{NO_NAME_WORD}i(?:'ve|'d(?! have))?"  # "I'd have looked" reports no act
-I_HAVE = _I + _FILL
 FOUND = r"found|discovered|learned|learnt|identified|confirmed|verified|uncovered|determined|exposed|proved|revealed"
 TARGET = rf"(?P<target>{NAME}|you|him|her|them)"
 INVESTIGATING = re.compile("investigat|check|inspect|scann|examin")
 _TO_LOOK = (
-    rf"{_I}{_FILL} (?:chose|decided|opted|used my [\w ]{{4,30}})(?: last night)? to (?:investigate|check|inspect)"
+    rf"{I_DID}{FILL} (?:chose|decided|opted|used my [\w ]{{4,30}})(?: last night)? to (?:investigate|check|inspect)"
 )
 _NOT_AN_IDEA = (  # "Investigating him makes no sense" reports no act
     rf"(?!investigating (?:{NAME}|you|him|her|them)(?: \w+)? "
@@ -65,18 +60,18 @@ _NOT_AN_IDEA = (  # "Investigating him makes no sense" reports no act
 )
 _PLANNED = r"(?<!start )(?<!begin )(?<!starting )(?<!beginning )"
 INVESTIGATED = re.compile(
-    rf"(?:{_TO_LOOK} |(?:(?P<i>{_I}{_FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*{_NOT_AN_IDEA})"
+    rf"(?:{_TO_LOOK} |(?:(?P<i>{I_DID}{FILL} )|(?P<elided>(?:and|, )(?: have| already)? ?)|^[ \"'(]*{_NOT_AN_IDEA})"
     rf"(?:(?:been )?investigat(?:ed|ing)|did(?: indeed| in fact)? investigate|checked(?: out)?|"
     rf"inspected|scanned|examined)(?: and \w+)? ){TARGET}"
     rf"(?!\w|'s (?!role|identity|alignment)|s\b| against(?!\w))"
 )
 LOOKED = (
-    rf"{_I}{_FILL} (?:investigated|checked|inspected|examined) (?:{NAME}|you|him|her|them)"
+    rf"{I_DID}{FILL} (?:investigated|checked|inspected|examined) (?:{NAME}|you|him|her|them)"
     rf"(?: last night| (?:on|during|in) (?:the )?(?:first )?night(?: 1| one)?)?"
 )
 ONE_INVESTIGATED = re.compile(
     rf"(?P<target>{NAME}) (?:is|was) the (?:only )?(?:player|person|one) (?:that |who |"
-    rf"whom )?i(?:'ve)?{_FILL} investigated"
+    rf"whom )?i(?:'ve)?{FILL} investigated"
 )
 INVESTIGATION_OF = re.compile(
     rf"(?:(?<!\w)my (?:\w+ )?investigations? (?:of|on|into)"
@@ -85,15 +80,15 @@ INVESTIGATION_OF = re.compile(
 )
 MY_INVESTIGATION = re.compile(
     rf"(?<!\w)my (?:\w+ ){{0,2}}?(?:investigat(?:ion|ive)|findings?)"
-    rf"|(?<!\w)the investigation (?:that )?{_I}{_FILL} (?:conducted|did|made|performed|carried out)"
-    rf"|{_I}{_FILL} investigated(?= last night| and |[.,;!])"
-    rf"|(?<!\w)what {_I}{_FILL} (?:found|discovered|learned|learnt|uncovered)(?! out about)(?!\w)"
-    rf"|(?:{_I}{_FILL}|(?<!\w)and(?: have)?) (?:{FOUND}) (?:it|this|that) (?:last night|(?:during|in|through|with|by|"
+    rf"|(?<!\w)the investigation (?:that )?{I_DID}{FILL} (?:conducted|did|made|performed|carried out)"
+    rf"|{I_DID}{FILL} investigated(?= last night| and |[.,;!])"
+    rf"|(?<!\w)what {I_DID}{FILL} (?:found|discovered|learned|learnt|uncovered)(?! out about)(?!\w)"
+    rf"|(?:{I_DID}{FILL}|(?<!\w)and(?: have)?) (?:{FOUND}) (?:it|this|that) (?:last night|(?:during|in|through|with|by|"
     rf"via|after|from) (?:(?:my|the|an|last) )?(?:\w+ )?(?:night|investigat))"
 )
 LOOKING = re.compile(f"investigat|finding|{FOUND}")  # what MY_INVESTIGATION cannot do without
 OWN_LOOK = re.compile(
-    rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{_I}{_FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
+    rf"(?<!\w)my (?:\w+ ){{0,2}}?investigat|{I_DID}{FILL} (?:investigated|inspected|scanned|examined)(?!\w)"
 )
 POINTS_TO = re.compile(
     rf"(?:point(?:s|ed)?|leads?|led)(?: \w+ly| straight| right)? to {TARGET}(?!\w|'s (?!guilt|being))"
@@ -104,9 +99,9 @@ POINTS_TO = re.compile(
 _PROTECTED = "protect|guard|shield|sav|heal"
 PROTECTING = re.compile(_PROTECTED)
 PROTECTED = re.compile(
-    rf"(?:{_I}{_FILL} (?:(?:{_PROTECTED})ed|"
+    rf"(?:{I_DID}{FILL} (?:(?:{_PROTECTED})ed|"
     rf"(?:chose|decided|opted|used my turn) to (?:{_PROTECTED})e?)"
-    rf"|{_I}{_FILL} (?:used|put|spent) my (?:protection|shield|save|heal) on"
+    rf"|{I_DID}{FILL} (?:used|put|spent) my (?:protection|shield|save|heal) on"
     rf"|(?<!\w)my (?:protection|shield|save) (?:was|went) (?:on|to)) (?P<target>{NAME}|you|him|her|them|myself)"
     rf"(?!\w|'s)(?! from (?:the |being )?(?:vot|exile|suspicion|accus|blame|critic)| for (?:last|later|tomorrow)(?!\w)|"
     r"(?: yesterday| earlier| today)? (?:with my (?:vote|words)|by (?:voting|arguing|speaking)|in the (?:debate|vote|"
@@ -118,21 +113,10 @@ PRETENDING = re.compile("lying|lied|pretend|fals|posing|faking|imperson")
 # What a player has: "Bob's guilty look" does not say what Bob is
 
 TRAIT_OF = re.compile(rf"{NAME}'s (?:\w+ly |very |so |too )?(?:guilty|evil|innocent|clear|clean)$")
-_NOUN = (
-    r" (?!(?:\w+ly|and|but|or|of|in|on|for|to|because|since|as|with|from|if|so|then|now|here|there|today|tonight|by|at|"
-    r"until|unless|about|this|that|i|i'm|we|you|he|she|they|let's|who|which|than|too|either|anyway|though|right|beyond|"
-    r"without|like|enough|after|before|when|while|given|based|not|no|again|everyone|everybody|all|folks|guys|friends|"
-    r"is|was|will|must|should|vote)(?!\w))[a-z]"
-)
-NOUN = re.compile(_NOUN)
-CLEARED = (
-    rf"(?:clean|clear|cleared)(?!{_NOUN}| (?:about|on|that|in|how|why|to|from|enough|what|of|as|i|you|we|he|she|they|"
-    rf"not|and (?:consistent|concise|confident|direct|logical|specific|honest))(?!\w)| {NAME})"
-)
 
 # What governs a clause
 
-OWN_FINDING = re.compile(rf"{_I}{_FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
+OWN_FINDING = re.compile(rf"{I_DID}{FILL} (?:investigated|checked|inspected|{FOUND})(?!\w)")
 ENDS_FINDING = re.compile(
     rf"(?:{FOUND})(?<!revealed)(?: out)?(?:,? (?:without (?:a )?doubt|last night))?(?: that|:)? $"
 )
@@ -205,21 +189,3 @@ WOULD_KNOW = re.compile(
     r"(?:(?:would|'d|should)(?: already| also)? (?:have )?|investigated me(?: last night)? and )known?(?: that)? $"
 )
 OWN_CONDITION = re.compile(r"(?<!\w)(?:if|unless|suppose|whether) i(?!\w)")
-
-# Votes
-
-_OUT = r"(?:for |out |against |on |to (?:arrest|eliminate|lynch|exile|remove|execute|vote(?: out| for)?|imprison) )?"
-_EVEN = r"(?: (?:[a-z]{2,14}ly|now|also|still|just|going|ready|be|have|therefore|so)){0,2}"
-_I_VOTE = (
-    rf"{NO_NAME_WORD}i(?:'?m| am){_EVEN} (?:voting|casting my vote|(?:going|planning|ready|prepared|about) to vote)"
-    rf"|i(?:'ll| will| shall| plan to| intend to| have decided to|'ve decided to| must| have to){_EVEN} (?:vote|"
-    rf"be voting|voting|cast my vote)|i(?: \w+ly)? vote|i cast my vote"
-)
-_MY_VOTE = rf"my vote(?: today)?(?:'s|'ll| is| goes| will be| will go| stays| remains| stands){_EVEN}(?: with| to)?"
-VOTE = re.compile(
-    rf"(?:{_I_VOTE}|{_MY_VOTE}) {_OUT}"
-    rf"(?:(?P<target>{NAME}|you|him|her|them|me|myself)(?!\w|'s| or )|(?:whoever|whomever|anyone)(?!\w))"
-)
-VOTE_WITH = re.compile(
-    rf"(?:{_I_VOTE}) (?:along |together |in line )?with (?P<target>{NAME}|you|him|her|them)(?!\w|'s| or )"
-)

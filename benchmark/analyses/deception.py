@@ -15,7 +15,7 @@ from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import RATINGS, REPORTED_TYPES, REPORTS_OR_RATINGS
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import POSITIVE
-from liescope.labeling.taxonomy import DeceptionType
+from liescope.games.taxonomy import DeceptionType
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,12 +16,12 @@ from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.jester_games import last_ballots
 from liescope.benchmark.analyses.needs import INVESTIGATIONS, VOTES
-from liescope.benchmark.analyses.sides import SIDES, united_roles
+from liescope.benchmark.analyses.sides import united_roles
 from liescope.benchmark.analyses.telling import INVESTIGATION, investigators, knowing
 from liescope.common.colours import COLOURS
 from liescope.common.statistics import CHANGE, PROPORTION
-from liescope.labeling.vocabularies import VOCABULARIES
-from liescope.labeling.vocabulary import NOT
+from liescope.games.registry import SIDES, WORDS
+from liescope.games.vocabulary import NOT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,8 +151,8 @@ def _claims(frames: Frames) -> dict[object, list[Claim]]:
     says = knowing(frames).select("statement_id", "kind", "subject", "object", "says").unique()
     claims = frames.claims.join(says, on=["statement_id", "kind", "subject", "object"], how="left")
     found: dict[object, list[Claim]] = {}
-    for row in claims.filter(pl.col("game").is_in(list(VOCABULARIES))).sort("place").iter_rows(named=True):
-        words = VOCABULARIES[row["game"]]
+    for row in claims.filter(pl.col("game").is_in(list(WORDS))).sort("place").iter_rows(named=True):
+        words = WORDS[row["game"]]
         value = f"{NOT}{row['object']}" if row["denied"] else row["object"]
         told = row["subject"] != row["speaker"] and row["kind"] in (INVESTIGATION, "guilt", "innocence", "role")
         accuses = told and value in words.guilt

@@ -14,8 +14,8 @@ from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.jester_games import chosen
 from liescope.benchmark.analyses.needs import SAID, SUSPICION, VOTES, either
 from liescope.benchmark.analyses.telling import accusations, said
-from liescope.games.suspicion import START
-from liescope.labeling.taxonomy import DeceptionType
+from liescope.games.assessing import START
+from liescope.games.taxonomy import DeceptionType
 
 LABELS = ("label_role", "label_claim", "label_self", "label_peer", "self_type", "planted_type")
 """The labels of a statement, which are never merged."""

@@ -21,7 +21,7 @@ from liescope.common.report_page import Page, Table, shown
 from liescope.common.report_page import Section as PageSection
 from liescope.common.text import markdown as escaped
 from liescope.games.record import Source
-from liescope.generate.players.prompts.families import FAMILIES
+from liescope.games.registry import PROMPTS
 
 FOLDED = 6  # rows beyond which a table folds where a figure shows it
 TITLE = "Who deceived whom, and how well"
@@ -122,7 +122,7 @@ def _reworded(games_set: GameSet) -> list[str]:
     played = {
         str(run.plan.get("game"))
         for run in games_set.runs
-        if run.plan.get("game") in PAPERS and run.plan.get("prompts") in FAMILIES[run.plan["game"]].sets
+        if run.plan.get("game") in PAPERS and run.plan.get("prompts") in PROMPTS[run.plan["game"]].sets
     }
     return [
         f"The prompts of {game} are worded anew and are not those of the {PAPERS[game]}: results of these games are "

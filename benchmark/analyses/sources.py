@@ -14,11 +14,11 @@ import polars as pl
 
 from liescope.benchmark.analyses.frames import Frames, frames_of
 from liescope.common.errors import UsageError
-from liescope.games.bidding import BIDS
 from liescope.games.core import AskKind
 from liescope.games.record import Source, Status
+from liescope.games.registry import PROMPTS
+from liescope.games.talk import BIDS
 from liescope.generate.corpus.open import OpenedGames, open_games
-from liescope.generate.players.prompts.families import FAMILIES
 
 _LONGEST = 300  # characters of a setting's value
 PROVIDERS = "the provider's default"
@@ -133,10 +133,10 @@ def _flat(plan: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, str]
 def _asked(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """How each model of a plan was asked, and what a bid can be."""
     game = str(plan.get("game"))
-    if game not in FAMILIES:
+    if game not in PROMPTS:
         yield "temperature, top_p, max_tokens", "not known: the games were not played here"
         return
-    family = FAMILIES[game]
+    family = PROMPTS[game]
     specs = [*plan.get("players", ()), *(spec for cell in plan.get("cells", ()) for spec in cell)]
     for spec in dict.fromkeys(map(str, specs)):
         kind, _, rest = spec.partition(":")

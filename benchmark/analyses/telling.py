@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from liescope.benchmark.analyses.frames import Frames
+from liescope.games.registry import WORDS
 from liescope.labeling.accusing import accused
-from liescope.labeling.vocabularies import VOCABULARIES
 
 INVESTIGATION = "investigation"
 _ACTED = pl.col("act") == INVESTIGATION
@@ -61,7 +61,7 @@ def accusations(frames: Frames, statements: pl.DataFrame) -> pl.DataFrame:
     Columns: game_id, statement_id, day, place, speaker, accused; one row for each player accused. Games whose words for
     roles are not known have none.
     """
-    readable = statements.filter(pl.col("game").is_in(list(VOCABULARIES)))
+    readable = statements.filter(pl.col("game").is_in(list(WORDS)))
     names = dict(frames.seats.group_by("game_id").agg(pl.col("name").sort()).rows())
     whom = [
         sorted(accused(text, speaker, names[game_id], game))

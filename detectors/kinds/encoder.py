@@ -21,7 +21,7 @@ from liescope.detectors.fine_tuning.detector import FineTunedDetector, held_out_
 from liescope.detectors.fine_tuning.loop import Items, fine_tune
 from liescope.detectors.protocol import Progress, silent
 from liescope.detectors.truncation import Fitted, distinct, fit_texts
-from liescope.labeling.taxonomy import DeceptionType
+from liescope.games.taxonomy import DeceptionType
 
 HONEST, DECEPTIVE = "honest", "deceptive"
 TASKS: Mapping[str, tuple[str, ...]] = {

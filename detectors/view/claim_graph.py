@@ -12,12 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
-from liescope.games.registry import GAMES
+from liescope.games.registry import GAMES, WORDS
+from liescope.games.vocabulary import NOT, FoundClaim, Vocabulary
 from liescope.labeling.audiences import known_before
-from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.labeling.claims import find_claims
 from liescope.labeling.ledger import PROMISED
-from liescope.labeling.vocabularies import VOCABULARIES
-from liescope.labeling.vocabulary import NOT, Vocabulary
 
 EVIL, GOOD, SEER = "evil", "good", "seer"
 _LIKE = "mafia"  # whose words are looked for in games that Liescope cannot play
@@ -68,7 +67,7 @@ class ClaimGraph:
 def claim_graph(transcript: Transcript) -> ClaimGraph:
     """The claims and votes of a game, as links between players."""
     rules = transcript.rules if transcript.rules in GAMES else _LIKE
-    words = VOCABULARIES[rules]
+    words = WORDS[rules]
     links: list[Link] = []
     for place, turn in enumerate(transcript.turns):
         if turn.kind == VOTED:

@@ -69,7 +69,7 @@ def open_player(spec: str, context: PlayerContext) -> Player:
     """The player named by a spec string. Raises UsageError if the spec, a key or a package is missing."""
     kind, _, argument = spec.partition(":")
     if kind not in PLAYERS:
-        from liescope.generate.players.scripted import PROFILES
+        from liescope.games.script.persona import PROFILES
 
         raise UnknownName("player", spec, [*FORMS, *(f"scripted:{name}" for name in PROFILES)])
     return PLAYERS[kind](argument, context)

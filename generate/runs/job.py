@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import UsageError
-from liescope.games.core import AskKind, EventKind, Game, Outcome, Replies, Reply
+from liescope.games.core import AskKind, EventKind, Game, Lesson, LessonKind, Outcome, Replies, Reply
 from liescope.games.facts import ForkMeta
-from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.record import GameRecord, record
 from liescope.games.registry import find_game
 from liescope.games.session import Session, branch

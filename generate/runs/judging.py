@@ -15,8 +15,7 @@ from pydantic import Field
 
 from liescope.common.errors import UsageError
 from liescope.games.core import Game, Outcome
-from liescope.games.judging import JudgeSpec, Judging
-from liescope.games.reader import ReaderSpec
+from liescope.games.judging import JudgeSpec, Judging, ReaderSpec
 from liescope.games.record import GameRecord, Status
 from liescope.games.session import Session
 from liescope.generate.players.prompts import Templates

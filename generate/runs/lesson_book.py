@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from liescope.common.errors import BadData
 from liescope.common.reading import read_bytes
 from liescope.common.sentence_encoder import load_encoder
-from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.core import Lesson, LessonKind
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|nothing|neither|nor|none|avoid(?:s|ed|ing)?|without|stop(?:s|ped|ping)?|refrain\w*|cannot"

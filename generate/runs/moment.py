@@ -20,8 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
 from liescope.games.checks import NotARecord, check_reply
-from liescope.games.core import Reply
-from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.core import Lesson, LessonKind, Reply
 from liescope.games.record import reply_from_json, reply_to_json
 from liescope.games.registry import find_game
 from liescope.games.session import Session, branch

@@ -23,8 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError, PlanChanged
 from liescope.common.text import plain
-from liescope.games.core import Game
-from liescope.games.lessons import Lesson
+from liescope.games.core import Game, Lesson
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.games.table import TableSpec

@@ -18,11 +18,10 @@ from typing import Any
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.text import plain
 from liescope.games.playable import PlayableGame, roles_in_play
-from liescope.games.registry import find_game
+from liescope.games.registry import PROMPTS, find_game
 from liescope.games.table import planned_options
 from liescope.games.withdrawal import check_words
 from liescope.generate.players.prompts import Templates, read_templates
-from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import OWN
 from liescope.generate.players.registry import files_of
 from liescope.generate.players.replay import read_replay
@@ -231,7 +230,7 @@ def templates_for(prompts: str, game: str, out: Path | None) -> Templates:
     name (or with a folder that is gone), those that it began with. Raises UsageError for prompts that do not exist.
     """
     if out is not None and (out / PLAN_FILE).exists():
-        begun_with = prompts if prompts in FAMILIES[game].sets or Path(prompts).is_dir() else OWN
+        begun_with = prompts if prompts in PROMPTS[game].sets or Path(prompts).is_dir() else OWN
         with Journal.open(out) as journal:
             kept = journal.templates(str(journal.plan.get("templates")))
             if kept and journal.plan.get("prompts") == begun_with:  # a run killed at its start holds none yet

@@ -11,10 +11,8 @@ from rich.text import Text
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.text import plain
-from liescope.games.core import Ask, Event, EventKind, Game, Reply
-from liescope.games.judging import Judging
-from liescope.games.lessons import Lesson, LessonKind
-from liescope.games.reader import Reader
+from liescope.games.core import Ask, Event, EventKind, Game, Lesson, LessonKind, Reply
+from liescope.games.judging import Judging, Reader
 from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.games.withdrawal import check_words

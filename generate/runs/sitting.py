@@ -16,8 +16,7 @@ from types import TracebackType
 from liescope.common.errors import PlanChanged, UnknownName, UsageError
 from liescope.data_cards.tables import SPLITS
 from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Reply
-from liescope.games.judging import JudgeSpec
-from liescope.games.reader import Reader, ReaderSpec
+from liescope.games.judging import JudgeSpec, Reader, ReaderSpec
 from liescope.games.record import GameRecord, person_of
 from liescope.games.registry import GAMES
 from liescope.games.session import Session

@@ -45,10 +45,10 @@ class UnknownName(UsageError):
 
 
 class UndeclaredGame(UsageError):
-    """A game that lacks a part every game must provide."""
+    """A game that lacks a part that something needs. part: in words; field: of its manifest."""
 
-    def __init__(self, game: str, part: str, where: str) -> None:
-        super().__init__(f"the game {game!r} has no {part}; register it under that name in {where}")
+    def __init__(self, game: str, part: str, field: str) -> None:
+        super().__init__(f"the game {game!r} has no {part}; give it as `{field}` of its PlayableGame")
 
 
 class MissingExtra(UsageError):

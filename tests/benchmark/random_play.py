@@ -12,9 +12,9 @@ from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, 
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source
+from liescope.games.taxonomy import DeceptionType
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 from liescope.labeling.lesson_tags import CATEGORIES
-from liescope.labeling.taxonomy import DeceptionType
 
 LESSONS = (
     "Appear wolf-like at the vote and avoid villager alignment.",

@@ -7,29 +7,24 @@ from dataclasses import replace
 
 import pytest
 
-from liescope.benchmark.analyses.sides import SIDES, side_colour
+from liescope.benchmark.analyses.sides import side_colour
 from liescope.common.errors import LiescopeError, UndeclaredGame
-from liescope.common.per_game import PerGame
-from liescope.data_cards.games import GAME_TEXTS
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MafiaSpec, MiniMafia
 from liescope.games.playable import PlayableGame
 from liescope.games.record import Source, record
-from liescope.games.registry import GAMES
+from liescope.games.registry import CARDS, GAMES, PAGES, PROMPTS, SCRIPTS, SIDES, WORDS, Part
+from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session, drive, start
 from liescope.games.table import TableSpec
-from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.prompts.render import load_prompts
-from liescope.generate.players.scripted.games import ANSWERS
-from liescope.generate.players.scripted.player import ScriptedPlayer
-from liescope.generate.players.scripted.skills import PROFILES
+from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.planning import make_plan
 from liescope.labeling.claims import find_claims
 from liescope.labeling.label import label_game
-from liescope.labeling.vocabularies import VOCABULARIES
 
-REGISTRIES: tuple[PerGame[object], ...] = (VOCABULARIES, FAMILIES, ANSWERS, GAME_TEXTS, SIDES)
+PARTS: tuple[Part[object], ...] = (WORDS, PROMPTS, SCRIPTS, PAGES, CARDS, SIDES)
 SHORT = {"debate_turns": 3, "defence_turns": 1, "days": 2}
 
 
@@ -73,9 +68,9 @@ def check_options(game: PlayableGame) -> None:
     assert replace(plan.spec, names=game.spec.names) == game.spec
 
 
-def check_registered(game: PlayableGame) -> None:
-    for registry in REGISTRIES:
-        assert registry[game.name]
+def check_parts(game: PlayableGame) -> None:
+    for part in PARTS:
+        assert part[game.name]
 
 
 def check_words(game: PlayableGame) -> None:
@@ -92,7 +87,7 @@ def check_words(game: PlayableGame) -> None:
 
 def check_prompts(game: PlayableGame) -> None:
     """Every ask of the game and of a judge renders, and shows the options."""
-    prompts = {name: load_prompts(name, game.name) for name in FAMILIES[game.name].sets}
+    prompts = {name: load_prompts(name, game.name) for name in PROMPTS[game.name].sets}
     assert "full" in prompts
     session, asked = scripted(game, 1)
     kinds = set()
@@ -121,7 +116,7 @@ def check_scripted_player(game: PlayableGame) -> None:
 
 
 def check_card_text(game: PlayableGame) -> None:
-    assert GAME_TEXTS[game.name].endswith(".")
+    assert CARDS[game.name].endswith(".")
 
 
 def check_colours(game: PlayableGame) -> None:
@@ -134,7 +129,7 @@ def check_colours(game: PlayableGame) -> None:
 Check = Callable[[PlayableGame], None]
 CHECKS: tuple[Check, ...] = (
     check_options,
-    check_registered,
+    check_parts,
     check_words,
     check_prompts,
     check_scripted_player,
@@ -168,19 +163,17 @@ def test_a_game_without_its_parts_fails_and_is_told_what_is_missing(
     check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(GAMES, POKER.name, POKER)
-    with pytest.raises(UndeclaredGame, match=r"the game 'poker' has no .+; register it under that name in \S+"):
+    with pytest.raises(UndeclaredGame, match=r"the game 'poker' has no .+; give it as `\w+` of its PlayableGame"):
         check(POKER)
 
 
-@pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.what)
-def test_one_missing_part_is_enough_to_fail(registry: PerGame[object], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, POKER.name, POKER)
-    for other in REGISTRIES:
-        if other is not registry:
-            monkeypatch.setitem(other, POKER.name, other["mini-mafia"])
-    complaints = [words for words in (complaint(check, POKER) for check in CHECKS) if words]
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.field)
+def test_one_missing_part_is_enough_to_fail(part: Part[object], monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = replace(GAMES["mini-mafia"], name=POKER.name, make=Poker, **{part.field: None})
+    monkeypatch.setitem(GAMES, POKER.name, lacking)
+    complaints = [words for words in (complaint(check, lacking) for check in CHECKS) if words]
     assert complaints
-    assert all(registry.what in words for words in complaints)
+    assert all(part.what in words for words in complaints)
 
 
 def complaint(check: Check, game: PlayableGame) -> str:
@@ -190,8 +183,3 @@ def complaint(check: Check, game: PlayableGame) -> str:
     except LiescopeError as error:
         return str(error)
     return ""
-
-
-def test_no_room_knows_a_game_that_is_not_registered() -> None:
-    for registry in REGISTRIES:
-        assert registry.keys() == GAMES.keys(), registry.where

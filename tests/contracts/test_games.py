@@ -16,7 +16,6 @@ import pytest
 
 from liescope.common.errors import RuleViolation
 from liescope.games import registry
-from liescope.games.bidding import BIDS
 from liescope.games.core import (
     ASSESSMENTS,
     CHOICES,
@@ -27,12 +26,13 @@ from liescope.games.core import (
     Event,
     EventKind,
     Game,
+    Lesson,
+    LessonKind,
     Phase,
     Replies,
     Reply,
 )
 from liescope.games.judging import JudgeSpec, Judging
-from liescope.games.lessons import Lesson, LessonKind
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec, MiniMafia
 from liescope.games.playable import PlayableGame
 from liescope.games.record import (
@@ -47,6 +47,7 @@ from liescope.games.record import (
 )
 from liescope.games.session import Session, drive, fork, replay, resume, start
 from liescope.games.table import TableSpec
+from liescope.games.talk import BIDS
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 
 Maker = Callable[[int], Game]

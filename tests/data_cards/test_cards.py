@@ -12,6 +12,7 @@ from huggingface_hub import DatasetCard, ModelCard
 from liescope.data_cards import CardError, render_dataset_card, render_model_card
 from liescope.data_cards.cards import markdown
 from liescope.data_cards.tables import SPLITS, TABLES
+from liescope.games.registry import CARDS
 
 SCRIPTED = "Scripted text is not model text"
 
@@ -123,7 +124,7 @@ def model_facts(sources: Sequence[str] = ("scripted",), **changes: Any) -> dict[
 
 
 def dataset_card(**changes: Any) -> str:
-    return render_dataset_card(corpus_facts(**changes))
+    return render_dataset_card(corpus_facts(**changes), CARDS)
 
 
 def test_every_column_stands_on_the_card_with_its_meaning() -> None:
@@ -150,7 +151,7 @@ def test_only_splits_with_rows_are_named_to_the_loader() -> None:
         config: {"train": 7, "validation": 0, "test": 1} if config != "ratings" else dict.fromkeys(SPLITS, 0)
         for config in TABLES
     }
-    configs = DatasetCard(render_dataset_card(facts)).data.to_dict()["configs"]
+    configs = DatasetCard(render_dataset_card(facts, CARDS)).data.to_dict()["configs"]
     assert "ratings" not in {config["config_name"] for config in configs}
     assert {file["split"] for config in configs for file in config["data_files"]} == {"train", "test"}
 
@@ -224,7 +225,7 @@ def test_a_missing_fact_stops_the_card(fact: str) -> None:
     facts = corpus_facts()
     del facts[fact]
     with pytest.raises(CardError):
-        render_dataset_card(facts)
+        render_dataset_card(facts, CARDS)
 
 
 @pytest.mark.parametrize("changes", [{"name": ""}, {"name": "\u202e"}, {"liescope": None}, {"runs": [{"name": ""}]}])

@@ -12,7 +12,7 @@ from liescope.data_cards.tables.declare import fields_of
 from liescope.data_cards.tables.markdown import columns_markdown, tables_markdown
 from liescope.data_cards.tables.schemas import arrow_schema, hub_features, polars_schema
 from liescope.data_cards.tables.words import DECEPTION_TYPES
-from liescope.labeling.taxonomy import DeceptionType
+from liescope.games.taxonomy import DeceptionType
 
 
 @pytest.mark.parametrize("name", TABLES)

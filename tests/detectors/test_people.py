@@ -18,7 +18,7 @@ from liescope.detectors.evaluation.agreeing import alpha
 from liescope.detectors.evaluation.beside_people import on_judged_statements
 from liescope.detectors.evaluation.people import Answers, read_people
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan
-from liescope.games.reader import ReaderSpec
+from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.sitting import Assignment, Sitting
 from tests.detectors.judge_stub import with_logprobs
 

@@ -20,23 +20,17 @@ import pytest
 
 import liescope
 from liescope import cli
-from liescope.benchmark.analyses.sides import SIDES
-from liescope.data_cards.games import GAME_TEXTS
 from liescope.detectors.registry import DETECTORS
 from liescope.games.registry import GAMES
 from liescope.generate.exports.registry import EXPORTERS
 from liescope.generate.importers.registry import IMPORTERS
-from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.registry import PLAYERS
-from liescope.generate.players.scripted.games import ANSWERS
-from liescope.labeling.vocabularies import VOCABULARIES
 from tests.common.without_figures import leave_out_figures
 from tests.docs.examples import ELSEWHERE, ROOT, Block, blocks, commands, pages
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 pytestmark = pytest.mark.slow
 MOST_GAMES = 6
-OF_GAMES = (ANSWERS, FAMILIES, GAME_TEXTS, SIDES, VOCABULARIES)
 RESAMPLING = ("evaluate", "transfer", "audit")
 DRAWS = 50  # of these, whose intervals nothing here looks at
 LANGUAGES = {"sh", "python", "toml", "json", "jsonl", "csv", "text", "jinja", "yaml"}
@@ -77,7 +71,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 @pytest.fixture
 def registries() -> Iterator[None]:
     """What a page registers is not there for other tests."""
-    known: list[dict[str, Any]] = [DETECTORS, EXPORTERS, GAMES, IMPORTERS, PLAYERS, *OF_GAMES]
+    known: list[dict[str, Any]] = [DETECTORS, EXPORTERS, GAMES, IMPORTERS, PLAYERS]
     before = [dict(registry) for registry in known]
     yield
     for registry, was in zip(known, before, strict=True):

@@ -10,10 +10,21 @@ from random import Random
 import pytest
 
 from liescope.common.errors import UsageError
-from liescope.games.bidding import mentioned
-from liescope.games.core import ASSESSMENTS, CHOICES, Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.core import (
+    ASSESSMENTS,
+    CHOICES,
+    Ask,
+    AskKind,
+    Assessment,
+    Event,
+    EventKind,
+    Lesson,
+    LessonKind,
+    Phase,
+    Reply,
+)
 from liescope.games.session import Session, drive, start
+from liescope.games.talk import mentioned
 from liescope.games.voting import strict_majority
 from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, DyadicWerewolf, Werewolf, WerewolfSpec
 from tests.golden.by_hand import (

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Phase, Reply
-from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, Lesson, LessonKind, Phase, Reply
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 
 Place = tuple[int, Phase]

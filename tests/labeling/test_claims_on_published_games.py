@@ -27,8 +27,9 @@ import pytest
 
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
+from liescope.games.vocabulary import FoundClaim
 from liescope.generate.importers import read_games
-from liescope.labeling.claims import FoundClaim, find_claims
+from liescope.labeling.claims import find_claims
 from liescope.labeling.ledger import RULES, checked_claims, claim_labels, statement_id
 
 HERE = Path(__file__).parent

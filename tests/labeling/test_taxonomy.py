@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liescope.games.suspicion import START, smooth
-from liescope.labeling.taxonomy import DeceptionType, parse_type
+from liescope.games.assessing import START, smooth
+from liescope.games.taxonomy import DeceptionType, parse_type
 
 
 def test_there_are_the_eight_types_of_the_paper_each_defined() -> None:

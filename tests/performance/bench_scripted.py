@@ -12,10 +12,10 @@ from itertools import product
 
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
+from liescope.games.script.persona import PROFILES, parse_spec
 from liescope.games.session import drive, start
 from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf
-from liescope.generate.players.scripted import PROFILES, ScriptedPlayer
-from liescope.generate.players.scripted.skills import parse_spec
+from liescope.generate.players.scripted import ScriptedPlayer
 
 GAMES_PER_SECOND = 500
 

@@ -18,6 +18,7 @@ from typing import Any
 from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
+from liescope.games.registry import PROMPTS
 from liescope.generate.players.local.chat import answer_at, prompt_ids, reply_text, thinks
 from liescope.generate.players.local.engine import Engine
 from liescope.generate.players.local.loading import Loaded
@@ -29,7 +30,6 @@ from liescope.generate.players.openai.budget import Budget, Usage
 from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.prompts import Prompts, load_prompts
-from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.protocol import Attempt, PlayerContext
 from liescope.generate.players.seat_options import NamedText, file_text, joined
 
@@ -46,7 +46,7 @@ class LocalPlayer:
         self._context = context
         self._budget = context.shared.once(Budget, lambda: Budget(context))
         self._engine = Engine.of(spec, context)
-        self._temperature = FAMILIES[context.game].temperature
+        self._temperature = PROMPTS[context.game].temperature
 
     def __repr__(self) -> str:
         return f"LocalPlayer({self.model!r})"

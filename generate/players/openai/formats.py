@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from liescope.games.core import Ask, AskKind
-from liescope.games.lessons import LessonKind
+from liescope.games.core import Ask, AskKind, LessonKind
+from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.forms import ROLES
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 from liescope.labeling.model_claims import FIELDS
-from liescope.labeling.taxonomy import DeceptionType
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _SHARE: dict[str, Any] = {"type": "number", "description": "a decimal number from 0 to 1"}

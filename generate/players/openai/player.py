@@ -16,6 +16,7 @@ from typing import Any
 from liescope.common.errors import UsageError
 from liescope.games.core import ASSESSMENTS, FORMS, Ask, AskKind, Event, Reply
 from liescope.games.record import Source
+from liescope.games.registry import PROMPTS
 from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
 from liescope.generate.players.openai.formats import response_format
@@ -26,7 +27,6 @@ from liescope.generate.players.openai.support import NO, FormatSupport
 from liescope.generate.players.openai.thinking import thinking_fields
 from liescope.generate.players.prices import price_of
 from liescope.generate.players.prompts import Prompts, load_prompts
-from liescope.generate.players.prompts.families import FAMILIES
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext, Price
 from liescope.generate.players.seat_options import NamedText, file_text, joined
 
@@ -146,7 +146,7 @@ def open_openai(argument: str, context: PlayerContext) -> OpenAIPlayer:
     work, UnknownName for an unknown option, MissingKey if the key's variable is not set.
     """
     prompts = load_prompts(context.prompts, context.game)
-    opened = replace(open_model(argument, context), temperature=FAMILIES[context.game].temperature)
+    opened = replace(open_model(argument, context), temperature=PROMPTS[context.game].temperature)
     place = (opened.endpoint.host, opened.spec.name)
     known = next((facts for facts in context.facts if (facts.host, facts.model) == place), EndpointFacts(*place))
     support = context.shared.once(FormatSupport, lambda: FormatSupport(known, context.learn), place)

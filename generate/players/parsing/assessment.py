@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from liescope.games.core import Assessment
+from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.generate.players.parsing.clean import visible
 from liescope.generate.players.parsing.objects import find_object
-from liescope.labeling.taxonomy import DeceptionType, parse_type
 
 CONTRADICTION = "flag and type contradict each other"
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from liescope.games.core import Ask, AskKind
-from liescope.games.lessons import LessonKind
+from liescope.games.core import Ask, AskKind, LessonKind
 from liescope.games.registry import GAMES
 from liescope.generate.players.parsing.claim_list import read_claim_list
 from liescope.generate.players.parsing.clean import visible

@@ -18,15 +18,38 @@ from jinja2 import Template, meta
 
 from liescope.common.errors import BadData, PlayerFailed, UsageError
 from liescope.games.core import FORMS, Ask, AskKind, Event, EventKind
-from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.family import EXAMPLE, FIXED, RULES, SHARED, STRATEGY, Family
-from liescope.generate.players.prompts.narration import quoted
+from liescope.games.narration import RULES, STRATEGY, TYPES, PromptFamily, quoted
+from liescope.games.registry import PROMPTS
 from liescope.generate.players.prompts.sample import sample_asks
 from liescope.generate.players.prompts.sandbox import FAILURES, GuardedTemplates, read_template, template_files
+from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 
 HERE = Path(__file__).parent
 OWN = "own"  # the name of a set that is a folder of somebody's own
 STANDARD = "standard:"  # begins the names of templates that a set lacks and takes from the game's first set
+
+FIXED: dict[str, Any] = {
+    "types": TYPES,
+    "categories": tuple(CATEGORIES.items()),
+    "orders": tuple(ORDERS.items()),
+}  # variables common to all questions
+SHARED = {AskKind.FIND_CLAIMS: frozenset({"names", "speaker", "statement", "options"})}
+"""Questions with one template for all games, which a set may replace."""
+
+EXAMPLE: dict[str, Any] = {
+    "name": "Alice",
+    "names": "Alice, Bob, Charlie",
+    "day": 1,
+    "phase": "discussion",
+    "round": 1,
+    "rounds": 2,
+    "limit": 200,
+    "options": "Bob, Charlie",
+    "speaker": "Bob",
+    "statement": "I am a villager.",
+    **FIXED,
+}
+"""A value for each variable of the questions, for trying out templates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +67,7 @@ class Prompt:
 class Prompts:
     """A family's templates, compiled and checked."""
 
-    def __init__(self, family: Family, templates: Mapping[str, tuple[GuardedTemplates, Template]]) -> None:
+    def __init__(self, family: PromptFamily, templates: Mapping[str, tuple[GuardedTemplates, Template]]) -> None:
         self._family = family
         self._templates = templates
         self._rules = lru_cache(maxsize=4096)(self._render_rules)
@@ -129,8 +152,8 @@ def template_folder(where: str | Path, game: str) -> Path:
     """The folder of a set, given as "full" (or another set of the game) or as a folder. Raises UsageError if it does
     not exist.
     """
-    family = FAMILIES[game]
-    folder = HERE / family.name / where if where in family.sets else Path(where)
+    family = PROMPTS[game]
+    folder = family.folder / where if where in family.sets else Path(where)
     if not folder.is_dir():
         sets = " or ".join(family.sets)
         raise UsageError(f"{game} has no prompts {str(where)!r}; use {sets}, or a folder with files like rules.jinja")
@@ -142,11 +165,11 @@ def read_templates(where: str | Path, game: str) -> Templates:
 
     Raises UsageError for a missing folder or unreadable templates.
     """
-    family, folder = FAMILIES[game], template_folder(where, game)
+    family, folder = PROMPTS[game], template_folder(where, game)
     own = {name: read_template(folder, name) or "" for name in template_files(folder)}
     shared = {
         HERE / f"{AskKind.FIND_CLAIMS}.jinja",
-        *(HERE / family.name / family.sets[0] / f"{name}.jinja" for name in family.judges),
+        *(family.folder / family.sets[0] / f"{name}.jinja" for name in family.judges),
     }
     standard = {
         f"{STANDARD}{file.name}": read_template(file.parent, file.name) or "" for file in shared if file.name not in own
@@ -170,7 +193,7 @@ def load_prompts(where: str | Path | Templates, game: str) -> Prompts:
 
 def compiled(found: Templates, game: str) -> Prompts:
     """The templates, checked. Raises UsageError like `load_prompts`."""
-    family = FAMILIES[game]
+    family = PROMPTS[game]
     own = GuardedTemplates(found.sources.get)
     standard = GuardedTemplates(lambda name: found.sources.get(f"{STANDARD}{name}"))
     templates = {}
@@ -196,7 +219,7 @@ def try_out(prompts: Prompts, game: str, folder: Path) -> None:
             raise UsageError(f"{folder}: {error}") from None
 
 
-def _load(environment: GuardedTemplates, path: Path, source: str, family: Family, name: str) -> Template:
+def _load(environment: GuardedTemplates, path: Path, source: str, family: PromptFamily, name: str) -> Template:
     """One template, checked by rendering it once."""
     known, example = family.variables.get(name) or SHARED[AskKind.FIND_CLAIMS], {**EXAMPLE, **family.example}
     try:

@@ -11,14 +11,14 @@ from typing import Any
 
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.registry import find_game
+from liescope.games.script.persona import PROFILES
+from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 from liescope.games.session import Session
 from liescope.generate.players.openai.batches.desk import discount
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.prices import CURRENCY, bundled_price, price_of
 from liescope.generate.players.prompts import Templates, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
-from liescope.generate.players.scripted import PROFILES, open_scripted
-from liescope.generate.players.scripted.games import ANSWERS
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.forecast.result import Forecast, KindForecast, ModelForecast
 from liescope.generate.runs.forecast.sample import (
@@ -179,10 +179,10 @@ def _silent(_ask: Ask, _view: Sequence[Event]) -> Reply:
 
 
 def _script(game: str) -> Answer:
-    answer = ANSWERS[game]
+    script = ScriptedPlayer(_PROFILE, PROFILES[_PROFILE], game)
 
     def said(ask: Ask, view: Sequence[Event]) -> Reply:
-        reply = answer(_PROFILE, PROFILES[_PROFILE], ask, view)
+        reply = script.say(ask, view)
         return replace(reply, text=as_models_say(reply.text, ask.limit)) if reply.text else reply
 
     return said

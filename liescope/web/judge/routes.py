@@ -14,8 +14,8 @@ from liescope.common.errors import UsageError
 from liescope.common.text import plain
 from liescope.games.core import Event, EventKind
 from liescope.games.facts import EventData
-from liescope.games.reader import OUTSIDE
-from liescope.generate.players.prompts.narration import counted, listing
+from liescope.games.judging import OUTSIDE
+from liescope.games.narration import counted, listing
 from liescope.generate.runs.sitting import Question, Sitting
 from liescope.generate.runs.transcript import event_line
 from liescope.web.judge.desk import Desk

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from liescope.common.errors import UsageError
 from liescope.games.core import Ask, AskKind, Assessment, Phase, Reply
+from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.parsing.clean import storable
-from liescope.labeling.taxonomy import DeceptionType
 
 LONGEST = 4000  # characters of a message where the table sets no limit
 LONGEST_REASON = 500

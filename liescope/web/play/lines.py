@@ -13,7 +13,6 @@ from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Pha
 from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.games.table import TableSpec
-from liescope.generate.players.prompts.narration import counted, listing
 
 HEAD, SAID, FACT, SECRET = "head", "said", "fact", "secret"
 _PHASES = {

@@ -21,7 +21,7 @@ from liescope.web.play.consent import Consent
 from liescope.web.play.forms import form_of
 from liescope.web.play.hub import Hub
 from liescope.web.play.lines import chairs, lines, role_of
-from liescope.web.play.rules import rules_of
+from liescope.web.play.setup import rules_of
 from liescope.web.play.store import State
 from liescope.web.play.table import Table
 from liescope.web.security import Forms

@@ -7,15 +7,17 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import cache
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
 
+from jinja2 import Template
 from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games.record import GameRecord, Status
-from liescope.games.registry import find_game
+from liescope.games.registry import PAGES, find_game
 from liescope.generate.players.human import Patience
 from liescope.generate.players.paced import Pacing
 from liescope.generate.players.registry import files_of
@@ -27,7 +29,7 @@ from liescope.generate.runs.plan import Plan, Served
 from liescope.generate.runs.planning import table_plan
 from liescope.web.play.consent import CONSENT
 from liescope.web.play.lines import check_words
-from liescope.web.play.rules import rules_of
+from liescope.web.site import templates
 
 PERSON = "person"  # who holds a seat until somebody takes it
 
@@ -99,6 +101,12 @@ def make_setup(
     left = iter(range(len(names)))
     seats = {name: PERSON if name in drawn else others[next(left) % len(others)] for name in names}
     return Setup(game=game, options=dict(options or {}), seats=seats, mortal=mortal, **more)
+
+
+@cache
+def rules_of(game: str) -> Template:
+    """The template with a game's rules as people are told them. Raises UndeclaredGame for a game that has none."""
+    return templates().from_string(PAGES[game].read_text(encoding="utf-8"))
 
 
 def can_spare(game: str) -> bool:

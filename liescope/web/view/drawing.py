@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from liescope.games.suspicion import START
+from liescope.games.assessing import START
 from liescope.labeling.rows import RatingRow
 
 WIDE, HIGH = 360, 250  # the box of arrows

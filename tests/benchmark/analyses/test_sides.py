@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from liescope.benchmark.analyses.sides import NOBODY, SIDES, side_colour, united_roles
+from liescope.benchmark.analyses.sides import NOBODY, side_colour, united_roles
 from liescope.common.colours import MODELS
 from liescope.common.errors import UnknownName
 from liescope.games.playable import PlayableGame
-from liescope.games.registry import GAMES
+from liescope.games.registry import GAMES, SIDES
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=name) for name, game in GAMES.items()])

@@ -18,9 +18,9 @@ from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record
 from liescope.games.session import drive, start
+from liescope.games.taxonomy import DeceptionType
 from liescope.games.werewolf import WEREWOLF_TABLE, Werewolf
 from liescope.generate.runs.journal import Journal
-from liescope.labeling.taxonomy import DeceptionType
 
 TEXTS = (
     "I investigated Bob and he is the mafioso.",

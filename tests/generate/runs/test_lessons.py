@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from liescope.common.errors import BadData
-from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.core import Lesson, LessonKind
 from liescope.generate.runs.lesson_book import NEAR, LessonBook, open_similarity, without_names
 
 

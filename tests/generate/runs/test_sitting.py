@@ -11,7 +11,7 @@ import pytest
 import liescope
 from liescope.common.errors import PlanChanged, UsageError
 from liescope.games.core import EventKind
-from liescope.games.reader import OUTSIDE, ReaderSpec
+from liescope.games.judging import OUTSIDE, ReaderSpec
 from liescope.games.record import Source
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.rebuild import rebuild

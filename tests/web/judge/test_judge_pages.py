@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 import liescope
-from liescope.games.reader import ReaderSpec
+from liescope.games.judging import ReaderSpec
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.sitting import Assignment
 from liescope.labeling.label import label_game

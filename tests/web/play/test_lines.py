@@ -17,8 +17,7 @@ from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.web.play.forms import form_of
 from liescope.web.play.lines import HEAD, Chair, chairs, check_words, lines, role_of, stage_of
-from liescope.web.play.rules import _RULES, rules_of
-from liescope.web.play.setup import make_setup
+from liescope.web.play.setup import make_setup, rules_of
 from liescope.web.site import templates
 
 
@@ -86,7 +85,7 @@ def test_whoever_left_the_game_is_shown_as_out(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_role_and_every_question_is_explained(game: str) -> None:
-    module: Any = templates().get_template(rules_of(game)).module
+    module: Any = rules_of(game).module
     spec = GAMES[game].spec
     assert len(module.rules(spec).split()) > 60
     roles = [name for name, count in spec.composition().items() if count]
@@ -143,7 +142,6 @@ class Weather(MiniMafia):
 
 def test_a_game_that_says_more_than_pages_can_tell_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(GAMES, "weather", replace(GAMES["mini-mafia"], name="weather", make=Weather))
-    monkeypatch.setitem(_RULES, "weather", "mafia")
     with pytest.raises(UndeclaredGame, match=r"no words for people for weather of arrest; .*play/lines\.py"):
         make_setup("weather", 1)
 

@@ -18,9 +18,9 @@ import pytest
 import liescope
 from liescope.common.errors import PlayerFailed, RunPaused, UsageError
 from liescope.games.core import Ask, Event, Reply
+from liescope.games.script.persona import parse_spec
 from liescope.generate.players.registry import PLAYERS
-from liescope.generate.players.scripted.player import ScriptedPlayer
-from liescope.generate.players.scripted.skills import parse_spec
+from liescope.generate.players.scripted import ScriptedPlayer
 from liescope.generate.runs.folder import JOURNAL_FILE
 from liescope.generate.runs.limits import Limits
 from liescope.web.play.hub import Hub

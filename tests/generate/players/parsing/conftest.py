@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from liescope.games.bidding import BIDS
 from liescope.games.core import CHOICES, Ask, AskKind, Phase
+from liescope.games.talk import BIDS
 
 MakeAsk = Callable[[AskKind], Ask]
 

@@ -19,11 +19,11 @@ from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games import Ask, AskKind, Event, Mafia, MafiaSpec, MiniMafia, Reply, Session, drive, start
 from liescope.games.core import EventKind
 from liescope.games.mafia import MINI_MAFIA
+from liescope.games.mafia.narration import PROMPTS as MAFIA
+from liescope.games.mafia.narration import memory
+from liescope.games.registry import PROMPTS
 from liescope.generate.players.prompts import Prompt, load_prompts
-from liescope.generate.players.prompts.families import FAMILIES
-from liescope.generate.players.prompts.mafia import FAMILY as MAFIA
-from liescope.generate.players.prompts.memory import memory
-from liescope.generate.players.prompts.render import HERE, read_templates
+from liescope.generate.players.prompts.render import read_templates
 from liescope.generate.players.prompts.sample import sample_asks
 
 SPECS = [MafiaSpec(1, 1, 2, assess=True), MafiaSpec(2, 2, 4, assess=True), MafiaSpec(3, 0, 4, message_limit=None)]
@@ -159,7 +159,7 @@ def usual_recursion_limit() -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(HERE / "mafia" / "minimal", tmp_path / "mine"))
+    return Path(shutil.copytree(PROMPTS["mafia"].folder / "minimal", tmp_path / "mine"))
 
 
 def test_a_folder_replaces_the_prompts(folder: Path) -> None:
@@ -316,9 +316,9 @@ def test_ordinary_templates_may_use_loops_filters_and_parts(folder: Path) -> Non
     assert {AskKind.SPEAK, AskKind.SELF_ASSESSMENT} <= {ask.kind for ask, _ in shown}
 
 
-@pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in FAMILIES.items() for name in family.sets])
+@pytest.mark.parametrize(("game", "name"), [(game, name) for game, family in PROMPTS.items() for name in family.sets])
 def test_every_set_that_comes_with_a_game_passes_as_a_folder_of_ones_own(tmp_path: Path, game: str, name: str) -> None:
-    copied = shutil.copytree(HERE / FAMILIES[game].name / name, tmp_path / "mine")
+    copied = shutil.copytree(PROMPTS[game].folder / name, tmp_path / "mine")
     assert read_templates(copied, game).hash == read_templates(name, game).hash
     load_prompts(copied, game)
 

@@ -35,8 +35,8 @@ from liescope.games import (
     start,
 )
 from liescope.games.core import ASSESSMENTS, CHOICES
+from liescope.games.registry import PROMPTS
 from liescope.generate.players.prompts import Prompt, Prompts, load_prompts
-from liescope.generate.players.prompts.families import FAMILIES
 
 SHORT = WerewolfSpec(debate_turns=2, defence_turns=1)
 LESSONS = (Lesson(LessonKind.TO_DO, "OWN lesson one"), Lesson(LessonKind.WINNING_TACTIC, "OWN lesson two"))
@@ -328,7 +328,7 @@ def test_every_question_of_the_game_and_its_judges_can_be_asked() -> None:
     drive(session, answer)
     log = record(session.game, session.outcome, dict.fromkeys(session.game.names, ("m", Source.MODEL)))
     drive(start(lambda: Judging(log, JudgeSpec(roles=True, lessons=True), "judge")), answer)
-    assert kinds == FAMILIES["werewolf"].variables.keys() - {"rules", "strategy"}
+    assert kinds == PROMPTS["werewolf"].variables.keys() - {"rules", "strategy"}
 
 
 def test_a_question_that_a_game_has_not_is_refused_by_name() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
 from liescope.games.mafia import MINI_MAFIA, Mafia, MafiaSpec
+from liescope.games.script.hearing import read
 from liescope.games.session import replay, start
 from liescope.generate.players.scripted import ScriptedPlayer
-from liescope.generate.players.scripted.reading import read
 
 Play = Callable[..., Any]
 Answer = Callable[[ScriptedPlayer, Ask, Sequence[Event]], Reply]
@@ -79,8 +79,8 @@ import hashlib
 from liescope.games.mafia import Mafia, MafiaSpec
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
-from liescope.generate.players.scripted.player import ScriptedPlayer
-from liescope.generate.players.scripted.skills import PROFILES
+from liescope.generate.players.scripted import ScriptedPlayer
+from liescope.games.script.persona import PROFILES
 def reply(ask, view):
     try: player.answer(ask, view).send(None)
     except StopIteration as end: return end.value

@@ -10,7 +10,7 @@ import pytest
 
 from liescope.games.core import AskKind, Assessment, EventKind
 from liescope.games.mafia import MINI_MAFIA
-from liescope.labeling.taxonomy import DeceptionType
+from liescope.games.taxonomy import DeceptionType
 
 Play = Callable[..., Any]
 TYPES = {kind.value for kind in DeceptionType}

@@ -9,10 +9,10 @@ import pytest
 
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.registry import find_game
+from liescope.games.script.following import Following, Log
+from liescope.games.script.persona import parse_spec
 from liescope.games.session import drive, start
 from liescope.generate.players.scripted import ScriptedPlayer
-from liescope.generate.players.scripted.following import Following, Log
-from liescope.generate.players.scripted.skills import parse_spec
 
 Answer = Callable[[ScriptedPlayer, Ask, Sequence[Event]], Reply]
 Answered = tuple[ScriptedPlayer, Ask, tuple[Event, ...], Reply]

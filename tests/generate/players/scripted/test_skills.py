@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.games.record import Source
-from liescope.generate.players.scripted import PROFILES, ScriptedPlayer
+from liescope.games.script.persona import PROFILES
+from liescope.generate.players.scripted import ScriptedPlayer
 
 WinRate = Callable[..., float]
 

@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 
-from liescope.games.core import CHOICES, Ask, AskKind, Event, EventKind, Reply
+from liescope.games.core import CHOICES, Ask, AskKind, Event, EventKind, Lesson, LessonKind, Reply
 from liescope.games.judging import JudgeSpec, Judging
-from liescope.games.lessons import Lesson, LessonKind
+from liescope.games.script.grammar import compose
+from liescope.games.script.hearing import read
 from liescope.games.session import drive, start
+from liescope.games.taxonomy import DeceptionType
 from liescope.games.werewolf import DYADIC_TABLE, WEREWOLF_TABLE, WerewolfSpec
+from liescope.games.werewolf.phrases import WORDS
 from liescope.generate.players.scripted import ScriptedPlayer
-from liescope.generate.players.scripted.grammar import compose
-from liescope.generate.players.scripted.reading import read
-from liescope.generate.players.scripted.werewolf.phrases import WORDS
 from liescope.labeling.lesson_tags import CATEGORIES
-from liescope.labeling.taxonomy import DeceptionType
 
 Play = Callable[..., Any]
 Wins = Callable[..., Counter[str]]

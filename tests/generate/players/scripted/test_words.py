@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from liescope.games.core import EventKind
-from liescope.generate.players.scripted import PROFILES
-from liescope.generate.players.scripted.fragments import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS
-from liescope.generate.players.scripted.grammar import MAFIA_WORDS, compose
-from liescope.generate.players.scripted.phrases import MOVES
-from liescope.generate.players.scripted.reading import read, tone
-from liescope.labeling.taxonomy import DeceptionType
+from liescope.games.mafia.phrases import WORDS
+from liescope.games.script.fragments import CLOSERS, FRAMES, OPENERS, REASONS, REMARKS
+from liescope.games.script.grammar import compose
+from liescope.games.script.hearing import read, tone
+from liescope.games.script.persona import PROFILES
+from liescope.games.taxonomy import DeceptionType
 
 Play = Callable[..., Any]
+MOVES = WORDS.moves
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
 WHO = {"x": "Bob", "y": "Charlie", "dead": "Diana"}
 
@@ -41,7 +42,7 @@ def said(play: Play) -> list[tuple[str, str, dict[str, str]]]:
 @pytest.mark.parametrize("move", MOVES)
 def test_every_move_has_hundreds_of_surface_forms(move: str) -> None:
     random = Random(1)
-    texts = {compose([move], [WHO], random.gauss(0, 1), random, MAFIA_WORDS).text(None) for _ in range(2000)}
+    texts = {compose([move], [WHO], random.gauss(0, 1), random, WORDS).text(None) for _ in range(2000)}
     assert len(texts) >= 500
 
 
@@ -55,7 +56,7 @@ def test_statements_fit_a_message_and_are_written_out(said: list[tuple[str, str,
 def test_short_limits_keep_the_core() -> None:
     random = Random(2)
     for _ in range(100):
-        text = compose(["vote_promise"], [WHO], 1.0, random, MAFIA_WORDS).text(60)
+        text = compose(["vote_promise"], [WHO], 1.0, random, WORDS).text(60)
         assert len(text) <= 60
         assert "vot" in text.lower()
         assert "Bob" in text
@@ -122,7 +123,7 @@ def test_fragments_sound_firm_shaky_or_neither(fragments: tuple[str, ...]) -> No
 @pytest.mark.parametrize("strength", [-1.5, -0.5, 0.0, 0.8, 1.5])
 def test_a_statement_sounds_as_strong_as_meant(move: str, strength: float) -> None:
     random = Random(3)
-    heard = [read(compose([move], [WHO], strength, random, MAFIA_WORDS).text(200), NAMES).strength for _ in range(300)]
+    heard = [read(compose([move], [WHO], strength, random, WORDS).text(200), NAMES).strength for _ in range(300)]
     assert sum(heard) / len(heard) == pytest.approx(strength, abs=0.2)
 
 
@@ -132,7 +133,7 @@ def test_a_statement_sounds_as_strong_as_meant(move: str, strength: float) -> No
 )
 def test_listeners_hear_a_charge(move: str, share: float) -> None:
     random = Random(4)
-    heard = [dict(read(compose([move], [WHO], 0.5, random, MAFIA_WORDS).text(200), NAMES).accused) for _ in range(400)]
+    heard = [dict(read(compose([move], [WHO], 0.5, random, WORDS).text(200), NAMES).accused) for _ in range(400)]
     assert sum("Bob" in accused for accused in heard) > share * len(heard)
     assert sum(bool(accused.keys() - {"Bob"}) for accused in heard) < 0.05 * len(heard)
 
@@ -140,7 +141,7 @@ def test_listeners_hear_a_charge(move: str, share: float) -> None:
 @pytest.mark.parametrize("move", ["defend", "agree", "report_investigation/clean"])
 def test_listeners_hear_support(move: str) -> None:
     random = Random(5)
-    heard = [read(compose([move], [WHO], 0.5, random, MAFIA_WORDS).text(200), NAMES) for _ in range(400)]
+    heard = [read(compose([move], [WHO], 0.5, random, WORDS).text(200), NAMES) for _ in range(400)]
     assert sum("Bob" in reading.cleared for reading in heard) > 0.85 * len(heard)
     assert sum("Bob" in dict(reading.accused) for reading in heard) < 0.05 * len(heard)
 

@@ -1,0 +1,179 @@
+"""Mafia with any number of mafiosos, detectives and villagers, and Mini-Mafia, one configuration of it.
+
+Rules and information flow: Mini-Mafia paper, section 2.1 and Appendix A. At night each detective investigates one
+player and one mafioso, drawn at random, decides the kill. By day the living discuss in rounds, each in a fresh random
+order, then vote secretly; the player with most votes is arrested, and ties are broken at random. Town wins when no
+mafioso is left in the game; mafia wins when only mafiosos are left, or when the days run out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from liescope.common.errors import UsageError
+from liescope.games.core import AskKind, Asks, EventKind, Game, Outcome, Phase, Play, Replies
+from liescope.games.table import NAMES, TableSpec, option
+from liescope.games.talk import discuss
+from liescope.games.voting import ballot, legal_choice, plurality
+
+MAFIOSO, DETECTIVE, VILLAGER = "mafioso", "detective", "villager"
+MAFIA, TOWN = "mafia", "town"
+
+
+@dataclass(frozen=True, slots=True)
+class MafiaSpec(TableSpec):
+    """The table; more options in `TableSpec`.
+
+    rounds: discussion rounds a day. scripted_night: the rules draw the night's targets and ask nobody: a random
+    villager dies (any town member once no villager is left), each detective learns of a mafioso. days: voting days
+    until the mafia wins by survival, 0 for no limit. reveal_dead: the role of whoever dies at night is announced.
+    mutual_discovery: a mafioso investigated by a detective learns who the detective is, and a living detective is
+    warned of it (earlier versions of the Mini-Mafia authors' games had the last two). spared: names of villagers whom
+    the first scripted night kills only if there is no other villager.
+    """
+
+    mafiosos: int = option(2, "Number of mafiosos.")
+    detectives: int = option(1, "Number of detectives.")
+    villagers: int = option(4, "Number of villagers.")
+    rounds: int = option(2, "Rounds of discussion a day.", minimum=1)
+    scripted_night: bool = False
+    days: int = option(0, "Days until the mafia wins by survival; 0 for no limit.", minimum=0)
+    reveal_dead: bool = option(False, "Announce the role of whoever dies at night.", later=True)
+    mutual_discovery: bool = option(
+        False, "Let an investigated mafioso learn who the detective is, and warn the detective.", later=True
+    )
+    spared: tuple[str, ...] = option((), "Names whom the first scripted night kills last.", later=True)
+
+    def composition(self) -> dict[str, int]:
+        return {MAFIOSO: self.mafiosos, DETECTIVE: self.detectives, VILLAGER: self.villagers}
+
+    def check(self) -> None:
+        """Raises UsageError if no game can be played with these options."""
+        if min(self.mafiosos, self.rounds) < 1 or min(self.detectives, self.villagers, self.days) < 0:
+            raise UsageError("Mafia needs at least one mafioso and one round; no count may be negative")
+        if self.detectives + self.villagers < 1:
+            raise UsageError("Mafia needs at least one player who is not a mafioso")
+        TableSpec.check(self)
+        if self.spared and not self.scripted_night:
+            raise UsageError("only a scripted night can spare somebody: in any other, a mafioso chooses")
+        if strangers := sorted(set(self.spared) - set(self.seats())):
+            raise UsageError(f"nobody at this table is called {strangers[0]!r}, so the night cannot spare them")
+
+
+MINI_MAFIA = MafiaSpec(1, 1, 2, rounds=2, scripted_night=True, days=1, names=NAMES[:4])
+
+
+class Mafia(Game):
+    """One game of Mafia. Raises UsageError if no game can be played with this spec."""
+
+    name: ClassVar[str] = "mafia"
+
+    def __init__(self, spec: MafiaSpec, seed: int, game_id: str) -> None:
+        super().__init__(spec, seed, game_id)
+        self.spec = spec
+
+    def team(self, role: str) -> str:
+        return MAFIA if role == MAFIOSO else TOWN
+
+    def deceives(self, role: str) -> bool:
+        return role == MAFIOSO
+
+    def play(self) -> Play:
+        self.set_up()
+        while True:
+            self.day += 1
+            yield from self._night()
+            if outcome := self._over():
+                return outcome
+            self.log(EventKind.DAY, Phase.DISCUSSION)
+            yield from discuss(self, self.spec.rounds)
+            yield from self._vote()
+            if outcome := self._over(last_day=self.day == self.spec.days):
+                return outcome
+
+    # The phases
+
+    def set_up(self) -> None:
+        """Log the setup and the roles."""
+        facts = {"names": list(self.names), "composition": self.spec.composition(), "rounds": self.spec.rounds}
+        options = {"reveal_dead": self.spec.reveal_dead, "mutual_discovery": self.spec.mutual_discovery}
+        facts |= {option: True for option, chosen in options.items() if chosen}
+        self.log(EventKind.SETUP, Phase.SETUP, data=facts)
+        for name in self.names:
+            self.log(EventKind.ROLE, Phase.SETUP, actor=name, audience=(name,), data={"role": self.roles[name]})
+        if self.spec.mafiosos > 1:
+            mafia = self.holding(MAFIOSO, alive=False)
+            self.log(EventKind.PARTNERS, Phase.SETUP, audience=mafia, data={"names": list(mafia)})
+
+    def _night(self) -> Generator[Asks, Replies, None]:
+        self.log(EventKind.NIGHT, Phase.NIGHT)
+        detectives = self.holding(DETECTIVE)
+        killer = self.random.choice(self.holding(MAFIOSO))
+        if self.spec.scripted_night:
+            prey = [name for name in self.alive if self.roles[name] == VILLAGER] or self._town()
+            if self.day == 1:
+                prey = [name for name in prey if name not in self.spec.spared] or prey
+            victim = self.random.choice(prey)
+            found = [(name, self.random.choice(self.holding(MAFIOSO)), "") for name in detectives]
+            drawn = {"drawn": True}  # nobody chose
+            self._kill(killer, victim, "", drawn)
+        else:
+            self.log(EventKind.KILLER, Phase.NIGHT, actor=killer, audience=self.holding(MAFIOSO, alive=False))
+            asks = [self.ask(killer, AskKind.KILL, Phase.NIGHT, options=tuple(self._town()))]
+            asks += [self.ask(name, AskKind.INVESTIGATE, Phase.NIGHT, options=self.others(name)) for name in detectives]
+            replies = yield self.batch(asks)
+            chosen = [legal_choice(ask, reply, self.random) for ask, reply in zip(asks, replies, strict=True)]
+            found = [(name, target, why) for name, (target, why) in zip(detectives, chosen[1:], strict=True)]
+            drawn = {}
+            self._kill(killer, *chosen[0], drawn)
+        for name, target, why in found:
+            data = {"role": self.roles[target], **drawn}
+            self.log(
+                EventKind.INVESTIGATION,
+                Phase.NIGHT,
+                actor=name,
+                target=target,
+                audience=(name,),
+                fallback=why,
+                data=data,
+            )
+            if self.spec.mutual_discovery and self.roles[target] == MAFIOSO and name in self.alive:
+                self.log(EventKind.DISCOVERY, Phase.NIGHT, actor=name, target=target, audience=(name, target))
+
+    def _kill(self, killer: str, victim: str, why: str, drawn: dict[str, bool]) -> None:
+        audience = self.holding(MAFIOSO, alive=False)
+        self.log(EventKind.KILL, Phase.NIGHT, actor=killer, target=victim, audience=audience, fallback=why, data=drawn)
+        self.alive.remove(victim)
+        revealed = {"role": self.roles[victim]} if self.spec.reveal_dead else {}
+        self.log(EventKind.DEATH, Phase.NIGHT, target=victim, data=revealed)
+
+    def _vote(self) -> Generator[Asks, Replies, None]:
+        votes = yield from ballot(self, Phase.VOTING)
+        arrested, tied = plurality(votes, self.random)
+        self.alive.remove(arrested)
+        data = {"tied": list(tied)} if len(tied) > 1 else {}
+        self.log(EventKind.ARREST, Phase.VOTING, target=arrested, data=data)
+
+    def _over(self, last_day: bool = False) -> Outcome | None:
+        mafia = self.holding(MAFIOSO)
+        if not mafia:
+            return self.end(TOWN, "every mafioso is out of the game")
+        if len(mafia) == len(self.alive):
+            return self.end(MAFIA, "only mafiosos are left")
+        if last_day:
+            return self.end(MAFIA, "the days ran out with a mafioso in the game")
+        return None
+
+    def _town(self) -> list[str]:
+        return [name for name in self.alive if self.roles[name] != MAFIOSO]
+
+
+class MiniMafia(Mafia):
+    """Four players, a scripted night, two rounds, one vote (Mini-Mafia paper, section 2.1)."""
+
+    name: ClassVar[str] = "mini-mafia"
+
+    def __init__(self, spec: MafiaSpec = MINI_MAFIA, seed: int = 0, game_id: str = "mini-mafia") -> None:
+        super().__init__(spec, seed, game_id)

@@ -1,0 +1,97 @@
+"""Who a scripted player is: its name, its planted skills, and the spec strings that name them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from liescope.common.errors import UnknownName, UsageError
+from liescope.games.core import Ask, Event, Reply
+from liescope.games.vocabulary import FoundClaim
+
+
+@dataclass(frozen=True, slots=True)
+class Skills:
+    """m: how convincing a lie is; d: how convincing the truth is, and how early it is told; v: how strongly what is
+    heard decides the vote. They are the parameters of logit p(mafia wins) = v (m − d) of the Mini-Mafia paper (its
+    deceive, disclose and detect scores), so useful values of m and d lie within about ±2, of v between 0 and 3.
+
+    Werewolf only: j: how suspiciously the jester behaves, from 0 (like anyone else) to about 3. b: a planted bias of
+    the player's ratings, in log-odds of flagging another's statement as deceptive, whoever made it; 0 for none.
+    """
+
+    m: float
+    d: float
+    v: float
+    j: float
+    b: float = 0.0
+
+
+ClaimFinder = Callable[[str, str, Sequence[str], str], tuple[FoundClaim, ...]]
+"""From a text, its speaker, the names at the table and the name of the rules to the claims in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """A scripted player. name: as in tables; find_claims: how it reads claims, the same way as labels are made."""
+
+    name: str
+    skills: Skills
+    find_claims: ClaimFinder
+
+
+Script = Callable[[Persona, Ask, Sequence[Event]], Reply]
+"""How scripted players of a game answer: from the player, an ask and its seat's view to the reply, without I/O. Draws
+come from `liescope.games.script.draws`, so that the same place in a game always gives the same answer.
+"""
+
+MOST = 100  # no skill is further from 0
+
+PROFILES = {
+    "novice": Skills(m=-1.0, d=-0.7, v=0.4, j=0.3),
+    "steady": Skills(m=-0.2, d=1.0, v=1.7, j=0.6),
+    "bold": Skills(m=1.2, d=0.2, v=0.9, j=1.0),
+}
+
+
+def parse_spec(argument: str) -> tuple[str, Skills]:
+    """The name and skills of `PROFILE[?m=…&d=…&v=…&j=…&b=…]`; the name lists the skills that differ from the
+    profile's, in a fixed order, so that equal players have equal names.
+
+    Raises UnknownName for an unknown profile or skill, UsageError for a value that is not a usable number.
+    """
+    profile, _, query = argument.partition("?")
+    if profile not in PROFILES:
+        raise UnknownName("scripted player", profile, PROFILES)
+    planted = PROFILES[profile]
+    given: dict[str, float] = {}
+    for item in filter(None, query.split("&")):
+        skill, _, value = item.partition("=")
+        if skill not in asdict(planted):
+            raise UnknownName("skill of a scripted player", skill, asdict(planted))
+        if skill in given:
+            raise UsageError(f"scripted:{argument} gives the skill {skill} twice; leave one of them out")
+        given[skill] = _number(argument, skill, value)
+    skills = replace(planted, **given)
+    changed = [
+        f"{skill}={_plain(value)}" for skill, value in asdict(skills).items() if value != getattr(planted, skill)
+    ]
+    return f"scripted:{profile}" + (f"?{'&'.join(changed)}" if changed else ""), skills
+
+
+def _number(argument: str, skill: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not abs(number) <= MOST:
+        raise UsageError(
+            f"scripted:{argument}: {skill} needs a number from -{MOST} to {MOST}, not {value!r}, as in {skill}=0.5"
+        )
+    return number
+
+
+def _plain(value: float) -> str:
+    """The shortest digits that reproduce the number, without a trailing .0."""
+    return repr(value).removesuffix(".0")

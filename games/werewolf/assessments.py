@@ -1,0 +1,75 @@
+"""How a scripted player rates another's statement in Werewolf, and which roles it would name."""
+
+from __future__ import annotations
+
+from random import Random
+
+from liescope.games.core import Assessment
+from liescope.games.script.assessments import NEAR, OTHERS, Dealing, suspected_kind
+from liescope.games.script.draws import chance
+from liescope.games.script.persona import Skills
+from liescope.games.taxonomy import DeceptionType as Kind
+from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
+from liescope.games.werewolf.beliefs import SURE, believe, claiming, jesterish, public_suspicion
+from liescope.games.werewolf.knowledge import Heard, Knowledge
+
+_BASE = -1.3  # log-odds that a statement deceives if nothing is known about its speaker
+_PARTNER = 1.5  # the same for a werewolf's statement, to its partners
+_OTHER = -1.8  # the same for anyone else's statement, to werewolves
+_CHARGE = 0.4  # for accusing someone: an honest player has less reason to
+_STRANGE = 1.2  # for an odd statement
+_WRONGED = 0.8  # for accusing the rater
+_FELT = 0.5  # weight of v times belief
+_GONE = 0.5  # the suspicion of those who were exiled
+_FIRM = 0.2  # weight of v times the firmness of the words themselves
+
+
+def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
+    """What a peer believes about the speaker and hears in the words; skills.b is added to the log-odds of the flag."""
+    belief = believe(seen).get(said.actor, 0.0)
+    sensitivity = max(skills.v, 0.0)
+    strange = _STRANGE * said.odd
+    if seen.evil:
+        odds = (_PARTNER if said.actor in seen.partners else _OTHER) + strange
+    else:
+        felt = max(-3.0, min(3.0, belief))
+        wronged = any(name == seen.me for name, _ in said.reading.accused)
+        odds = _BASE + _FELT * sensitivity * felt + _WRONGED * wronged + strange
+        odds += _CHARGE * bool(said.reading.accused) - _FIRM * sensitivity * said.reading.strength
+    probability = chance(odds + skills.b)
+    flag = random.random() < probability
+    kind = Kind.NONE
+    if flag:
+        kind = Kind.STRATEGIC_DECEPTION if said.odd else suspected_kind(said.reading)
+        if random.random() < 0.15 + 0.25 * chance(-skills.v):
+            kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
+    sure = 0.5 + 0.5 * abs(2 * probability - 1)
+    confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
+    if seen.evil:  # a player who knows the wolves can still judge who seems to be one
+        belief = public_suspicion(seen.table).get(said.actor, 0.0)
+    seeming = chance(belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8)
+    suspicion = round(min(1.0, max(0.0, random.gauss(seeming, 0.05))), 2)
+    reason = random.choice(OTHERS[flag]).format(x=said.actor)
+    return Assessment(flag, kind.value, confidence, suspicion, reason)
+
+
+def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
+    """The role of each player, as the composition of the table allows: the most suspect are named as werewolves, the
+    oddest as the jester, those who claim to be doctor or seer are believed; all others are villagers.
+    """
+    table = seen.table
+    deal = Dealing(table.counts, seen.role, options)
+    beliefs, jesters = believe(seen), jesterish(table)
+    noise = {name: random.gauss(0.0, 1.0 / (1.0 + max(skills.v, 0.0))) for name in options}
+    deal.give(WEREWOLF, [name for name in options if name in seen.partners or seen.results.get(name) == WEREWOLF])
+    if table.winner == JESTER:
+        deal.give(JESTER, table.exiled[-1:])
+    deal.give(JESTER, sorted(options, key=lambda name: -(jesters[name] + 0.2 * noise[name])))
+    for role in (SEER, DOCTOR):
+        deal.give(role, [name for name in options if name in claiming(table, role)])
+    cleared = {name for name, role in seen.results.items() if role != WEREWOLF} | set(table.killed)
+    suspects = [name for name in options if name not in cleared]
+    deal.give(WEREWOLF, sorted(suspects, key=lambda name: -(beliefs.get(name, _GONE) + noise[name])))
+    for role in (SEER, DOCTOR):  # whoever it is has not said so
+        deal.give(role, sorted(options, key=lambda name: noise[name]))
+    return deal.form(VILLAGER)

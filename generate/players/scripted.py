@@ -1,0 +1,69 @@
+"""Rule-based players with planted skills and no network access: `scripted:novice`, `scripted:bold?m=1.5`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from liescope.games.core import Ask, AskKind, Event, Reply
+from liescope.games.record import Source
+from liescope.games.registry import SCRIPTS
+from liescope.games.script.draws import draws
+from liescope.games.script.persona import Persona, Skills, parse_spec
+from liescope.generate.players.protocol import PlayerContext
+from liescope.labeling.claims import find_claims
+from liescope.labeling.lesson_tags import CATEGORIES, ORDERS, tag
+
+_SLIP = 0.12  # how often a judge misses or adds a tag, or mistakes the order
+_NOTHING = Reply(problem="what the ask is about is not in the view")
+
+
+class ScriptedPlayer:
+    """Answers every ask from nothing but the seat's view and the planted skills, and keeps no state: what it draws
+    depends on the game's id, the place in the game, the seat, the kind of ask and the spec.
+
+    game: the name of the game that it plays. Raises UndeclaredGame for a game without scripted players.
+    """
+
+    source = Source.SCRIPTED
+
+    def __init__(self, model: str, skills: Skills, game: str) -> None:
+        self.model = model
+        self.skills = skills
+        self._who = Persona(model, skills, find_claims)
+        self._script = SCRIPTS[game]
+
+    async def prepare(self) -> None:
+        """Nobody to ask."""
+
+    async def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
+        """Never suspends. A statement's `private` holds planted_type, a name of the taxonomy, and intent, its moves."""
+        return self.say(ask, view)
+
+    def say(self, ask: Ask, view: Sequence[Event]) -> Reply:
+        """The same without an event loop."""
+        if ask.kind is not AskKind.TAG_LESSON:
+            return self._script(self._who, ask, view)
+        lesson = next((event.text for event in reversed(view) if event.index == ask.about), None)
+        if lesson is None:
+            return _NOTHING
+        place = ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, lesson
+        return Reply(form=tag_lesson(lesson, draws(self.model, *place)))
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def open_scripted(argument: str, context: PlayerContext) -> ScriptedPlayer:
+    """The player of `scripted:ARGUMENT`. Raises UnknownName or UsageError for a spec that cannot be read."""
+    return ScriptedPlayer(*parse_spec(argument), context.game)
+
+
+def tag_lesson(text: str, random: Random) -> dict[str, tuple[str, ...]]:
+    """The tags that the rules give, with some errors: an independent judge that mostly agrees."""
+    tags = tag(text)
+    categories = [name for name in tags.categories if random.random() >= _SLIP]
+    if random.random() < _SLIP:
+        categories.append(random.choice([name for name in CATEGORIES if name not in categories]))
+    order = tags.order if random.random() >= _SLIP else random.choice(list(ORDERS))
+    return {"categories": tuple(name for name in CATEGORIES if name in categories), "order": (str(order),)}
