@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 
 from liescope.common.errors import UndeclaredGame
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, EventKind, Phase, Reply
+from liescope.games.narration import counted, listing
 from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.games.table import TableSpec
