@@ -12,13 +12,13 @@ from typing import Any
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.registry import find_game
 from liescope.games.script.persona import PROFILES
-from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 from liescope.games.session import Session
 from liescope.generate.players.openai.batches.desk import discount
 from liescope.generate.players.openai.budget import Usage
 from liescope.generate.players.prices import CURRENCY, bundled_price, price_of
 from liescope.generate.players.prompts import Templates, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
+from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.forecast.result import Forecast, KindForecast, ModelForecast
 from liescope.generate.runs.forecast.sample import (
