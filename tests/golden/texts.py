@@ -10,9 +10,9 @@ from typing import Any
 from zipfile import ZipFile, is_zipfile
 
 from tests.golden.frozen import as_text, digest, masked
-from tests.golden.world import World
+from tests.golden.world import RUNS, World
 
-FOLDERS = ("help", "prompts", "cards", "exports")
+FOLDERS = ("help", "prompts", "cards", "exports", "json")
 MODEL = "openai:gpt-4.1-mini"
 NO_COSTS = ("--out", "none", "--dry-run", "--show-prompts")
 FORECASTS: Mapping[str, tuple[str, ...]] = {
@@ -132,6 +132,53 @@ def _outline(data: Any, depth: int = 2) -> Any:
     return data if len(text) <= 300 else digest(text)
 
 
+TIMES = frozenset({"seconds", "age", "at", "bytes", "python", "liescope", "aiohttp", "pydantic", "sha256"})
+JSON: Mapping[str, tuple[str, ...]] = {
+    "show": ("show", "runs/mini-told", "--json"),
+    "show-game": ("show", "runs/wolves", "0", "--json"),
+    "show-judged-game": ("show", "runs/judged", "0", "--json"),
+    "show-calls": ("show", "runs/mini-told", "0", "--calls", "--json"),
+    "show-prompt": ("show", "runs/mini-told", "0", "--prompt", "0", "Bob", "--json"),
+    "status": ("status", "runs/mini", "--json"),
+    "export": ("export", "corpus/held", "--to", "kto", "--out", "exports/json", "--json"),
+    "play-dry-run": ("play", "mini-mafia", "--player", MODEL, "--games", "1", "--out", "none", "--dry-run", "--json"),
+    "label-dry-run": ("label", "runs/mini", "--judge", MODEL, "--out", "none", "--dry-run", "--json"),
+    "publish-corpus": ("publish", "corpus/rows", "--repo", "me/rows", "--dry-run", "--json"),
+}
+
+
+def json_of(world: World, name: str) -> str:
+    """What a command prints with --json, without times and hashes; of play, label, fork, import and build too."""
+    if name in JSON:
+        for word in JSON[name]:
+            room, _, which = word.partition("/")
+            if room in ("runs", "corpus") and which:
+                (world.run if room == "runs" else world.corpus)(which)
+        said = world.command(*JSON[name])
+    else:
+        room, _, which = name.partition("-")
+        (world.run if room == "runs" else world.corpus)(which)
+        said = world.said[f"{room}/{which}"]
+    return as_text(_untimed(json.loads(masked(said))))
+
+
+def _untimed(data: Any) -> Any:
+    """The data with six digits of every number and the lengths of what is long, without what another time changes."""
+    match data:
+        case float():
+            return float(f"{data:.5e}")
+        case dict():
+            keys = sorted(data) if any(" " in key for key in data) else list(data)  # counted sentences in any order
+            return {key: "…" if key in TIMES else _untimed(data[key]) for key in keys}
+        case list():
+            items = [_untimed(item) for item in data]
+            long = len(items) > 3 and len(str(items)) > 3000
+            return [f"{len(items)}, such as", items[0], *(digest(str(item), 6) for item in items)] if long else items
+        case str() if len(data) > 400:
+            return f"{data[:200]}… {digest(data)}"
+    return data
+
+
 def frozen_texts(world: World) -> dict[str, Callable[[], str]]:
     """By file below this folder: what makes its text now."""
     made: dict[str, Callable[[], str]] = {}
@@ -139,6 +186,9 @@ def frozen_texts(world: World) -> dict[str, Callable[[], str]]:
         made[f"help/{name}.txt"] = lambda name=name: help_of(world, name)
     for name in FORECASTS:
         made[f"prompts/{name}.txt"] = lambda name=name: forecast_of(world, name)
+    said = [*(f"runs-{name}" for name in RUNS), "corpus-held", "corpus-rows", *JSON]
+    for name in said:
+        made[f"json/{name}.json"] = lambda name=name: json_of(world, name)
     for corpus in ("held", "rows"):
         made[f"cards/{corpus}.md"] = lambda corpus=corpus: card_of(world, corpus)
     made["cards/croissant.json"] = lambda: as_text(croissant_of(world, "held"))
