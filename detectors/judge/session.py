@@ -21,8 +21,8 @@ from liescope.generate.players.openai.key_rules import BASE_URL, default_url, ho
 from liescope.generate.players.openai.player import open_model
 from liescope.generate.players.openai.preflight import watch_start
 from liescope.generate.players.openai.spec import read_spec
+from liescope.generate.players.protocol import Halt
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.players.shared import Halt
 from liescope.generate.runs.limits import Limits, limits_of
 from liescope.generate.runs.run_job import finish
 

@@ -2,17 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.prompts.render import Templates
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.players.shared import Halt, Shared
+
+T = TypeVar("T")
+
+
+class Shared:
+    """Objects that the players of a run share (clients, limits, the budget). The first player that needs one makes it;
+    the others find it under the same type and key.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[type, Hashable], object] = {}
+
+    def once(self, kind: type[T], make: Callable[[], T], key: Hashable = None) -> T:
+        """The object of this type and key, made by `make` on first use."""
+        if (kind, key) not in self._made:
+            self._made[kind, key] = make()
+        found = self._made[kind, key]
+        assert isinstance(found, kind)
+        return found
+
+    def drop(self, kind: type, key: Hashable = None) -> None:
+        """Forget an object that was closed."""
+        self._made.pop((kind, key), None)
+
+
+class Halt:
+    """Signals that the run is ending: requests in flight may complete, and no new ones are sent."""
+
+    def __init__(self) -> None:
+        self.error: RunPaused | None = None
+        self._set = asyncio.Event()
+
+    def set(self, error: RunPaused) -> None:
+        """End the run for this reason; the first reason counts."""
+        if self.error is None:
+            self.error = error
+            self._set.set()
+
+    def check(self) -> None:
+        """Raises the reason why the run is ending, if it is."""
+        if self.error is not None:
+            raise self.error
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; raises the reason as soon as the run is ending."""
+        self.check()
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                await self._set.wait()
+        except TimeoutError:
+            return
+        self.check()
+
 
 MOST_REQUESTS = 256  # in flight at one host, unless a run says otherwise; how many it takes is found out
 VIA_CACHE, VIA_BATCH = "cache", "batch"

@@ -13,18 +13,19 @@ from typing import Any, BinaryIO
 
 from liescope.common.errors import BudgetSpent, UsageError
 from liescope.games.record import GameRecord, Source
-from liescope.generate.players.paced import Paced, Pacing
+from liescope.generate.players.human import Paced, Pacing
 from liescope.generate.players.protocol import (
     PREFLIGHT,
     VIA_CACHE,
     Attempt,
     EndpointFacts,
+    Halt,
     Player,
     PlayerContext,
+    Shared,
 )
 from liescope.generate.players.registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.players.shared import Halt, Shared
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.journal import Journal

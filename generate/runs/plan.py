@@ -27,7 +27,7 @@ from liescope.games.core import Game, Lesson
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.games.table import TableSpec
-from liescope.generate.players.paced import Pacing
+from liescope.generate.players.human import Pacing
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.tournament import Cell, seating
 

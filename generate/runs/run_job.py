@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from liescope.common.errors import Interrupted, UsageError
 from liescope.common.signals import end_by, heeded, let_go_of_terminal
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.protocol import Halt
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.limits import Limits

@@ -19,9 +19,8 @@ from liescope.common.errors import BadData, EndpointSilent, LiescopeError, Playe
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Event, Reply
 from liescope.games.record import GameRecord, Source, Status
 from liescope.games.session import Session
-from liescope.generate.players.paced import Paced, Pacing
-from liescope.generate.players.protocol import Player, waits_for
-from liescope.generate.players.shared import Halt, Shared
+from liescope.generate.players.human import Paced, Pacing
+from liescope.generate.players.protocol import Halt, Player, Shared, waits_for
 from liescope.generate.runs.job import Job, Playing
 from liescope.generate.runs.journal import Feed
 from liescope.generate.runs.limits import Limits

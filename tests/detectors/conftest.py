@@ -17,7 +17,7 @@ from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.data_cards.tables.schemas import arrow_schema
 from liescope.generate.corpus import split_of
 from liescope.generate.corpus.files import FORMAT, data_file
-from liescope.generate.players.openai import retry
+from liescope.generate.players.openai import patience
 from tests.generate.players.openai.stub import Script, Stub
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana")
@@ -232,7 +232,7 @@ def small_llama(
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], Stub]]:
     """serve(script): an endpoint on loopback, which is asked again at once when it fails."""
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
     running: list[Stub] = []
 
     def start(script: Script) -> Stub:

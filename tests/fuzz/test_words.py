@@ -17,7 +17,7 @@ from liescope.games.judging import JudgeSpec
 from liescope.games.registry import find_game
 from liescope.generate.players.openai.key_rules import check_allowed
 from liescope.generate.players.openai.spec import check_url, read_spec
-from liescope.generate.players.parsing.read import read_reply
+from liescope.generate.players.parsing import read_reply
 from liescope.generate.players.prices import read_prices
 from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.players.registry import open_player

@@ -19,19 +19,17 @@ from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.games.registry import PROMPTS
-from liescope.generate.players.local.chat import answer_at, prompt_ids, reply_text, thinks
-from liescope.generate.players.local.engine import Engine
-from liescope.generate.players.local.loading import Loaded
-from liescope.generate.players.local.sampling import random_key
+from liescope.generate.players.local.batching import Engine
+from liescope.generate.players.local.loading import Loaded, answer_at, prompt_ids, reply_text, thinks
 from liescope.generate.players.local.spec import LocalSpec, read_spec
 from liescope.generate.players.local.states import keep_states
-from liescope.generate.players.local.writing import Row
-from liescope.generate.players.openai.budget import Budget, Usage
-from liescope.generate.players.openai.completion import Completion, reply_of
+from liescope.generate.players.local.writing import Row, random_key
+from liescope.generate.players.openai.accounts import Budget
+from liescope.generate.players.openai.completion import Completion, Usage, reply_of
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.prompts import Prompts, load_prompts
 from liescope.generate.players.protocol import Attempt, PlayerContext
-from liescope.generate.players.seat_options import NamedText, file_text, joined
+from liescope.generate.players.registry import NamedText, file_text, joined
 
 
 class LocalPlayer:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from liescope.common.errors import UsageError
 from liescope.common.model_options import OptionsModel
 from liescope.games.core import ASSESSMENTS, FORMS, AskKind
-from liescope.generate.players.seat_options import SeatOptions, read_options
+from liescope.generate.players.registry import SeatOptions, read_options
 
 _SPEECH = frozenset({AskKind.SPEAK, AskKind.EXPLAINED_VOTE})
 _TOKENS_OF_A_CHOICE, _TOKENS_OF_A_SPEECH, _TOKENS_OF_A_FORM = 96, 256, 1024

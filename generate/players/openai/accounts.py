@@ -2,21 +2,127 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Hashable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from liescope.common.errors import BudgetSpent
 from liescope.games.core import Ask
-from liescope.generate.players.openai.budget import Budget, Usage
-from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.kept import find_completion
-from liescope.generate.players.openai.secrets import Secrets
+from liescope.generate.players.openai.completion import CHARACTERS_A_TOKEN, Completion, Usage
+from liescope.generate.players.openai.key_rules import Secrets
 from liescope.generate.players.openai.verdict import Trouble, Verdict, judge
 from liescope.generate.players.openai.wire import Response
 from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext, Price
 from liescope.generate.players.reply_cache import ReplyCache
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens and money."""
+
+    tokens: float
+    cost: float
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.tokens + other.tokens, self.cost + other.cost)
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(self.tokens - other.tokens, self.cost - other.cost)
+
+
+def expected(prompt: float, completion: float, price: Price | None) -> Spent:
+    """What a request of so many tokens will cost."""
+    money = 0.0 if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
+    return Spent(prompt + completion, money)
+
+
+class Budget:
+    """Counts what is spent, and what requests under way will probably cost: near a limit they wait for each other, so
+    that it is exceeded by a wrong estimate at most. Those under way when it is reached still complete, and count.
+    """
+
+    def __init__(self, context: PlayerContext) -> None:
+        self.tokens = context.spent_tokens
+        self.cost = context.spent_cost
+        self._max_tokens: float | None = context.max_tokens
+        self._max_cost = context.max_cost
+        self._under_way = 0
+        self._held = Spent(0.0, 0.0)
+        self._ended = asyncio.Event()  # a request under way has ended
+
+    def check(self) -> None:
+        """Raises BudgetSpent if nothing more may be spent."""
+        for spent, limit, what in ((self.tokens, self._max_tokens, "tokens"), (self.cost, self._max_cost, "money")):
+            if limit is not None and spent >= limit:
+                raise used_up(what, limit, spent)
+
+    @asynccontextmanager
+    async def request(self, expected: Spent) -> AsyncIterator[None]:
+        """Wait until there is room for a request beside those under way; inside the context, it is under way.
+
+        Raises BudgetSpent if nothing more may be spent.
+        """
+        self.check()
+        while self._under_way and not self._has_room(expected):
+            self._ended.clear()
+            await self._ended.wait()
+            self.check()
+        self._under_way += 1
+        self._held += expected
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._held -= expected
+            self._ended.set()
+
+    def _has_room(self, expected: Spent) -> bool:
+        limits = (
+            (self.tokens, self._held.tokens + expected.tokens, self._max_tokens),
+            (self.cost, self._held.cost + expected.cost, self._max_cost),
+        )
+        return all(limit is None or spent + more <= limit for spent, more, limit in limits)
+
+    def spend(self, usage: Usage, price: Price | None, characters: tuple[int, int]) -> None:
+        """Count one answer. characters: lengths of prompt and answer, used to estimate missing counts."""
+        sent, came = characters
+        prompt = sent // CHARACTERS_A_TOKEN if usage.prompt is None else usage.prompt
+        completion = came // CHARACTERS_A_TOKEN if usage.completion is None else usage.completion
+        self.tokens += prompt + completion
+        self.cost += Usage(prompt, usage.cached, completion).cost(price) or 0.0
+
+
+def used_up(what: str, limit: float, spent: float) -> BudgetSpent:
+    """The error for a budget of which nothing is left. what: "tokens" or "money"."""
+    return BudgetSpent(
+        f"the run's budget of {limit:,.10g} in {what} is used up ({spent:,.10g} spent); finished games are kept, and "
+        "the same command with a larger budget goes on"
+    )
+
+
+_COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)
+
+
+def find_completion(cache: ReplyCache, key: str) -> Completion | None:
+    """The completion kept under a key. Raises BadData if what is kept is none."""
+    text = cache.find(key)
+    if text is None:
+        return None
+    try:
+        return _COMPLETION.validate_json(text, strict=True)
+    except ValidationError:
+        raise cache.damaged() from None
+
+
+def keep_completion(cache: ReplyCache, key: str, completion: Completion) -> None:
+    cache.keep(key, _COMPLETION.dump_json(completion).decode())
+
 
 _KEPT = 2000  # characters kept of a response without an answer
 
@@ -119,3 +225,27 @@ def in_short(problem: str) -> str:
     """The status code of a problem, or its beginning if it has none, so that equal problems can be counted."""
     status = re.search(r"\b[345]\d\d\b", problem)
     return status[0] if status else problem[:60]
+
+
+_FIRST_ANSWER = 200.0  # tokens of an answer of a kind that was not answered before
+_WEIGHT = 0.05  # of each answer in the mean
+
+
+class TokenEstimate:
+    """Of the requests to one host."""
+
+    def __init__(self) -> None:
+        self._a_character = 1 / CHARACTERS_A_TOKEN
+        self._answers: dict[Hashable, float] = {}
+
+    def of(self, kind: Hashable, characters: int) -> tuple[float, float]:
+        """Tokens of the prompt and of the answer. kind: the model and kind of ask; characters: of the prompt."""
+        return characters * self._a_character, self._answers.get(kind, _FIRST_ANSWER)
+
+    def learn(self, kind: Hashable, characters: int, usage: Usage) -> None:
+        """What a request took."""
+        if usage.prompt is not None and characters > 0:
+            self._a_character += _WEIGHT * (usage.prompt / characters - self._a_character)
+        if usage.completion is not None:
+            before = self._answers.get(kind, float(usage.completion))
+            self._answers[kind] = before + _WEIGHT * (usage.completion - before)

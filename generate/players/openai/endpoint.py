@@ -14,19 +14,15 @@ from typing import Any
 
 from liescope.common.errors import EndpointRefused, PlayerFailed
 from liescope.games.core import Ask, Reply
-from liescope.generate.players.openai.accounts import Accounts, in_short
+from liescope.generate.players.openai.accounts import Accounts, TokenEstimate, expected, in_short, keep_completion
 from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
 from liescope.generate.players.openai.batches.wire import BatchWire
-from liescope.generate.players.openai.budget import expected
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.hedge import Race, Stalls
-from liescope.generate.players.openai.kept import keep_completion
-from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
+from liescope.generate.players.openai.key_rules import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.pace import Pace, Turn
 from liescope.generate.players.openai.patience import ASK_TRIES, History, Patience
 from liescope.generate.players.openai.prefixes import Prefixes
-from liescope.generate.players.openai.secrets import Key, Secrets
-from liescope.generate.players.openai.tokens import TokenEstimate
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
 from liescope.generate.players.protocol import VIA_BATCH, PlayerContext, Price

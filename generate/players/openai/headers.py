@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from liescope.generate.players.openai.retry import seconds_until
+from liescope.generate.players.openai.verdict import seconds_until
 
 _HEADER = re.compile(r"(?:x-|anthropic-)?(rate|token)limit-([a-z_-]+)")
 _ROLES = ("limit", "remaining", "reset")

@@ -27,7 +27,7 @@ from liescope.generate.players.openai.quota import Quotas, Sent
 from liescope.generate.players.openai.rate import Cycle, SendRate
 from liescope.generate.players.openai.strays import Strays
 from liescope.generate.players.openai.window import Window
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.protocol import Halt
 
 FIRST_PAUSE = 0.5  # seconds of a cool-down if the host gives no length; longer each time it was too short
 LONGER = 1.5

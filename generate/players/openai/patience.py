@@ -13,11 +13,21 @@ from dataclasses import dataclass
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
 from liescope.generate.players.activity import HostActivity
 from liescope.generate.players.openai.completion import Completion
+from liescope.generate.players.openai.key_rules import Key
 from liescope.generate.players.openai.pace import CREDIBLE, EARLY, Pace, Turn
-from liescope.generate.players.openai.retry import pause
-from liescope.generate.players.openai.secrets import Key
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.protocol import Halt
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 60.0
+
+
+def pause(attempt: int, draw: float) -> float:
+    """Seconds to wait after the given failure (counted from 1) of one request while others succeed: doubled each time
+    up to LONGEST_WAIT. draw: uniform in [0, 1), spreads requests that failed at the same moment.
+    """
+    return min(FIRST_WAIT * 2.0 ** min(attempt - 1, 30), LONGEST_WAIT) * (0.5 + 0.5 * draw)
+
 
 ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
 # Answers in a row without a word after which a model is not asked again: at first, and once one had words.

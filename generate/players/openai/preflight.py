@@ -19,11 +19,10 @@ from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, Phase
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import Endpoint
-from liescope.generate.players.openai.support import NO, FormatSupport
+from liescope.generate.players.openai.formats import NO, FormatSupport
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import Response
-from liescope.generate.players.protocol import PREFLIGHT, Price
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.protocol import PREFLIGHT, Halt, Price
 
 QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
 SECONDS = 20.0  # for the question; a server that loads its model first may need longer, and is waited for by the games

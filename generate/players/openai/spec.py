@@ -18,7 +18,8 @@ from urllib.parse import unquote, urlsplit
 
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.leaks import find_secret, secrets_of
-from liescope.generate.players.seat_options import EXTRA, NamedText, SeatOptions, joined, number, read_options
+from liescope.generate.players.openai.key_rules import OPENAI_HOST
+from liescope.generate.players.registry import EXTRA, NamedText, SeatOptions, joined, number, read_options
 
 OPTIONS = ("reasoning_effort", "thinking", EXTRA, "key_env", "json")
 FORMATS = ("schema", "object", "none")
@@ -138,3 +139,33 @@ def _secrets(data: Any) -> Iterator[str]:
     elif isinstance(data, list):
         for value in data:
             yield from _secrets(value)
+
+
+def thinking_fields(host: str, budget: int) -> dict[str, Any]:
+    """The fields of a request that set a budget of tokens for reasoning, in the words of each provider.
+
+    OpenRouter normalises it as `reasoning`; Gemini takes a `thinking_config` inside `extra_body` and then puts its
+    thoughts into <thought> tags; Anthropic's compatible endpoint takes its own `thinking`; Alibaba takes
+    `enable_thinking` and `thinking_budget`. Servers of open models read the chat template's `enable_thinking`; of
+    these, vLLM counts `thinking_token_budget` (it wants --reasoning-config for that), llama.cpp
+    `thinking_budget_tokens`, and Qwen's template under SGLang `thinking_budget`.
+
+    budget: 0 for no reasoning. Raises UsageError where there is no such thing: OpenAI takes no number.
+    """
+    name = host.rpartition(":")[0] or host
+    if name == OPENAI_HOST:
+        raise UsageError("OpenAI takes no budget of thinking tokens; use reasoning_effort=none, low, medium or high")
+    if name == "openrouter.ai":
+        return {"reasoning": {"max_tokens": budget} if budget else {"effort": "none"}}
+    if name == "generativelanguage.googleapis.com":
+        config = {"thinking_budget": budget, "include_thoughts": budget > 0}
+        return {"extra_body": {"google": {"thinking_config": config}}}
+    if name == "api.anthropic.com":
+        return {"thinking": {"type": "enabled", "budget_tokens": budget} if budget else {"type": "disabled"}}
+    if name.endswith(".aliyuncs.com"):
+        return {"enable_thinking": budget > 0} | ({"thinking_budget": budget} if budget else {})
+    template: dict[str, Any] = {"enable_thinking": budget > 0}
+    if not budget:
+        return {"chat_template_kwargs": template}
+    counted = {"thinking_token_budget": budget, "thinking_budget_tokens": budget}
+    return {"chat_template_kwargs": template | {"thinking_budget": budget}, **counted}

@@ -15,7 +15,7 @@ from typing import Any
 from liescope.games.core import Assessment
 from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.generate.players.parsing.clean import visible
-from liescope.generate.players.parsing.objects import find_object
+from liescope.generate.players.parsing.forms import find_object
 
 CONTRADICTION = "flag and type contradict each other"
 

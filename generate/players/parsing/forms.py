@@ -6,17 +6,141 @@ list of lessons is an answer.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from liescope.games.core import Ask, AskKind, LessonKind
 from liescope.games.registry import GAMES
-from liescope.generate.players.parsing.claim_list import read_claim_list
-from liescope.generate.players.parsing.clean import visible
-from liescope.generate.players.parsing.objects import find_object
+from liescope.generate.players.parsing.clean import unfence, visible
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
+from liescope.labeling.model_claims import FIELDS
+
+MOST_CLAIMS = 50  # of one statement
+LONGEST_FIELD = 2000  # characters
+_COMMA = re.compile(r",(?=\s*[\]}])")
+_OPENING = re.compile(r"[\[{]")
+_NONE = frozenset({"null", "none", "no claims", "[]", "{}"})
+
+ClaimList = dict[str, tuple[str, ...]]
+
+
+def read_claim_list(text: str) -> tuple[ClaimList | None, tuple[str, ...], str]:
+    """(the fields of each claim by its number, notes, problem): None with the problem if there is no such list."""
+    notes: list[str] = []
+    inside = unfence(text)
+    if inside is not None:
+        notes.append("code fence")
+    items = _items(text if inside is None else inside, notes)
+    if items is None:
+        return None, tuple(notes), "no list of claims in the reply"
+    claims = [_claim(item) for item in items[:MOST_CLAIMS]]
+    if len(items) > MOST_CLAIMS or None in claims:
+        notes.append("claims left out that could not be read")
+    kept = [claim for claim in claims if claim is not None]
+    return {str(number): claim for number, claim in enumerate(kept, 1)}, tuple(notes), ""
+
+
+def _items(text: str, notes: list[str]) -> list[Any] | None:
+    if text.strip(" .").casefold() in _NONE:
+        return []
+    for value, whole in _values(text, notes):
+        if isinstance(value, dict) and "claims" in value:
+            value = [] if value["claims"] is None else value["claims"]
+        elif isinstance(value, dict) and "kind" in value:
+            value = [value]
+        if isinstance(value, list) and (not value or any(isinstance(item, dict) for item in value)):
+            notes += [] if whole else ["JSON inside other text"]
+            return value
+    return None
+
+
+def _values(text: str, notes: list[str]) -> Iterator[tuple[Any, bool]]:
+    """The JSON values in a text, from the front; whether each is the whole text."""
+    mended = _COMMA.sub("", text)
+    if mended != text:
+        notes.append("trailing comma")
+    decoder, position = json.JSONDecoder(), 0
+    for _ in range(_TRIED):
+        opening = _OPENING.search(mended, position)
+        if opening is None:
+            return
+        try:
+            value, position = decoder.raw_decode(mended, opening.start())
+        except (ValueError, RecursionError):
+            position = opening.end()
+        else:
+            yield value, not mended[: opening.start()].strip() and not mended[position:].strip()
+
+
+def _claim(item: Any) -> tuple[str, ...] | None:
+    """The texts of a claim's fields in their order; None if it is no claim."""
+    if not isinstance(item, dict):
+        return None
+    known = {str(key).strip().casefold(): value for key, value in item.items()}
+    values = [known.get(name) for name in FIELDS]
+    if not isinstance(known.get("kind"), str) or not all(isinstance(value, str | None) for value in values):
+        return None
+    return tuple(visible(value or "")[0][:LONGEST_FIELD] for value in values)
+
+
+_TRIED = 50  # the maximum number of opening braces tried
+
+Fields = dict[str, Any]
+
+
+def any_object(value: Any) -> Fields | None:
+    """The value if it is a JSON object."""
+    return value if isinstance(value, dict) else None
+
+
+def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | None] = any_object) -> Fields | None:
+    """The object in the whole text, in its code fence, or the last JSON object in it; None if there is none. Adds to
+    notes what was in the way. wanted: gives the fields of a JSON value that count, None to skip it.
+    """
+    for part, note in ((text, ""), (unfence(text), "code fence")):
+        try:
+            fields = wanted(json.loads(part or ""))
+        except (ValueError, RecursionError):
+            continue
+        if fields is not None:
+            notes += [note] if note else []
+            return fields
+    decoder, last, position, tried = json.JSONDecoder(), None, text.find("{"), 0
+    while position >= 0 and tried < _TRIED:
+        tried += 1
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            fields = wanted(value)
+            last = last if fields is None else fields
+        position = text.find("{", end)
+    if last is not None:
+        notes.append("JSON inside other text")
+    return last
+
+
+def whole_object(text: str) -> Fields | None:
+    """The JSON object that makes up the whole text or the whole of its code fence."""
+    inside = unfence(text)
+    text = text if inside is None else inside
+    if not text.startswith("{"):
+        return None
+    try:
+        return any_object(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def first_text(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The first of these fields that holds a text; field names are matched case-insensitively."""
+    known = {str(key).casefold(): visible(value)[0] for key, value in data.items() if isinstance(value, str)}
+    return next((known[name] for name in names if name in known), None)
+
 
 ROLES = tuple(dict.fromkeys(role for game in GAMES.values() for role in game.roles))
 LONGEST_LESSON = 500  # characters

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from liescope.generate.players.parsing.clean import unfence
-from liescope.generate.players.parsing.objects import first_text, whole_object
+from liescope.generate.players.parsing.forms import first_text, whole_object
 
 NO_MESSAGE = "no quoted message"
 

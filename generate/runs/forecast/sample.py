@@ -17,8 +17,8 @@ from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.session import Session
 from liescope.generate.players.openai.key_rules import default_url, host_of
 from liescope.generate.players.openai.spec import read_spec
+from liescope.generate.players.registry import SeatOptions, file_text
 from liescope.generate.players.replay import read_replay
-from liescope.generate.players.seat_options import SeatOptions, file_text
 
 
 class Range(NamedTuple):

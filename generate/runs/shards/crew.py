@@ -17,8 +17,8 @@ from uuid import uuid4
 
 from liescope.common.errors import BudgetSpent, Interrupted, LiescopeError, UsageError
 from liescope.generate.players.activity import HostActivity, Rate
-from liescope.generate.players.openai.budget import used_up
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.openai.accounts import used_up
+from liescope.generate.players.protocol import Halt
 from liescope.generate.runs.job import Chain, Job
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.opening import OpenRun, Watch, opened

@@ -16,10 +16,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from liescope.common.errors import Interrupted, LiescopeError, RunPaused
-from liescope.generate.players.openai.budget import Budget
+from liescope.generate.players.openai.accounts import Budget
 from liescope.generate.players.prompts import Templates
-from liescope.generate.players.protocol import PlayerContext
-from liescope.generate.players.shared import Halt, Shared
+from liescope.generate.players.protocol import Halt, PlayerContext, Shared
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.job import Forking, Job, Leases, Playing
 from liescope.generate.runs.journal import Journal

@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.folders import take_lock
 from liescope.games.judging import OUTSIDE, ReaderSpec
-from liescope.generate.players.paced import Pacing
+from liescope.generate.players.human import Pacing
 from liescope.generate.runs.limits import Limits, read_span
 from liescope.generate.runs.sitting import Assignment
 from liescope.web.judge.desk import Desk

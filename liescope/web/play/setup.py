@@ -18,8 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from liescope.common.errors import PlayerFailed, UsageError
 from liescope.games.record import GameRecord, Status
 from liescope.games.registry import PAGES, find_game
-from liescope.generate.players.human import Patience
-from liescope.generate.players.paced import Pacing
+from liescope.generate.players.human import Pacing, Patience
 from liescope.generate.players.registry import files_of
 from liescope.generate.runs.folder import PLAN_FILE
 from liescope.generate.runs.journal import Journal

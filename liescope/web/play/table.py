@@ -17,7 +17,7 @@ from liescope.games.registry import find_game
 from liescope.games.session import Session
 from liescope.games.table import TableSpec
 from liescope.generate.players.human import Desk, pseudonym
-from liescope.generate.players.shared import Halt, Shared
+from liescope.generate.players.protocol import Halt, Shared
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.progress import RunProgress

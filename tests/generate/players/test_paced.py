@@ -10,10 +10,9 @@ from statistics import median
 
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, AskKind, Event, EventKind, Phase, Reply
-from liescope.generate.players.paced import Paced, Pacing
-from liescope.generate.players.protocol import PlayerContext
+from liescope.generate.players.human import Paced, Pacing
+from liescope.generate.players.protocol import Halt, PlayerContext
 from liescope.generate.players.scripted import open_scripted
-from liescope.generate.players.shared import Halt
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.planning import table_plan

@@ -11,7 +11,7 @@ from typing import Any
 from liescope.common.errors import RunPaused
 from liescope.games.core import Ask, AskKind, Assessment, Reply
 from liescope.generate.players.human import Desk, Patience
-from liescope.generate.players.shared import Halt, Shared
+from liescope.generate.players.protocol import Halt, Shared
 from liescope.generate.runs.job import Playing
 from liescope.generate.runs.plan import Plan, Served
 from liescope.generate.runs.planning import table_plan

@@ -13,14 +13,14 @@ import pytest
 from liescope import cli
 from liescope.generate.corpus import build, read
 from liescope.generate.corpus.claim_facts import count_claims
-from liescope.generate.players.openai import retry
+from liescope.generate.players.openai import patience
 from liescope.generate.runs.label import claims_report
 from tests.generate.players.openai.stub import Answer, Request, Stub, says
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
 
     def answer(request: Request, number: int) -> Answer:
         """Takes every "I am ROLE" for a claim, and sometimes makes things up, as models do."""

@@ -95,8 +95,8 @@ def test_no_trouble_that_passes_loses_a_game_or_changes_one(
     serve: Serve, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
-    monkeypatch.setattr("liescope.generate.players.openai.retry.FIRST_WAIT", 0.01)
-    monkeypatch.setattr("liescope.generate.players.openai.retry.LONGEST_WAIT", 0.1)
+    monkeypatch.setattr("liescope.generate.players.openai.patience.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("liescope.generate.players.openai.patience.LONGEST_WAIT", 0.1)
     monkeypatch.setattr("liescope.generate.players.openai.patience.ASK_TRIES", 12)
     monkeypatch.setattr("liescope.generate.players.openai.patience.PLAYER_TRIES", 40)
     chance = by_chance(0.3, TROUBLES[name])

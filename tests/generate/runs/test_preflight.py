@@ -16,7 +16,7 @@ import pytest
 
 from liescope import cli
 from liescope.common.errors import EndpointRefused
-from liescope.generate.players.openai import pace, preflight, retry
+from liescope.generate.players.openai import pace, patience, preflight
 from liescope.generate.players.openai.patience import FIRST_WORDLESS, MOST_WORDLESS
 from liescope.generate.players.protocol import PREFLIGHT
 from liescope.generate.runs.journal import Journal
@@ -31,7 +31,7 @@ PLACE = {"content": [{"token": "{", "logprob": -0.1, "top_logprobs": [{"token": 
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(preflight, "AGAIN", 0.2)
 

@@ -17,17 +17,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from liescope.common.errors import EndpointRefused, EndpointSilent
-from liescope.generate.players.openai.batches.answers import (
+from liescope.generate.players.openai.batches.store import BatchStore, KeptBatch
+from liescope.generate.players.openai.batches.wire import (
     CANCELLED,
     ENDED,
+    ENDPOINT,
     EXPIRED,
     FAILED,
     BatchState,
+    BatchWire,
+    Later,
+    Refused,
     Row,
     read_row,
 )
-from liescope.generate.players.openai.batches.store import BatchStore, KeptBatch
-from liescope.generate.players.openai.batches.wire import ENDPOINT, BatchWire, Later, Refused
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
 from liescope.generate.players.openai.wire import Response
 from liescope.generate.players.protocol import PlayerContext

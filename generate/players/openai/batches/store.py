@@ -17,7 +17,7 @@ from pathlib import Path
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.folders import take_lock
-from liescope.generate.players.openai.batches.answers import Row
+from liescope.generate.players.openai.batches.wire import Row
 from liescope.generate.players.openai.wire import LARGEST, Response
 
 FILE = "batches.sqlite"

@@ -11,11 +11,9 @@ import pytest
 
 from liescope.games import Ask, Event, Mafia, MafiaSpec, Reply, start
 from liescope.generate.players.local import loading
-from liescope.generate.players.local.chat import prompt_ids
-from liescope.generate.players.local.loading import Loaded, load
-from liescope.generate.players.local.sampling import Sampling, random_key
+from liescope.generate.players.local.loading import Loaded, Sampling, load, prompt_ids
 from liescope.generate.players.local.spec import read_spec
-from liescope.generate.players.local.writing import Row
+from liescope.generate.players.local.writing import Row, random_key
 from liescope.generate.players.prompts import load_prompts
 from tests.generate.players.local import small_model
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from liescope.generate.players.local.sampling import Draw, Sampling, gumbel, random_key
+from liescope.generate.players.local.loading import Sampling
+from liescope.generate.players.local.writing import Draw, gumbel, random_key
 
 SCORES = torch.tensor([2.0, 1.0, 0.0, -1.0, 1.5, -3.0])
 MANY = 20_000

@@ -9,7 +9,7 @@ from random import Random
 
 from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai.pace import Pace
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.protocol import Halt
 
 
 class World:

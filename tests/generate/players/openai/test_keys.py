@@ -9,9 +9,8 @@ import pytest
 from liescope.common.errors import EndpointRefused, UsageError
 from liescope.games.core import AskKind
 from liescope.generate.players.openai import endpoint, key_rules
-from liescope.generate.players.openai.key_rules import check_binding, find_key, host_of
+from liescope.generate.players.openai.key_rules import Secrets, check_binding, find_key, host_of
 from liescope.generate.players.openai.player import open_model, open_openai
-from liescope.generate.players.openai.secrets import Secrets
 from liescope.generate.players.openai.spec import read_spec
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 

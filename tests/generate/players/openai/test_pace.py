@@ -13,7 +13,7 @@ from liescope.generate.players.activity import Activity
 from liescope.generate.players.openai import breaker, pace
 from liescope.generate.players.openai.breaker import OUTAGE
 from liescope.generate.players.openai.pace import CREDIBLE, EARLY, LONGEST_ASKED, Pace
-from liescope.generate.players.shared import Halt
+from liescope.generate.players.protocol import Halt
 from tests.generate.players.openai.fake_world import World, ask, ask_all, pace_of
 
 

@@ -16,8 +16,7 @@ from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.detectors.judge.session import check_spec
 from liescope.games.core import AskKind, EventKind
 from liescope.generate.players.openai.player import open_openai
-from liescope.generate.players.openai.spec import read_spec
-from liescope.generate.players.openai.thinking import thinking_fields
+from liescope.generate.players.openai.spec import read_spec, thinking_fields
 from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.planning import make_plan

@@ -18,7 +18,7 @@ import pytest
 from liescope import cli
 from liescope.common.errors import PlayerFailed, RunPaused
 from liescope.games.core import AskKind
-from liescope.generate.players.openai.secrets import HIDDEN, Secrets
+from liescope.generate.players.openai.key_rules import HIDDEN, Secrets
 from liescope.generate.players.parsing.clean import visible
 from liescope.generate.runs.journal import Journal
 

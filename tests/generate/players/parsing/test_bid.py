@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from liescope.games.core import AskKind
 from liescope.generate.players.parsing import read_reply
-from liescope.generate.players.parsing.bid import read_bid
+from liescope.generate.players.parsing.choice import read_bid
 
 
 @pytest.mark.parametrize(
