@@ -44,6 +44,8 @@ from liescope.generate.runs.journal_reader import JournalReader
 from liescope.generate.runs.tables import (
     ENDPOINTS,
     FORGOTTEN,
+    INSERT_REQUEST,
+    REQUESTS,
     Piece,
     RequestStore,
     absorb,
@@ -145,11 +147,11 @@ class Journal(JournalReader):
         """Keep one request, successful or not. They are numbered in order of arrival, even across resumed runs."""
         self._check_writable()
         a = attempt
-        sent = (None, None) if a.request is None else self._requests.keep(a.game, a.seat, a.request)
+        sent = None if a.request is None else self._requests.keep(a.game, a.seat, a.request)
         money = (_real(a.cost), _real(a.latency_ms))
         said = [None if text is None else escaped(text) for text in (a.response_id, a.served_model)]
         tokens = (a.prompt_tokens, a.cached_tokens, a.completion_tokens)
-        kept = (a.game, a.step, a.seat, escaped(a.problem), escaped(a.raw), *tokens, *money, *sent, *said, a.via)
+        kept = (a.game, a.step, a.seat, escaped(a.problem), escaped(a.raw), *tokens, *money, sent, *said, a.via)
         self._add("attempts", kept)
 
     def log_reply(self, ask: Ask, model: str, reply: Reply, position: int = 0) -> None:
@@ -251,8 +253,9 @@ class Journal(JournalReader):
             except UsageError as error:
                 self._broken = error
                 self._next.clear()
-            for waiting in (*self._rows.values(), self._requests.texts, self._requests.prompts):
+            for waiting in self._rows.values():
                 waiting.clear()
+            self._requests.rows.clear()
         if self._broken is not None:
             raise self._broken
 
@@ -261,8 +264,7 @@ class Journal(JournalReader):
             self.feed(pieces)
 
     def _write(self) -> tuple[Piece, ...]:
-        self._base.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", self._requests.texts)
-        self._base.executemany("INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)", self._requests.prompts)
+        self._base.executemany(INSERT_REQUEST, self._requests.rows)
         attempts = [(self._place("attempts", "place"), *row) for row in self._rows["attempts"]]
         games = [
             (self._place("games", "number") if number is None else number, *row) for number, *row in self._rows["games"]
@@ -273,9 +275,8 @@ class Journal(JournalReader):
         self._insert("games", games)
         if self.feed is None:
             return ()
-        stores = (("texts", list(self._requests.texts)), ("prompts", list(self._requests.prompts)))
         named = [(name, list(self._rows[name])) for name in ("replies", "unanswered")]
-        return (*stores, ("attempts", attempts), *named, ("games", games))
+        return ((REQUESTS, list(self._requests.rows)), ("attempts", attempts), *named, ("games", games))
 
     def _insert(self, table: str, rows: Iterable[tuple[Any, ...]], how: str = "INSERT") -> None:
         statement = insertion(table).replace("INSERT", how)

@@ -260,15 +260,15 @@ class JournalReader:
         self.commit()
         of = ("WHERE (game_id, step, seat) = (?, ?, ?)", (game_id, step, seat))
         models = [*self._read("replies", "model", *of), *self._read("unanswered", "model", *of), ("",)]
-        columns = "parameters, prompts, response_id, served_model, problem, via"
+        columns = "request, response_id, served_model, problem, via"
         kept = []
         order = (f"{of[0]} ORDER BY place", of[1])
-        for number, (parameters, prompts, *answer) in enumerate(self._read("attempts", columns, *order), 1):
+        for number, (request, *answer) in enumerate(self._read("attempts", columns, *order), 1):
             body = None
-            if parameters is not None:
+            if request is not None:
                 with guard(self.path):
                     try:
-                        body = self._requests_kept.read(parameters, prompts or b"")
+                        body = self._requests_kept.read(request)
                     except (ValueError, KeyError, TypeError, AttributeError) as error:
                         raise BadData(f"{self._where(game_id, step, seat)}: {error}") from error
             kept.append(KeptRequest(number, models[0][0], body, *answer))

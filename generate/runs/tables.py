@@ -4,23 +4,21 @@ Taking the same rows again changes nothing. A reply, a request's text and a game
 none that lasts: they are numbered anew, and the run notes for each shard up to which of its attempts it has them. So a
 run killed at any moment can be given a whole shard again.
 
-A prompt is a list of lines. Lines are stored in `texts` under their hash. A prompt is stored in `prompts` under a hash
-of its whole text: the prompt whose beginning it shares, how many lines they share, and its own lines after those. Both
-hashes are checked when a prompt is read, so that a changed row is detected.
+A request is stored in `requests` under a hash of its text: the request of the same game whose beginning it shares, how
+many characters they share, and the rest, compressed. The hash is checked when a request is read.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from array import array
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from liescope.common.errors import BadData
 from liescope.games.record import Status
@@ -32,7 +30,7 @@ _COLUMNS: dict[str, str] = {
     "kind TEXT NOT NULL, model TEXT NOT NULL, reply TEXT NOT NULL, raw TEXT NOT NULL",
     "attempts": "place INTEGER PRIMARY KEY, game_id TEXT NOT NULL, step INTEGER NOT NULL, seat TEXT NOT NULL, "
     "problem TEXT NOT NULL, raw TEXT NOT NULL, prompt_tokens INTEGER, cached_tokens INTEGER, "
-    "completion_tokens INTEGER, cost REAL, latency_ms REAL, parameters INTEGER, prompts BLOB, response_id TEXT, "
+    "completion_tokens INTEGER, cost REAL, latency_ms REAL, request INTEGER, response_id TEXT, "
     "served_model TEXT, via TEXT",
     "unanswered": "game_id TEXT NOT NULL, step INTEGER NOT NULL, seat TEXT NOT NULL, kind TEXT NOT NULL, "
     "model TEXT NOT NULL",
@@ -54,11 +52,10 @@ _TYPES: dict[str, tuple[tuple[type, ...], ...]] = {
     )
     for table, columns in _COLUMNS.items()
 }
-# Rows named by a hash of their contents, which serves as their checksum.
+# Requests are named by a hash of their contents, which serves as their checksum.
 _STORES = """
-CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS prompts (
-    id INTEGER PRIMARY KEY, parent INTEGER, shared INTEGER NOT NULL, tail BLOB NOT NULL
+CREATE TABLE IF NOT EXISTS requests (
+    id INTEGER PRIMARY KEY, parent INTEGER, shared INTEGER NOT NULL, rest BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS merged (shard TEXT PRIMARY KEY, place INTEGER NOT NULL)
 """
@@ -66,10 +63,8 @@ Row = Sequence[Any]
 Piece = tuple[str, Sequence[Row]]
 """A table and rows for it; FORGOTTEN and ids of games; ENDPOINTS and facts about them."""
 FORGOTTEN, ENDPOINTS = "forgotten", "endpoints"
-_BY_CONTENT = {
-    "texts": "INSERT OR IGNORE INTO texts VALUES (?, ?)",
-    "prompts": "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)",
-}
+REQUESTS = "requests"
+INSERT_REQUEST = "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, ?)"
 
 
 def insertion(table: str) -> str:
@@ -80,7 +75,7 @@ def insertion(table: str) -> str:
 
 def checksum(row: Sequence[Any]) -> int:
     """CRC-32 over a row's values and their types; any change of one to four neighbouring bytes changes it."""
-    return crc32("".join([f"{type(part).__name__} {part!s}\x1f" for part in row]).encode("utf-8", "surrogatepass"))
+    return zlib.crc32("".join([f"{type(part).__name__} {part!s}\x1f" for part in row]).encode("utf-8", "surrogatepass"))
 
 
 def signed(row: Sequence[Any]) -> tuple[Any, ...]:
@@ -137,8 +132,8 @@ def _changed(path: Path, table: str, names: Sequence[str], row: Sequence[Any]) -
 def absorb(base: sqlite3.Connection, shard: str, pieces: Iterable[Piece]) -> None:
     """Take in rows, in the caller's transaction. shard: the name that its attempts are remembered by."""
     for table, given in pieces:
-        if table in _BY_CONTENT:
-            base.executemany(_BY_CONTENT[table], given)
+        if table == REQUESTS:
+            base.executemany(INSERT_REQUEST, given)
         elif table == FORGOTTEN:
             failed = ((Status.FAILED.value, game_id) for (game_id,) in given)
             base.executemany("DELETE FROM games WHERE (status, game_id) = (?, ?)", failed)
@@ -162,10 +157,9 @@ def _absorb_attempts(base: sqlite3.Connection, shard: str, given: Sequence[Row])
 
 def whole(base: sqlite3.Connection, path: Path) -> list[Piece]:
     """Everything that a shard's journal holds. Raises BadData if it is damaged."""
-    pieces: list[Piece] = [(table, base.execute(f"SELECT * FROM {table}").fetchall()) for table in _BY_CONTENT]
-    return pieces + [
-        (table, list(rows(base, path, table, ", ".join(NAMES[table])))) for table in NAMES if table != "templates"
-    ]
+    requests: Piece = REQUESTS, base.execute("SELECT * FROM requests").fetchall()
+    checked = ((table, list(rows(base, path, table, ", ".join(NAMES[table])))) for table in NAMES)
+    return [requests, *(piece for piece in checked if piece[0] != "templates")]
 
 
 def games_at(base: sqlite3.Connection, path: Path, numbers: Iterable[int]) -> Piece:
@@ -181,60 +175,40 @@ def replies_of(base: sqlite3.Connection, path: Path, game_ids: Iterable[str]) ->
     return "replies", [row for one in game_ids for row in rows(base, path, "replies", columns, where, (one,))]
 
 
-_KNOWN = 1 << 16  # texts remembered as already written, so that most lines need no SQL statement
-_KNOWN_LINES, _KNOWN_PROMPTS = 1024, 256  # kept in memory by a reader
+_GAMES = 1000  # whose last requests are remembered while they are written
+_READ = 64  # requests remembered by a reader
+_NEAR = 4096  # characters at the end of a request in which the next one's words are looked for
+_LONGEST = 1 << 26  # characters of a request
 
 
 class RequestStore:
-    """The rows to write for the requests of one process: `texts` and `prompts` hold those still pending."""
+    """The rows to write for the requests of one process; `rows` holds those still pending."""
 
     def __init__(self) -> None:
-        self.texts: list[tuple[int, str]] = []
-        self.prompts: list[tuple[int, int | None, int, bytes]] = []
-        # By game; by seat, "" for any, and the message's place in a request.
-        self._last: dict[str, dict[tuple[str, int], tuple[int, list[int]]]] = {}
-        self._written: dict[int, None] = {}
+        self.rows: list[Row] = []
+        self._last: dict[str, dict[str, tuple[int, str]]] = {}  # name and text by game, and by seat, "" for any
 
-    def keep(self, game: str, seat: str, request: Mapping[str, Any]) -> tuple[int, bytes]:
-        """Take in the body of a request; returns the stored names of its parameters and of its messages' texts."""
-        messages = [dict(message) for message in request.get("messages", ())]
-        prompts = []
-        for place, message in enumerate(messages):
-            if isinstance(text := message.get("content"), str):
-                message["content"] = None
-                prompts.append(self._prompt(game, seat, place, escaped(text)))
-        rest = {**request, "messages": messages}
-        parameters = json.dumps(rest, separators=(",", ":"))
-        return self._text(parameters, name_of(parameters)), array("q", prompts).tobytes()
+    def keep(self, game: str, seat: str, request: Mapping[str, Any]) -> int:
+        """Take in the body of a request; returns the name that it is stored under."""
+        text = json.dumps(request, separators=(",", ":"))
+        name, last = name_of(text), self._last.setdefault(game, {})
+        known = [(_shared(last[key][1], text), *last[key]) for key in (seat, "") if key in last]
+        shared, parent, before = max(known, default=(0, None, ""), key=lambda one: one[0])
+        if parent != name:
+            packer = zlib.compressobj(zdict=_near(before))
+            self.rows.append((name, parent, shared, packer.compress(text[shared:].encode()) + packer.flush()))
+        last[seat] = last[""] = name, text
+        if len(self._last) > _GAMES:
+            self.forget(next(iter(self._last)))
+        return name
 
     def forget(self, game: str) -> None:
-        """Forget a game that ended, since no later prompt will share the beginning of its prompts."""
+        """Forget a game that ended, since no later request will share the beginning of its own."""
         self._last.pop(game, None)
 
-    def _text(self, text: str, name: int) -> int:
-        if name not in self._written:
-            if len(self._written) >= _KNOWN:
-                self._written.pop(next(iter(self._written)))
-            self._written[name] = None
-            self.texts.append((name, text))
-        return name
 
-    def _prompt(self, game: str, seat: str, place: int, text: str) -> int:
-        name = name_of(text)
-        last, own, any_seat = self._last.setdefault(game, {}), (seat, place), ("", place)
-        lines = [self._text(line, _line_name(line)) for line in text.split("\n")]
-        nearest = (last[key] for key in (own, any_seat) if key in last)
-        near = [(_shared(before, lines), parent) for parent, before in nearest]
-        shared, parent = max(near, default=(0, None), key=lambda one: one[0])
-        if parent != name:
-            tail = array("q", lines[shared:]).tobytes()
-            self.prompts.append((name, parent if shared else None, shared, tail))
-        last[own] = last[any_seat] = name, lines
-        return name
-
-
-def _shared(one: list[int], other: list[int]) -> int:
-    """The number of lines that two prompts share at the beginning."""
+def _shared(one: str, other: str) -> int:
+    """The number of characters that two texts share at the beginning."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -245,70 +219,56 @@ def _shared(one: list[int], other: list[int]) -> int:
     return low
 
 
+def _near(text: str) -> bytes:
+    return text[-_NEAR:].encode() or b" "
+
+
 class RequestReader:
-    """The requests of a run, read back. The lines and beginnings that prompts share are read once while they are in
-    use, as everything is named by a hash of its contents.
-    """
+    """The requests of a run, read back."""
 
     def __init__(self, base: sqlite3.Connection) -> None:
         self._base = base
-        self._text = lru_cache(maxsize=_KNOWN_LINES)(self._read_text)
-        self._lines: dict[int, list[int]] = {}  # of the prompts read last
+        self._texts: dict[int, str] = {}  # of the requests read last
 
-    def read(self, parameters: int, prompts: bytes) -> dict[str, Any]:
+    def read(self, name: int) -> dict[str, Any]:
         """The body of a request as it was sent. Raises ValueError if what was kept is damaged."""
-        body: dict[str, Any] = json.loads(self._read_text(parameters))
-        names = iter(_numbers(prompts))
-        for message in body["messages"]:
-            if message.get("content") is None and (name := next(names, None)) is not None:
-                message["content"] = self._prompt(name)
+        rest: dict[int, tuple[int | None, int, bytes]] = {}
+        at: int | None = name
+        while at is not None and at not in self._texts:
+            row = self._base.execute("SELECT parent, shared, rest FROM requests WHERE id = ?", (at,)).fetchone()
+            if row is None or at in rest:
+                raise ValueError("a request is missing")
+            rest[at] = row
+            at = row[0]
+        for one, (parent, shared, packed) in reversed(rest.items()):
+            before = "" if parent is None else self._texts[parent]
+            self._remember(one, before[:shared] + _unpacked(packed, before))
+        text = self._texts[name]
+        if name_of(text) != name:
+            raise ValueError("a request is not what was written")
+        body: dict[str, Any] = json.loads(text)
         return body
 
-    def _prompt(self, name: int) -> str:
-        tails: list[tuple[int, int, array[int]]] = []
-        seen: set[int] = set()
-        at: int | None = name
-        while at is not None and at not in self._lines:
-            row = self._base.execute("SELECT parent, shared, tail FROM prompts WHERE id = ?", (at,)).fetchone()
-            if row is None or at in seen:
-                raise ValueError("a prompt that a request names is missing")
-            seen.add(at)
-            parent, shared, tail = row
-            tails.append((at, shared, _numbers(tail)))
-            at = parent
-        lines = [] if at is None else self._lines[at]
-        for part, shared, tail in reversed(tails):
-            lines = [*lines[:shared], *tail]
-            self._remember(part, lines)
-        text = "\n".join(map(self._text, lines))
-        if name_of(text) != name:
-            raise ValueError("a prompt is not what was written")
-        return text
-
-    def _remember(self, name: int, lines: list[int]) -> None:
-        if len(self._lines) >= _KNOWN_PROMPTS:
-            self._lines.pop(next(iter(self._lines)))
-        self._lines[name] = lines
-
-    def _read_text(self, name: int) -> str:
-        row = self._base.execute("SELECT text FROM texts WHERE id = ?", (name,)).fetchone()
-        if row is None or not isinstance(row[0], str) or name_of(row[0]) != name:
-            raise ValueError("a text that a request names is missing or not what was written")
-        return row[0]
+    def _remember(self, name: int, text: str) -> None:
+        if len(self._texts) >= _READ:
+            self._texts.pop(next(iter(self._texts)))
+        self._texts[name] = text
 
 
-def _numbers(data: Any) -> array[int]:
-    if not isinstance(data, bytes) or len(data) % 8:
-        raise ValueError("a list of texts is not what was written")
-    return array("q", data)
+def _unpacked(packed: bytes, before: str) -> str:
+    unpacker = zlib.decompressobj(zdict=_near(before))
+    try:
+        found = unpacker.decompress(packed, _LONGEST)
+    except zlib.error as error:
+        raise ValueError(f"a request is not what was written: {error}") from None
+    if not unpacker.eof:
+        raise ValueError("a request is cut off or too long")
+    return found.decode("ascii")
 
 
 def name_of(text: str) -> int:
     """The name that a text is stored under: 64 bits of its BLAKE2b hash, as a signed SQLite integer."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
-
-
-_line_name = lru_cache(maxsize=_KNOWN)(name_of)  # for lines only: whole prompts are long and seldom repeat
 
 
 def escaped(text: str) -> str:

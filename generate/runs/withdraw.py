@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -73,28 +72,17 @@ def _reply(row: _Row, seats: Collection[str], names: Mapping[str, str], folder: 
 
 
 def _attempt(row: _Row, seats: Collection[str]) -> _Row:
-    return {"parameters": None, "prompts": None} | ({"raw": ""} if row["seat"] in seats else {})
+    return {"request": None} | ({"raw": ""} if row["seat"] in seats else {})
 
 
 def _sweep(base: sqlite3.Connection) -> None:
-    """Delete the texts and prompts that no request needs any more."""
-    needed: set[int] = set()
-    texts: set[int] = set()
-    for parameters, prompts in base.execute("SELECT parameters, prompts FROM attempts WHERE parameters IS NOT NULL"):
-        texts.add(parameters)
-        needed.update(array("q", prompts or b""))
-    prompts = base.execute("SELECT id, parent, tail FROM prompts")
-    known = {name: (parent, array("q", tail)) for name, parent, tail in prompts}
-    waiting = list(needed)
-    while waiting:
-        parent, tail = known[waiting.pop()]
-        texts.update(tail)
-        if parent is not None and parent not in needed:
-            needed.add(parent)
-            waiting.append(parent)
-    for table, kept in (("prompts", needed), ("texts", texts)):
-        gone = [(name,) for (name,) in base.execute(f"SELECT id FROM {table}") if name not in kept]
-        base.executemany(f"DELETE FROM {table} WHERE id = ?", gone)
+    """Delete the stored requests that no attempt needs any more."""
+    base.execute("""
+        WITH RECURSIVE needed(id) AS (
+            SELECT request FROM attempts WHERE request IS NOT NULL
+            UNION SELECT parent FROM requests JOIN needed USING (id) WHERE parent IS NOT NULL
+        ) DELETE FROM requests WHERE id NOT IN (SELECT id FROM needed)
+    """)
 
 
 _REPLAYED = " (replayed"  # follows a person's name in games that play their recorded replies again

@@ -355,8 +355,8 @@ CHANGES = {
     "attempts": "UPDATE attempts SET prompt_tokens = 11",
     "unanswered": "UPDATE unanswered SET kind = 'bid'",
     "templates": "UPDATE templates SET source = 'Lie well.'",
-    "texts": "UPDATE texts SET text = 'Lie.' WHERE text = 'Speak.'",
-    "prompts": "UPDATE prompts SET tail = x'0011223344556677'",
+    "a request": "UPDATE requests SET rest = x'0011223344556677'",
+    "where a request begins": "UPDATE requests SET parent = 1",
 }
 
 
@@ -385,7 +385,7 @@ def test_a_row_that_changed_is_found_when_it_is_read_and_named(table: str, tmp_p
             journal.requests("g", 0, "Bob")
             journal.templates("d")
 
-    with pytest.raises(BadData, match=rf"journal\.sqlite.*(row of {table}|game g.*(prompt|text))") as error:
+    with pytest.raises(BadData, match=rf"journal\.sqlite.*(row of {table}|game g.*a request is)") as error:
         read_all()
     assert "\n" not in str(error.value)
 

@@ -58,10 +58,9 @@ def rows(run: Path) -> dict[str, list[Any]]:
         "replies": "SELECT * FROM replies ORDER BY game_id, step, seat",
         "unanswered": "SELECT * FROM unanswered ORDER BY game_id, step, seat",
         "templates": "SELECT * FROM templates ORDER BY digest, name",
-        "texts": "SELECT * FROM texts ORDER BY id",
-        "prompts": "SELECT id FROM prompts ORDER BY id",
-        "attempts": "SELECT game_id, step, seat, problem, raw, prompt_tokens, completion_tokens, cost, parameters, "
-        "hex(prompts), response_id, served_model FROM attempts ORDER BY game_id, step, seat, place",
+        "requests": "SELECT id FROM requests ORDER BY id",
+        "attempts": "SELECT game_id, step, seat, problem, raw, prompt_tokens, completion_tokens, cost, request, "
+        "response_id, served_model FROM attempts ORDER BY game_id, step, seat, place",
     }
     found = {table: base.execute(query).fetchall() for table, query in kept.items()}
     base.close()
