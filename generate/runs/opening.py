@@ -32,7 +32,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.plan import check_unchanged
 from liescope.generate.runs.progress import RunProgress
-from liescope.generate.runs.shards.leftovers import merge_leftovers
+from liescope.generate.runs.shards.dealer import merge_leftovers
 
 
 class RunLog:

@@ -23,10 +23,8 @@ from liescope.generate.runs.job import Chain, Job
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.opening import OpenRun, Watch, opened
 from liescope.generate.runs.progress import COUNTERS, NUMBERS, RunProgress
-from liescope.generate.runs.shards.dealer import Dealer, Purse
-from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied
-from liescope.generate.runs.shards.leftovers import SHARDS, read_books, take
-from liescope.generate.runs.shards.messages import describe_error, make_error, make_pause
+from liescope.generate.runs.shards.dealer import SHARDS, Dealer, Purse, read_books, take
+from liescope.generate.runs.shards.engine import Engine, Worker, WorkerDied, describe_error, make_error, make_pause
 from liescope.generate.runs.shards.session import describe
 from liescope.generate.runs.tables import ENDPOINTS
 

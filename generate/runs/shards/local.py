@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from liescope.common.signals import heeded
 from liescope.common.text import plain
-from liescope.generate.runs.shards.engine import WorkerDied
-from liescope.generate.runs.shards.leftovers import drop, read_shard
-from liescope.generate.runs.shards.messages import pack, unpack
-from liescope.generate.runs.shards.session import DRAIN
+from liescope.generate.runs.shards.dealer import drop, read_shard
+from liescope.generate.runs.shards.engine import WorkerDied, pack, unpack
+from liescope.generate.runs.shards.session import DRAIN, Session
 
 LOG = "worker.log"  # what a worker wrote to standard error
 SIZE = 8  # bytes before each message with its length
@@ -30,7 +31,7 @@ class LocalEngine:
         paths = [str(Path(__file__).parents[4]), *filter(None, [os.environ.get("PYTHONPATH")])]
         with (folder / LOG).open("wb") as log:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "liescope.generate.runs.shards.worker"),
+                *(sys.executable, "-m", "liescope.generate.runs.shards.local"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
@@ -99,3 +100,42 @@ class LocalWorker:
             if lines:
                 return WorkerDied(plain(lines[-1])[:300])
         return WorkerDied("it left no message")
+
+
+def main() -> None:
+    """Serve the run until the worker has told how it ended, or until the run is gone.
+
+    Signals that ask a program to end are the run's to heed: who sends them to every process of a job, as Slurm does,
+    would otherwise lose what is under way.
+    """
+    for number in heeded():
+        signal.signal(number, signal.SIG_IGN)
+    orders, news = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what is printed must not come between the messages
+    config = _read(orders)
+    if config is None:
+        return
+    session = Session(unpack(config))
+    while (message := _read(orders)) is not None:
+        answer = session.exchange(unpack(message))
+        data = pack(answer)
+        try:
+            news.write(len(data).to_bytes(SIZE) + data)
+            news.flush()
+        except BrokenPipeError:
+            break
+        if answer["end"] is not None:
+            os._exit(1 if "died" in answer["end"] else 0)
+    session.abandon()
+    os._exit(0)  # threads that wait for nothing must not keep the process
+
+
+def _read(stream: BinaryIO) -> bytes | None:
+    """The next message; None once the run is gone."""
+    size = stream.read(SIZE)
+    data = stream.read(int.from_bytes(size)) if len(size) == SIZE else b""
+    return data or None
+
+
+if __name__ == "__main__":
+    main()

@@ -19,9 +19,8 @@ from typing import Any
 
 from liescope.common.errors import MissingExtra, UsageError
 from liescope.common.text import plain
-from liescope.generate.runs.shards.engine import WorkerDied
-from liescope.generate.runs.shards.leftovers import free, read_shard
-from liescope.generate.runs.shards.messages import pack, unpack
+from liescope.generate.runs.shards.dealer import free, read_shard
+from liescope.generate.runs.shards.engine import WorkerDied, pack, unpack
 from liescope.generate.runs.shards.session import Session
 
 PASSED_ON = ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "LIESCOPE_ALLOW_KEYS")  # no secret among them

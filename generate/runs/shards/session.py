@@ -28,8 +28,8 @@ from liescope.generate.runs.moment import ForkPlan, read_moment
 from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.runner import run
-from liescope.generate.runs.shards.leftovers import keep_books, read_books
-from liescope.generate.runs.shards.messages import describe_error, make_pause
+from liescope.generate.runs.shards.dealer import keep_books, read_books
+from liescope.generate.runs.shards.engine import describe_error, make_pause
 from liescope.generate.runs.tables import Piece
 
 _SOONEST, _LATEST = 0.05, 0.5  # seconds between the news of two exchanges, with and without anything new
