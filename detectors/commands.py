@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from liescope.common.command_options import with_settings
 from liescope.common.console import emit
-from liescope.common.declared_options import with_declared
 from liescope.common.errors import UsageError
 from liescope.common.signals import standard_input
 from liescope.data_cards.tables import TARGETS
@@ -36,7 +36,7 @@ KeepLost = Annotated[
 
 
 @app.command()
-@with_declared(declared_options())
+@with_settings(declared_options())
 def train(
     kind: Annotated[str, typer.Argument(help=f"The kind of detector: {', '.join(DETECTORS)}.")],
     corpus: Corpus,

@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
 from liescope.common.model_options import declare
+from liescope.common.settings import Setting
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
 
@@ -38,7 +38,7 @@ def detector_class(kind: str) -> type[Detector]:
     return found
 
 
-def declared_options() -> list[DeclaredOption]:
+def declared_options() -> list[Setting]:
     """The options of every kind, as options of a command."""
     models = {kind: detector_class(kind).options_type for kind in DETECTORS}
     return declare(models, "Options of the detectors")

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import UnknownName
+from liescope.common.settings import Setting
 from liescope.games.core import Game
 from liescope.games.narration import PromptFamily
 from liescope.games.script.persona import Script
@@ -67,7 +67,7 @@ class PlayableGame:
     sides: Sides | None = None
 
     @cached_property
-    def options(self) -> tuple[DeclaredOption, ...]:
+    def options(self) -> tuple[Setting, ...]:
         """The options that can be changed, in the order of the spec's fields."""
         return tuple(option for option in options_of(self.spec) if option.name not in self.fixed)
 
@@ -96,6 +96,8 @@ class PlayableGame:
         given: dict[str, Any] = dict(options)
         for option in self.options:
             words = given.get(option.name)
+            if option.type in (int, float):
+                option.checked(words)
             if isinstance(words, str) and isinstance(getattr(self.spec, option.name), tuple):
                 given[option.name] = tuple(part.strip() for part in words.split(",")) if words.strip() else ()
         if given.get("message_limit") == 0:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import UndeclaredGame, UnknownName
+from liescope.common.settings import Setting
 from liescope.games import mafia, one_night, werewolf
 from liescope.games.playable import PlayableGame
 
@@ -61,13 +61,13 @@ def find_game(name: str) -> PlayableGame:
     return GAMES[name]
 
 
-def table_options() -> list[DeclaredOption]:
+def table_options() -> list[Setting]:
     """The options of all games, each once, with each game's defaults."""
     names = dict.fromkeys(option.name for game in GAMES.values() for option in game.options)
     return [_merged(name) for name in names]
 
 
-def _merged(name: str) -> DeclaredOption:
+def _merged(name: str) -> Setting:
     """An option of one or more games, under the title of the games that share it."""
     having = {game: option for game in GAMES.values() for option in game.options if option.name == name}
     helps: dict[str, str] = {}
@@ -75,13 +75,13 @@ def _merged(name: str) -> DeclaredOption:
         helps.setdefault(option.help, game.title)
     titles = dict.fromkeys(game.title for game in having)
     words = " ".join(f"{title}: {help}" for help, title in helps.items()) if len(helps) > 1 else next(iter(helps))
-    minima = [option.minimum for option in having.values()]
-    return DeclaredOption(
-        name,
-        next(iter(having.values())).type,
+    least = [option.at_least for option in having.values()]
+    return Setting(
         f"{words}{_defaults({game: getattr(game.spec, name) for game in having})}",
-        next(iter(titles)) if len(titles) == 1 else SHARED,
-        None if None in minima else min(minimum for minimum in minima if minimum is not None),
+        at_least=None if None in least else min(number for number in least if number is not None),
+        group=next(iter(titles)) if len(titles) == 1 else SHARED,
+        name=name,
+        type=next(iter(having.values())).type,
     )
 
 

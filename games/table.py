@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import UsageError
+from liescope.common.settings import Setting
 
 NAMES = ("Alice", "Bob", "Charlie", "Diana", "Erin", "Frank", "Grace", "Henry", "Ivy", "Jack", "Kate", "Liam")
 
@@ -85,14 +85,13 @@ class TableSpec(ABC):
             raise UsageError("--assess-share and --show-suspicion need assessments; add --assess")
 
 
-def options_of(spec: TableSpec) -> Iterator[DeclaredOption]:
+def options_of(spec: TableSpec) -> Iterator[Setting]:
     """The options declared by a spec, in the order of its fields."""
     types = get_type_hints(type(spec))
     for field in dataclasses.fields(spec):
         if "help" in field.metadata:
-            yield DeclaredOption(
-                field.name, _asked(types[field.name]), field.metadata["help"], minimum=field.metadata["minimum"]
-            )
+            least, given = field.metadata["minimum"], _asked(types[field.name])
+            yield Setting(field.metadata["help"], at_least=least, name=field.name, type=given)
 
 
 def planned_options(spec: TableSpec) -> dict[str, Any]:

@@ -19,25 +19,26 @@ from liescope import __version__
 from liescope.common.errors import LiescopeError
 from liescope.common.text import plain
 
+_RUNS = "liescope.generate.runs"
 # The module of each command, whose `app` has it, in the order of the help. Only that of the command given is loaded.
 _MODULES = {
-    "liescope.demo_command": ("demo",),
-    "liescope.generate.runs.play_command": ("play",),
-    "liescope.generate.runs.fork_command": ("fork",),
-    "liescope.generate.runs.show_command": ("show",),
-    "liescope.generate.runs.status_command": ("status",),
-    "liescope.generate.runs.label_command": ("label",),
-    "liescope.generate.importers.commands": ("import",),
-    "liescope.generate.corpus.commands": ("build",),
-    "liescope.generate.exports.commands": ("export",),
-    "liescope.generate.runs.withdraw_command": ("withdraw",),
-    "liescope.detectors.commands": ("train", "score", "evaluate"),
-    "liescope.detectors.transfer.commands": ("transfer",),
-    "liescope.detectors.adapt.commands": ("adapt",),
-    "liescope.detectors.audit.commands": ("audit",),
-    "liescope.publish_command": ("publish",),
-    "liescope.benchmark.commands": ("fit", "analyse", "report", "leaderboard"),
-    "liescope.web.commands": ("view", "serve"),
+    "demo": "liescope.demo_command",
+    "play": f"{_RUNS}.run_commands",
+    "fork": f"{_RUNS}.run_commands",
+    "show": f"{_RUNS}.show_command",
+    "status": f"{_RUNS}.status_command",
+    "label": f"{_RUNS}.run_commands",
+    "import": "liescope.generate.importers.commands",
+    "build": "liescope.generate.corpus.commands",
+    "export": "liescope.generate.exports.commands",
+    "withdraw": f"{_RUNS}.withdraw_command",
+    **dict.fromkeys(("train", "score", "evaluate"), "liescope.detectors.commands"),
+    "transfer": "liescope.detectors.transfer.commands",
+    "adapt": "liescope.detectors.adapt.commands",
+    "audit": "liescope.detectors.audit.commands",
+    "publish": "liescope.publish_command",
+    **dict.fromkeys(("fit", "analyse", "report", "leaderboard"), "liescope.benchmark.commands"),
+    **dict.fromkeys(("view", "serve"), "liescope.web.commands"),
 }
 
 _READER_GONE = 128 + signal.SIGPIPE
@@ -71,10 +72,11 @@ def command_line(words: Sequence[str]) -> TyperGroup:
     )
     app.callback()(front)
     given = next((word for word in words if not word.startswith("-")), "")
-    for module in [name for name, commands in _MODULES.items() if given in commands] or _MODULES:
+    for module in [_MODULES[given]] if given in _MODULES else dict.fromkeys(_MODULES.values()):
         app.add_typer(import_module(module).app)
     group = get_command(app)
     assert isinstance(group, TyperGroup)
+    group.commands = {name: group.commands[name] for name in _MODULES if name in group.commands}
     for command in group.commands.values():
         paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
         command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

@@ -125,13 +125,14 @@ def evaluate(
 
         check_report_folder(Path(out))
     limits = limits_of(
-        prompts="full",
-        max_cost=max_cost,
-        price=price,
-        currency=currency,
-        allow_key=allow_key,
-        cache=judge_cache,
-        batch=judge_batch,
+        {
+            "max_cost": max_cost,
+            "price": price,
+            "currency": currency,
+            "allow_key": allow_key,
+            "cache": judge_cache,
+            "batch": judge_batch,
+        },
     )
     judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, limits)
     answers = read_people(people) if people else None

@@ -148,7 +148,12 @@ class AskingOptions(DetectorOptions):
     def limits(self) -> Limits:
         """Raises UsageError for a price that cannot be read, or a budget without one."""
         return limits_of(
-            prompts="full", max_cost=self.max_cost, price=self.price or (), cache=self.cache or None, batch=self.batch
+            {
+                "max_cost": self.max_cost,
+                "price": self.price or (),
+                "cache": self.cache or None,
+                "batch": self.batch,
+            },
         )
 
 

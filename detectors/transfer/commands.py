@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from liescope.common.command_options import with_settings
 from liescope.common.console import emit
-from liescope.common.declared_options import with_declared
 from liescope.common.errors import UsageError
 from liescope.detectors.registry import DETECTORS, declared_options
 
@@ -17,7 +17,7 @@ app = typer.Typer()
 
 
 @app.command()
-@with_declared(declared_options())
+@with_settings(declared_options())
 def transfer(
     corpora: Annotated[list[str], typer.Argument(help="Corpora, USER/NAME on the Hub, or runs.")],
     by: Annotated[

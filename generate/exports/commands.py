@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from liescope.common.command_options import with_settings
 from liescope.common.console import emit
-from liescope.common.declared_options import with_declared
 from liescope.common.model_options import declare
 from liescope.common.text import plain
 from liescope.data_cards.licences import may_not_be_shared
@@ -19,7 +19,7 @@ app = typer.Typer()
 
 
 @app.command()
-@with_declared(declare({name: exporter.Options for name, exporter in EXPORTERS.items()}, "Options of formats"))
+@with_settings(declare({name: exporter.Options for name, exporter in EXPORTERS.items()}, "Options of formats"))
 def export(
     source: Annotated[
         str, typer.Argument(help="A run, a corpus folder, or a corpus on the Hub.", metavar="runs/NAME|corpus/NAME")

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from liescope.common.command_options import with_settings
 from liescope.common.console import emit
-from liescope.common.declared_options import with_declared
 from liescope.common.model_options import declare
 from liescope.common.text import plain
 from liescope.generate.importers.importing import REJECTED_FILE, ImportResult, import_games
@@ -24,7 +24,7 @@ app = typer.Typer()
 
 
 @app.command("import")
-@with_declared(declare({name: importer.Options for name, importer in IMPORTERS.items()}))
+@with_settings(declare({name: importer.Options for name, importer in IMPORTERS.items()}))
 def import_(
     format: Annotated[
         str,

@@ -25,7 +25,7 @@ _NEVER = ("config", "help", "allow_key")  # a file may not decide where keys go
 
 @dataclass(slots=True)
 class RunConfig:
-    """The options given to a command. options: None, empty ones and `allow_key` are not written."""
+    """The options given to a command. options: None and empty ones are not written."""
 
     command: str
     options: Mapping[str, Any]
@@ -37,7 +37,9 @@ class RunConfig:
             return
         file = folder / CONFIG_FILE
         kept = {
-            name: value for name, value in self.options.items() if name not in _NEVER and value not in (None, (), [])
+            name: value
+            for name, value in self.options.items()
+            if name not in _NEVER and value not in (None, (), [], "")
         }
         lines = [f"# Go on with this run: liescope {self.command} --config {file}", f"[{self.command}]"]
         lines += [f"{name} = {_toml(value)}" for name, value in kept.items()]

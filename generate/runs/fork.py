@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from liescope.common.errors import UnknownName, UsageError
+from liescope.common.settings import Setting, resolve, saved, takes
 from liescope.common.text import plain
 from liescope.games.core import EventKind
 from liescope.games.record import GameRecord, Source
@@ -21,8 +22,8 @@ from liescope.generate.players.registry import files_of
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.job import Forking, check_group, forced
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.limits import LimitOptions, limits_of
-from liescope.generate.runs.moment import Branch, ForkPlan, Moment, made
+from liescope.generate.runs.limits import RunSettings, limits_of
+from liescope.generate.runs.moment import MOST_CONTINUATIONS, Branch, ForkPlan, Moment, made
 from liescope.generate.runs.plan import Group, number_in, short_hash
 from liescope.generate.runs.planning import stored_templates, templates_for
 from liescope.generate.runs.rebuild import batch_of, lessons_of, moment_of, planned_game, rebuild
@@ -282,74 +283,79 @@ def _people(journal: Journal, game_id: str, specs: Mapping[str, str]) -> dict[st
 _SHOWN = 200  # characters of a statement in the name of its group
 
 
+class ContinuationSettings(TypedDict, total=False):
+    """What differs from the recorded game from the moment on."""
+
+    players: Annotated[
+        Sequence[str], Setting("Who plays the seat; may be repeated.", (), shown="who played it", flag="--player")
+    ]
+    seat: Annotated[str, Setting("Who is played anew.", "", shown="who is asked")]
+    say: Annotated[Sequence[str], Setting("What the seat says at that moment; may be repeated, a group for each.", ())]
+    others: Annotated[str, Setting("Who plays the other seats.", "", shown="who played them")]
+    times: Annotated[int, Setting("Continuations in each group.", 20, at_least=1, at_most=MOST_CONTINUATIONS)]
+    seed: Annotated[int, Setting("Seed of what the rules draw from the moment on.", 0)]
+    prompts: Annotated[str, Setting("A set of prompts, or a folder.", "", shown="those of the run")]
+
+
+class ForkSettings(ContinuationSettings, RunSettings, total=False):
+    """What `fork` takes."""
+
+
+@takes(ForkSettings)
 def fork(
     run: str | os.PathLike[str],
     game: str,
     step: int,
     *,
     out: str | os.PathLike[str] | None = None,
-    players: Sequence[str] = (),
-    seat: str = "",
-    say: Sequence[str] = (),
-    others: str = "",
-    times: int = 20,
-    seed: int = 0,
-    prompts: str = "",
-    workers: int | None = None,
-    engine: str = "local",
-    retry_failed: bool = False,
     progress: bool = False,
-    **limits: Unpack[LimitOptions],
+    **settings: Unpack[ForkSettings],
 ) -> ForkResult:
     """Play a recorded game on from one of its moments, many times, or resume that.
 
-    run: the folder of a run, which is only read; game: the game's id, the beginning of it, or its number; step: the
-    step that is answered anew, as `liescope show RUN GAME --calls` counts them. seat: who is played anew from there on,
-    by default the one who is asked at that step. players: who plays that seat, by default who played it; say: texts,
-    each said by that seat at that moment instead of what its player would have said. There is a group of continuations
-    for each player and text. others: a spec for all other seats, by default who played them. times: continuations in
-    each group; those of one number share their random draws, so groups are compared in pairs. seed: of these draws.
-    prompts: as for `play`, by default the set that the run was played with. out: the folder of the continuations, by
-    default RUN-fork-GAME-STEP. workers, engine, limits: as for `play` (concurrency, timeout, max_cost …).
+    There is a group of continuations for each player and each text that is said. Those of one number share their
+    random draws, so groups are compared in pairs.
 
-    Raises UsageError for a moment that does not exist or at which the seat is not asked, BadData for a run that was not
-    played here or cannot be read, PlanChanged if the folder holds other continuations.
+    Parameters
+    ----------
+    run : str or path
+        The folder of a run, which is only read.
+    game : str
+        The game's id, the beginning of it, or its number.
+    step : int
+        The step that is answered anew, as `liescope show RUN GAME --calls` counts them.
+    out : str or path, optional
+        The folder of the continuations, by default RUN-fork-GAME-STEP.
+    progress : bool
+        Show a live display on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        For a moment that does not exist or at which the seat is not asked.
+    BadData
+        For a run that was not played here or cannot be read.
+    PlanChanged
+        If the folder holds other continuations.
     """
-    source = Path(run)
+    source, own = Path(run), resolve(ForkSettings, settings)
     with Journal.open(source) as journal:
         recorded = Recorded.read(journal, journal.find(game), step)
     folder = Path(out) if out is not None else default_folder(source, recorded.game_id, step)
     if folder.resolve() == source.resolve():
         raise UsageError("the continuations need a folder of their own; choose another --out")
-    asked = recorded.seat(seat)
-    groups = _groups(_once(players) or [recorded.specs[asked]], _once(say))
+    asked = recorded.seat(own["seat"])
+    groups = _groups(_once(own["players"]) or [recorded.specs[asked]], _once(own["say"]))
     for group in groups:
         check_group(recorded.session, asked, group)
-    templates = templates_for(prompts, recorded.game, folder) if prompts else recorded.templates
-    plan = recorded.plan(asked, groups, others, times, seed, templates)
-    config = RunConfig(
-        "fork",
-        {
-            "run": source,
-            "game": recorded.game_id,
-            "step": step,
-            "players": players,
-            "seat": seat or None,
-            "say": say,
-            "others": others or None,
-            "times": times,
-            "seed": seed,
-            "prompts": prompts or None,
-            "workers": workers,
-            "engine": engine,
-            **limits,
-        },
-    )
+    templates = templates_for(own["prompts"], recorded.game, folder) if own["prompts"] else recorded.templates
+    plan = recorded.plan(asked, groups, own["others"], own["times"], own["seed"], templates)
+    options = {"run": source, "game": recorded.game_id, "step": step, **saved(ForkSettings, own)}
     about = {"run": str(folder), "game": plan.game, "fork": plan.of, "step": step, "seat": asked}
-    job, where = Forking(plan, recorded.moment, templates), open_engine(engine, workers)
-    done = run_job(
-        job, folder, limits_of(prompts=prompts or "full", **limits), retry_failed, about, config, progress, where
-    )
+    job, where = Forking(plan, recorded.moment, templates), open_engine(own["engine"], own["workers"])
+    config = RunConfig("fork", options)
+    done = run_job(job, folder, limits_of(own), own["retry_failed"], about, config, progress, where)
     return ForkResult(done.folder, done.about, done.tally, done.seconds, done.currency)
 
 

@@ -87,8 +87,6 @@ class JudgingJob(Job):
         """
         if not (spec.rates or spec.claims):
             raise UsageError("there is nothing to ask the judge: give --share above 0, --roles or --lessons")
-        if not 0 <= spec.share <= 1:
-            raise UsageError("--share is a share of the statements, from 0 to 1")
         with Journal.open(source) as journal:
             if JudgePlan.KEY in journal.plan:
                 raise UsageError(

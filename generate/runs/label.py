@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict, Unpack
 
 from liescope.common.errors import UsageError
+from liescope.common.settings import Setting, like, resolve, saved, takes
 from liescope.common.text import plain
 from liescope.games.core import EventKind
 from liescope.games.judging import JudgeSpec
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
-from liescope.generate.runs.limits import LimitOptions, limits_of
+from liescope.generate.runs.limits import RunSettings, limits_of
+from liescope.generate.runs.planning import PlanSettings
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.run_job import run_job
 from liescope.generate.runs.shards.engine import open_engine
@@ -27,83 +29,62 @@ from liescope.labeling.model_claims import model_claims
 from liescope.labeling.rows import ClaimRow
 
 
+class RatingSettings(TypedDict, total=False):
+    """What is rated, with which questions."""
+
+    share: Annotated[float, Setting("Share of the statements to rate, 0 for none.", 1.0, at_least=0, at_most=1)]
+    roles: Annotated[bool, Setting("Name everybody's role, from each seat that lived to the end.", False)]
+    lessons: Annotated[bool, Setting("Tag the lessons that jesters drew.", False)]
+    prompts: Annotated[str, like(PlanSettings, "prompts")]
+
+
+class LabelSettings(RatingSettings, RunSettings, total=False):
+    """What `label` takes."""
+
+
+@takes(LabelSettings)
 def label(
     run: str | os.PathLike[str],
     judge: str | None = None,
     *,
     claims_by: str | None = None,
     out: str | os.PathLike[str] | None = None,
-    share: float = 1.0,
-    roles: bool = False,
-    lessons: bool = False,
-    prompts: str = "full",
-    concurrency: int = 256,
-    timeout: float = 120.0,
-    hedge: bool = True,
-    give_up_after: str | float = "30m",
-    max_tokens: int | None = None,
-    max_cost: float | None = None,
-    price: Sequence[str] = (),
-    currency: str = "USD",
-    allow_key: Sequence[str] = (),
-    preflight: bool = True,
-    cache: str | os.PathLike[str] | None = None,
-    log: str | os.PathLike[str] | None = None,
-    batch: bool = False,
-    retry_failed: bool = False,
-    workers: int | None = None,
-    engine: str = "local",
     progress: bool = False,
+    **settings: Unpack[LabelSettings],
 ) -> RunResult:
     """Rate a run's finished games: a judge takes each seat in turn and sees what the seat saw at that moment. Or have a
     model list the claims in their statements, seeing nothing but the statement and the names.
 
-    The judged games become a separate run; the run they come from is only read. judge: a player's spec string;
-    claims_by: instead of a judge, the model that lists claims, "openai:MODEL". out: the folder of the judged games, by
-    default RUN-by-JUDGE or RUN-claims-by-MODEL. share: of the statements, the share to rate, 0 to 1. roles:
-    name every player's role, from each seat that survived to the end. lessons: tag the lessons that learners drew. The
-    other options are those of `play`.
+    The judged games become a separate run; the run they come from is only read.
 
-    Raises UsageError for a run without finished games and if the judge is asked for nothing, PlanChanged if the folder
-    holds a different run.
+    Parameters
+    ----------
+    run : str or path
+        The folder of the run.
+    judge : str, optional
+        A player's spec string.
+    claims_by : str, optional
+        Instead of a judge, the model that lists claims, "openai:MODEL".
+    out : str or path, optional
+        The folder of the judged games, by default RUN-by-JUDGE or RUN-claims-by-MODEL.
+    progress : bool
+        Show a live display on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        For a run without finished games, and if the judge is asked for nothing.
+    PlanChanged
+        If the folder holds a different run.
     """
-    source = Path(run)
-    folder, asked, spec = judging_of(source, judge, claims_by, out, share, roles, lessons)
-    job = JudgingJob.of(source, asked, spec, prompts, folder)
-    where = open_engine(engine, workers)
-    limited: LimitOptions = {
-        "concurrency": concurrency,
-        "timeout": timeout,
-        "hedge": hedge,
-        "give_up_after": give_up_after,
-        "max_tokens": max_tokens,
-        "max_cost": max_cost,
-        "price": price,
-        "currency": currency,
-        "allow_key": allow_key,
-        "preflight": preflight,
-        "cache": cache,
-        "log": log,
-        "batch": batch,
-    }
-    limits = limits_of(prompts=prompts, **limited)
-    config = RunConfig(
-        "label",
-        {
-            "run": source,
-            "judge": judge,
-            **({} if claims_by is None else {"claims_by": claims_by}),
-            "share": share,
-            "roles": roles,
-            "lessons": lessons,
-            "prompts": prompts,
-            **limited,
-            "workers": workers,
-            "engine": engine,
-        },
-    )
+    source, own = Path(run), resolve(LabelSettings, settings)
+    folder, asked, spec = judging_of(source, judge, claims_by, out, own)
+    job = JudgingJob.of(source, asked, spec, own["prompts"], folder)
+    where, limits = open_engine(own["engine"], own["workers"]), limits_of(own)
+    options = {"run": source, "judge": judge, "claims_by": claims_by, **saved(LabelSettings, own)}
     about = {"run": str(folder), "game": job.game, "judged": str(source), "judge": asked}
-    return run_job(job, folder, limits, retry_failed, about, config, progress, where)
+    return run_job(job, folder, limits, own["retry_failed"], about, RunConfig("label", options), progress, where)
 
 
 def judging_of(
@@ -111,16 +92,15 @@ def judging_of(
     judge: str | None,
     claims_by: str | None,
     out: str | os.PathLike[str] | None,
-    share: float,
-    roles: bool,
-    lessons: bool,
+    settings: RatingSettings,
 ) -> tuple[Path, str, JudgeSpec]:
     """The folder of the judged games, who is asked, and for what. Raises UsageError for options that do not fit."""
     if (judge is None) == (claims_by is None):
         raise UsageError("give either --judge, to rate the games, or --claims-by, to have a model list their claims")
     if claims_by is not None and not claims_by.startswith("openai:"):
-        raise UsageError(f"claims are listed by a chat model such as openai:gpt-4.1-mini; {claims_by!r} is none")
-    spec = JudgeSpec(share, roles, lessons) if claims_by is None else JudgeSpec(0.0, claims=True)
+        raise UsageError(f"--claims-by must be a chat model such as openai:gpt-4.1-mini, got {claims_by!r}")
+    rated = JudgeSpec(settings["share"], settings["roles"], settings["lessons"])
+    spec = rated if claims_by is None else JudgeSpec(0.0, claims=True)
     asked = judge or claims_by or ""
     folder = Path(out) if out is not None else default_folder(source, asked, "by" if judge else "claims-by")
     if folder.resolve() == source.resolve():

@@ -1,16 +1,16 @@
-"""The limits of a run, read from options: budgets with their prices, and time spans."""
+"""The settings that play, label and fork share, and what is made of them: budgets with their prices, time spans."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict
 
 from liescope.common.errors import UsageError
+from liescope.common.settings import Setting, default_of, split
 from liescope.generate.players.openai.key_rules import check_allowed
 from liescope.generate.players.prices import read_prices
 from liescope.generate.players.protocol import MOST_REQUESTS, PlayerContext, Price
@@ -18,34 +18,93 @@ from liescope.generate.players.protocol import MOST_REQUESTS, PlayerContext, Pri
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 MOST_AT_ONCE = 10_000
+MOST_WORKERS = 1024
 _CURRENCY = re.compile(r"\w{1,8}|[^\w\s]{1,3}")
+_LIMITS = "Limits (may differ each time a run is resumed)"
+
+
+class RunSettings(TypedDict, total=False):
+    """What may differ each time a run is resumed."""
+
+    concurrency: Annotated[
+        int,
+        Setting(
+            "Most requests under way at one endpoint.", MOST_REQUESTS, at_least=1, at_most=MOST_AT_ONCE, group=_LIMITS
+        ),
+    ]
+    workers: Annotated[
+        int | None,
+        Setting(
+            "Processes that share the work when one core is full.",
+            shown="1",
+            at_least=1,
+            at_most=MOST_WORKERS,
+            group=_LIMITS,
+        ),
+    ]
+    engine: Annotated[str, Setting("Where the workers are: local or ray, a Ray cluster.", "local", group=_LIMITS)]
+    timeout: Annotated[float, Setting("Seconds that a request may take.", 120.0, above=0, group=_LIMITS)]
+    hedge: Annotated[
+        bool, Setting("Send a request that stalls a second time; the first answer counts.", True, group=_LIMITS)
+    ]
+    give_up_after: Annotated[
+        str | float,
+        Setting("Pause the run when an endpoint has not answered for so long: 90s, 10m, 2h.", "30m", group=_LIMITS),
+    ]
+    max_tokens: Annotated[int | None, Setting("Stop when the run has used so many tokens.", at_least=1, group=_LIMITS)]
+    max_cost: Annotated[float | None, Setting("Stop when the run has cost so much.", at_least=0, group=_LIMITS)]
+    price: Annotated[
+        Sequence[str],
+        Setting("Price of a million tokens: MODEL=IN,OUT[,CACHED], or a TOML file.", (), group=_LIMITS),
+    ]
+    currency: Annotated[str, Setting("Currency of the prices.", "USD", group=_LIMITS)]
+    allow_key: Annotated[
+        Sequence[str],
+        Setting("Let a key go to a host that is not its own: VARIABLE@HOST.", (), group=_LIMITS, saved=False),
+    ]
+    preflight: Annotated[bool, Setting("Ask each model one small question before the first game.", True, group=_LIMITS)]
+    cache: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "A folder that keeps every reply: what was paid for once is found again by any run with the same games.",
+            group=_LIMITS,
+        ),
+    ]
+    batch: Annotated[
+        bool,
+        Setting(
+            "Send requests in files of many, for part of the price, and wait for them: minutes to a day for each step.",
+            False,
+            group=_LIMITS,
+        ),
+    ]
+    log: Annotated[
+        str | os.PathLike[str] | None,
+        Setting("Append a line of JSON to this file for everything that happens.", group=_LIMITS),
+    ]
+    retry_failed: Annotated[
+        bool, Setting("Play games again that are recorded as failed.", False, group=_LIMITS, saved=False)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The settings that may differ each time a run is resumed.
+    """The settings that may differ each time a run is resumed, ready for use: see `RunSettings`.
 
-    concurrency: how many requests may be in flight at one host, and how many games at once for each host; timeout:
-    seconds for one request; hedge: whether a request that stalls is sent a second time beside the first; give_up_after:
-    seconds without an answer from an endpoint after which the run pauses; budgets cover everything the run has ever
-    spent, max_cost in `currency`, that of the prices; prices: by model name; prompts: where the plan's templates are:
-    "full", "minimal" or a folder; allowed_keys: keys that may go to hosts not known as theirs, as `VARIABLE@HOST`;
-    preflight: whether each model is asked one small question before the first game; cache: the folder of the reply
-    cache, None for none; log: a file that gets a line for everything that happens; batch: whether requests go in
-    batches, with as many games at once as there may be.
+    timeout, give_up_after: seconds; max_tokens, max_cost: of everything the run has ever spent; prices: by model name;
+    allowed_keys: as `VARIABLE@HOST`; cache, log: None for none. With `batch`, as many games go at once as there may be.
     """
 
-    concurrency: int = MOST_REQUESTS
-    timeout: float = 120.0
-    hedge: bool = True
+    concurrency: int = default_of(RunSettings, "concurrency")
+    timeout: float = default_of(RunSettings, "timeout")
+    hedge: bool = default_of(RunSettings, "hedge")
     max_tokens: int | None = None
     max_cost: float | None = None
     prices: Mapping[str, Price] | None = None
-    prompts: str = "full"
-    give_up_after: float = 1800.0
-    currency: str = "USD"
+    give_up_after: float = field(default_factory=lambda: read_span(default_of(RunSettings, "give_up_after"), ""))
+    currency: str = default_of(RunSettings, "currency")
     allowed_keys: tuple[str, ...] = ()
-    preflight: bool = True
+    preflight: bool = default_of(RunSettings, "preflight")
     cache: Path | None = None
     log: Path | None = None
     batch: bool = False
@@ -66,71 +125,30 @@ class Limits:
         )
 
 
-class LimitOptions(TypedDict, total=False):
-    """The limits as `play` and `label` take them; they are explained at `play`."""
+def limits_of(given: Mapping[str, Any]) -> Limits:
+    """The limits that settings make. given: those that are not at their default, and maybe others, which are ignored.
 
-    concurrency: int
-    timeout: float
-    hedge: bool
-    give_up_after: str | float
-    max_tokens: int | None
-    max_cost: float | None
-    price: Sequence[str]
-    currency: str
-    allow_key: Sequence[str]
-    preflight: bool
-    cache: str | os.PathLike[str] | None
-    log: str | os.PathLike[str] | None
-    batch: bool
-
-
-_DEFAULTS: LimitOptions = {
-    "concurrency": MOST_REQUESTS,
-    "timeout": 120.0,
-    "hedge": True,
-    "give_up_after": "30m",
-    "max_tokens": None,
-    "max_cost": None,
-    "price": (),
-    "currency": "USD",
-    "allow_key": (),
-    "preflight": True,
-    "cache": None,
-    "log": None,
-    "batch": False,
-}
-
-
-def limits_of(*, prompts: str, **options: Unpack[LimitOptions]) -> Limits:
-    """The limits that the options set. Raises UsageError for values that cannot be read."""
-    given = _DEFAULTS | options
-    concurrency, timeout = given["concurrency"], given["timeout"]
-    max_cost, currency = given["max_cost"], given["currency"]
-    prices = {model: price for words in given["price"] for model, price in read_prices(words).items()}
-    if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
-        raise UsageError(f"--max-cost is an amount of money; {max_cost:g} is none")
-    if not 1 <= concurrency <= MOST_AT_ONCE:
-        raise UsageError(f"--concurrency is a number from 1 to {MOST_AT_ONCE:,}; {concurrency} is none")
-    if not (math.isfinite(timeout) and timeout > 0):
-        raise UsageError(f"--timeout is a number of seconds; {timeout:g} is none")
-    if not _CURRENCY.fullmatch(currency):
-        raise UsageError(f"--currency is a short name such as USD or EUR; {currency!r} is none")
-    check_allowed(given["allow_key"])
+    Raises UsageError for values that cannot be read.
+    """
+    settings, _ = split(RunSettings, given)
+    prices = {model: price for words in settings["price"] for model, price in read_prices(words).items()}
+    if not _CURRENCY.fullmatch(settings["currency"]):
+        raise UsageError(f"--currency must be a short name such as USD or EUR, got {settings['currency']!r}")
+    check_allowed(settings["allow_key"])
     return Limits(
-        concurrency=MOST_AT_ONCE if given["batch"] else concurrency,
-        timeout=timeout,
-        hedge=given["hedge"],
-        max_tokens=given["max_tokens"],
-        max_cost=max_cost,
+        concurrency=MOST_AT_ONCE if settings["batch"] else settings["concurrency"],
+        timeout=settings["timeout"],
+        hedge=settings["hedge"],
+        max_tokens=settings["max_tokens"],
+        max_cost=settings["max_cost"],
         prices=prices,
-        prompts=prompts,
-        give_up_after=read_span(given["give_up_after"], "--give-up-after"),
-        currency=currency,
-        allowed_keys=tuple(given["allow_key"]),
-        preflight=given["preflight"],
-        cache=_path(given["cache"]),
-        log=_path(given["log"]),
-        batch=given["batch"],
+        give_up_after=read_span(settings["give_up_after"], "--give-up-after"),
+        currency=settings["currency"],
+        allowed_keys=tuple(settings["allow_key"]),
+        preflight=settings["preflight"],
+        cache=_path(settings["cache"]),
+        log=_path(settings["log"]),
+        batch=settings["batch"],
     )
 
 
@@ -143,5 +161,5 @@ def read_span(words: str | float, option: str) -> float:
     found = _SPAN.fullmatch(str(words).strip())
     seconds = float(found[1]) * _SECONDS[found[2] or "s"] if found else 0.0
     if not 0 < seconds <= 1e9:
-        raise UsageError(f"{option} is a span of time such as 90s, 10m or 2h; {words!r} is none")
+        raise UsageError(f"{option} must be a span of time such as 90s, 10m or 2h, got {words!r}")
     return seconds

@@ -27,6 +27,7 @@ from liescope.games.session import Session, branch
 from liescope.generate.runs.plan import Group, PlannedGame, RunPlan, number_in
 
 FILE = "moment.json"
+MOST_CONTINUATIONS = 1_000_000  # of each group
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class ForkPlan(RunPlan):
     seat: str
     groups: tuple[Group, ...] = Field(min_length=1)
     others: dict[str, str]
-    times: int = Field(ge=1, le=1_000_000)
+    times: int = Field(ge=1, le=MOST_CONTINUATIONS)
     seed: int
     options: dict[str, Any]
     prompts: str

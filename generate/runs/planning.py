@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.settings import Setting
 from liescope.common.text import plain
 from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.registry import PROMPTS, find_game
@@ -40,21 +41,65 @@ SEEDS = range(-(2**63), 2**63)
 _REPLAY = "replay:"
 
 
-def plan_games(
-    game: PlayableGame,
-    table: dict[str, Any],
-    players: Sequence[str],
-    games: int,
-    seed: int,
-    design: str | None,
-    background: Sequence[str],
-    cells: str | os.PathLike[str] | None,
-    seats: Sequence[str],
-    learning: str | None,
-    prompts: str | Templates,
-    roles: str,
-) -> Plan:
-    """The plan that these options of `play` make. Raises UsageError for options that do not fit together."""
+class PlanSettings(TypedDict, total=False):
+    """Which games are played, by whom."""
+
+    players: Annotated[
+        Sequence[str],
+        Setting(
+            "A player; may be repeated: scripted:bold, openai:MODEL[@URL], local:MODEL, replay:RUN.",
+            (),
+            shown=DEFAULT_PLAYER,
+            flag="--player",
+        ),
+    ]
+    games: Annotated[int, Setting("Games in each cell.", 10, at_least=1)]
+    seed: Annotated[int, Setting("Seed of everything that is drawn.", 0)]
+    design: Annotated[
+        str | None,
+        Setting(
+            "background: one role by a player, the others by a background; full: every combination; self: each player "
+            "alone; factorial: self, with learning off and on.",
+            shown="the game's own",
+        ),
+    ]
+    background: Annotated[Sequence[str], Setting("A background player; may be repeated.", (), shown="every player")]
+    cells: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "A CSV of cells instead of a design: one column for each role, and games if their numbers differ; --player "
+            "NAME=PLAYER says who plays a name in it."
+        ),
+    ]
+    seats: Annotated[
+        Sequence[str],
+        Setting("ROLE=PLAYER, instead of a design: one table; may be repeated, for other roles.", (), flag="--seat"),
+    ]
+    learning: Annotated[
+        str | None, Setting("Whether the jester learns from game to game: off, on or off,on.", shown="off")
+    ]
+    prompts: Annotated[str, Setting("The name of a set of prompts, or a folder of templates.", "full")]
+    roles: Annotated[str, Setting("balanced over names and places, shuffled in each game, or fixed.", "balanced")]
+    preview: Annotated[
+        int | None,
+        Setting("Play only this many games, show them, and ask whether to go on.", at_least=1, saved=False),
+    ]
+
+
+def plan_games(game: PlayableGame, settings: PlanSettings, table: Mapping[str, Any], prompts: str | Templates) -> Plan:
+    """The plan that settings of `play` make. table: the game's own options; prompts: a set, a folder, or
+    what was read of it.
+
+    Raises UsageError for settings that do not fit together.
+    """
+    players, games, design, background, cells, seats = (
+        settings["players"],
+        settings["games"],
+        settings["design"],
+        settings["background"],
+        settings["cells"],
+        settings["seats"],
+    )
     held = roles_in_play(game.resolve(table))
     if cells is not None:
         if background or design or seats:
@@ -70,8 +115,10 @@ def plan_games(
     else:
         design, players = design or game.design, players or [DEFAULT_PLAYER]
         drawn = cells_of(design, held, _once(players), _once(background))
-    drawn, learns = cross_learning(drawn, _levels(learning, design))
-    return make_plan(game.name, table, _once(players), design, drawn, games, seed, roles, prompts, learns)
+    drawn, learns = cross_learning(drawn, _levels(settings["learning"], design))
+    return make_plan(
+        game.name, table, _once(players), design, drawn, games, settings["seed"], settings["roles"], prompts, learns
+    )
 
 
 def _levels(learning: str | None, design: str) -> list[bool]:

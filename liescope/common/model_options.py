@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, Union, get_args, get_origin
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
-from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import UsageError
+from liescope.common.settings import Setting, given_type
 
 
 class OptionsModel(BaseModel):
@@ -35,26 +34,26 @@ class OptionsModel(BaseModel):
             raise UsageError(f"{kind}: {f'{_flag(name)}: ' if name else ''}{why}") from error
 
 
-def declare(models: Mapping[str, type[OptionsModel]], panel: str = "") -> list[DeclaredOption]:
+def declare(models: Mapping[str, type[OptionsModel]], group: str = "") -> list[Setting]:
     """Command options of several kinds. An option that several kinds share appears once.
 
-    panel: the heading for all of them; the help then names each option's kinds and defaults. Without a panel, each
+    group: the heading for all of them; the help then names each option's kinds and defaults. Without a group, each
     kind's options have their own heading. Raises TypeError if two kinds give one option different types.
     """
     names = dict.fromkeys(name for model in models.values() for name in model.model_fields if name not in model.general)
     return [
-        _declare(name, {kind: m.model_fields[name] for kind, m in models.items() if name in m.model_fields}, panel)
+        _declare(name, {kind: m.model_fields[name] for kind, m in models.items() if name in m.model_fields}, group)
         for name in names
     ]
 
 
-def _declare(name: str, fields: Mapping[str, FieldInfo], panel: str) -> DeclaredOption:
-    found = {_given_type(field.annotation) for field in fields.values()}
+def _declare(name: str, fields: Mapping[str, FieldInfo], group: str) -> Setting:
+    found = {given_type(field.annotation) for field in fields.values()}
     if len(found) > 1:
         raise TypeError(f"the option {name!r} has another type in each of {', '.join(fields)}; give them one")
     first = next(iter(fields))
-    words = _by_kind(fields) if panel else f"{fields[first].description}"
-    return DeclaredOption(name, found.pop(), words, panel or f"Options of {first}")
+    words = _by_kind(fields) if group else f"{fields[first].description}"
+    return Setting(words, group=group or f"Options of {first}", name=name, type=found.pop())
 
 
 def _by_kind(fields: Mapping[str, FieldInfo]) -> str:
@@ -66,14 +65,6 @@ def _by_kind(fields: Mapping[str, FieldInfo]) -> str:
 
 def _default(value: object) -> str:
     return "" if value in ("", None) else f" ({value:g})" if isinstance(value, float) else f" ({value})"
-
-
-def _given_type(annotation: Any) -> Any:
-    """The type of a value other than None: `X` for `X | None`."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        (given,) = (part for part in get_args(annotation) if part is not type(None))
-        return given
-    return annotation
 
 
 def _flag(name: str) -> str:

@@ -7,15 +7,16 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, overload
 
+from liescope.common.settings import resolve, split, takes
 from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session
 from liescope.generate.players.openai.batches.desk import discount
 from liescope.generate.players.openai.completion import Usage
-from liescope.generate.players.prices import CURRENCY, bundled_price, price_of
+from liescope.generate.players.prices import bundled_price, price_of
 from liescope.generate.players.prompts import Templates, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
@@ -35,10 +36,11 @@ from liescope.generate.runs.forecast.sample import (
 )
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
-from liescope.generate.runs.label import judging_of
+from liescope.generate.runs.label import LabelSettings, judging_of
 from liescope.generate.runs.limits import Limits, limits_of
 from liescope.generate.runs.plan import Plan, check_unchanged
 from liescope.generate.runs.planning import plan_games, templates_for
+from liescope.generate.runs.play import PlaySettings
 
 SAMPLED = 8  # games of each way to play
 _PROFILE = "steady"
@@ -65,40 +67,29 @@ class _Share:
     games: int
 
 
-def forecast(
-    game: str,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    players: Sequence[str] = (),
-    games: int = 10,
-    seed: int = 0,
-    design: str | None = None,
-    background: Sequence[str] = (),
-    cells: str | os.PathLike[str] | None = None,
-    seats: Sequence[str] = (),
-    learning: str | None = None,
-    prompts: str = "full",
-    roles: str = "balanced",
-    concurrency: int = 256,
-    price: Sequence[str] = (),
-    currency: str = CURRENCY,
-    batch: bool = False,
-    **table: Any,
-) -> Forecast:
-    """What `play` with the same options will take: games, calls, tokens, cost and time. Nothing is asked or written.
+@overload
+def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings: Unpack[PlaySettings]) -> Forecast: ...
+
+
+@overload
+def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings: Any) -> Forecast: ...
+
+
+@takes(PlaySettings, others="table")
+def forecast(game: str, *, out: str | os.PathLike[str] | None = None, **settings: Any) -> Forecast:
+    """What `play` with the same settings will take: games, calls, tokens, cost and time. Nothing is asked or written.
 
     Scripts play a few of the planned games by the same rules, and every prompt is rendered as it would be sent. The
     length of texts in tokens and of answers is estimated (`liescope.generate.runs.forecast.sample`), unless the run has
     begun in `out`: then answers are as long as its own were, and only what is left is counted. Prices are those given,
-    else bundled ones (`liescope.generate.players.prices`); a model without one has no cost.
+    else bundled ones (`liescope.generate.players.prices`); a model without one has no cost. Budgets, `timeout` and
+    other limits of a run change nothing.
 
-    Raises as `play` does for options that do not fit together.
+    Raises as `play` does for settings that do not fit together.
     """
-    kept = templates_for(prompts, game, None if out is None else Path(out))
-    plan = plan_games(
-        find_game(game), table, players, games, seed, design, background, cells, seats, learning, kept, roles
-    )
-    limits = limits_of(prompts=prompts, concurrency=concurrency, price=price, currency=currency, batch=batch)
+    played, (own, table) = find_game(game), split(PlaySettings, settings)
+    kept = templates_for(own["prompts"], game, None if out is None else Path(out))
+    plan, limits = plan_games(played, own, table, kept), limits_of(own)
     so_far = _so_far(out, plan.to_json())
     samples = {
         learns: _played(plan, [place for place in range(len(plan.cells)) if plan.learning_in(place) == learns], kept)
@@ -117,27 +108,21 @@ def forecast(
     return _forecast(about, len(plan), len(plan) - len(so_far.ended), shares, models, chain, limits, so_far)
 
 
+@takes(LabelSettings)
 def forecast_label(
     run: str | os.PathLike[str],
     judge: str | None = None,
     *,
     claims_by: str | None = None,
     out: str | os.PathLike[str] | None = None,
-    share: float = 1.0,
-    roles: bool = False,
-    lessons: bool = False,
-    prompts: str = "full",
-    concurrency: int = 256,
-    price: Sequence[str] = (),
-    currency: str = CURRENCY,
-    batch: bool = False,
+    **settings: Unpack[LabelSettings],
 ) -> Forecast:
-    """What `label` with the same options will take: the questions about each game that is to be judged, with the
+    """What `label` with the same settings will take: the questions about each game that is to be judged, with the
     prompts that the judge would get. Nothing is asked or written; otherwise as `forecast`. Raises as `label` does.
     """
-    folder, asked, spec = judging_of(Path(run), judge, claims_by, out, share, roles, lessons)
-    job = JudgingJob.of(Path(run), asked, spec, prompts, folder)
-    limits = limits_of(prompts=prompts, concurrency=concurrency, price=price, currency=currency, batch=batch)
+    own = resolve(LabelSettings, settings)
+    folder, asked, spec = judging_of(Path(run), judge, claims_by, out, own)
+    job, limits = JudgingJob.of(Path(run), asked, spec, own["prompts"], folder), limits_of(own)
     so_far = _so_far(folder, job.plan.to_json())
     sample = _judged(job, asked)
     left = len(job) - len(so_far.ended)

@@ -11,7 +11,6 @@ from liescope.common.console import emit, put
 from liescope.common.text import plain
 from liescope.generate.players.protocol import Price
 from liescope.generate.runs.forecast.sample import CHARACTERS_A_TOKEN, NOTHING, Range
-from liescope.generate.runs.options import LIMIT_OPTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,6 @@ def _plain(value: Any) -> Any:
 
 
 _NAME = 26
-
-
-def of_forecast(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a command that a forecast takes: all but the limits that change nothing in it."""
-    limits = {option.name for option in LIMIT_OPTIONS} - {"concurrency", "price", "currency", "batch"}
-    return {name: value for name, value in given.items() if name not in limits}
 
 
 def say_forecast(found: Forecast, prompts: bool, as_json: bool) -> None:

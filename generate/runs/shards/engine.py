@@ -12,7 +12,6 @@ from liescope.common.errors import LiescopeError, RunPaused, UnknownName, UsageE
 
 LOCAL, RAY = "local", "ray"
 ENGINES = (LOCAL, RAY)
-MOST_WORKERS = 1024
 
 
 class WorkerDied(Exception):
@@ -54,12 +53,10 @@ def open_engine(name: str, workers: int | None) -> Engine | None:
     """The engine of that name; None if this process alone is to do the work. workers: by default one for `local`, one
     on each node for `ray`.
 
-    Raises UnknownName, MissingExtra, and UsageError for a number out of range or a cluster that cannot be reached.
+    Raises UnknownName, MissingExtra, and UsageError for a cluster that cannot be reached.
     """
     if name not in ENGINES:
         raise UnknownName("engine", name, ENGINES)
-    if workers is not None and not 1 <= workers <= MOST_WORKERS:
-        raise UsageError(f"--workers is a number from 1 to {MOST_WORKERS:,}; {workers} is none")
     if name == RAY:
         from liescope.generate.runs.shards.ray_engine import RayEngine
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from liescope.common.declared_options import DeclaredOption
 from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.settings import Setting
 from liescope.games.registry import find_game
 from liescope.web.play.setup import Setup, can_spare, make_setup
 
@@ -105,13 +105,13 @@ def _typed(game: str, given: Mapping[str, str]) -> TableForm:
     return replace(form, fields=fields, options=options, sent=True)
 
 
-def _field(option: DeclaredOption, default: Any) -> Field:
+def _field(option: Setting, default: Any) -> Field:
     label = option.help.rstrip(".")
     if option.type is bool:
         return Field(option.name, label, SWITCH, "yes" if default else "")
     if option.type in (int, float):
         shown = f"{0 if default is None else default:g}"
-        return Field(option.name, label, NUMBER, shown, option.minimum or 0, option.type is int)
+        return Field(option.name, label, NUMBER, shown, option.at_least or 0, option.type is int)
     return Field(option.name, label, WORDS, ", ".join(default))
 
 

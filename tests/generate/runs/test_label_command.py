@@ -135,7 +135,7 @@ def test_the_summary_tells_what_was_asked(played: Path, capsys: pytest.CaptureFi
     ("words", "names"),
     [
         (["--judge", "fake:judge", "--share", "0"], "nothing to ask"),
-        (["--judge", "fake:judge", "--share", "2"], "from 0 to 1"),
+        (["--judge", "fake:judge", "--share", "2"], "must be 0 to 1"),
         (["--judge", "robot:x"], "robot"),
         (["--judge", "fake:judge", "--out", "{run}"], "folder of their own"),
     ],

@@ -135,7 +135,7 @@ def test_a_list_of_cells_with_games_plays_that_many_of_each_by_the_players_named
         (["mini-mafia", "--price", "a=1,1", "--max-cost", "nan"], "--max-cost"),
         (["mini-mafia", "--give-up-after", "soon"], "90s, 10m or 2h"),
         (["mini-mafia", "--give-up-after", "0"], "90s, 10m or 2h"),
-        (["mini-mafia", "--timeout", "inf"], "number of seconds"),
+        (["mini-mafia", "--timeout", "inf"], "--timeout must be above 0"),
         (["mini-mafia", "--currency", "so much"], "USD or EUR"),
         (["mini-mafia", "--allow-key", "MY_API_KEY"], "VARIABLE@HOST"),
         (["mini-mafia", "--max-cost", "1", "--player", "openai:m@http://127.0.0.1:9/v1"], "--price"),

