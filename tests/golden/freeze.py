@@ -2,6 +2,7 @@
 
     python -m tests.golden.freeze                        # all of them
     python -m tests.golden.freeze help/play.txt tables   # a file, or a folder of them
+    python -m tests.golden.freeze reports/fit.json       # of tests/golden_reports; `reports` for all of these
     python -m tests.golden.freeze --dump DIR             # every cell of every table as text, to compare two checkouts
 
 then read `git diff` before committing it. The whole playthroughs (*.jsonl) have a command of their own:
@@ -18,6 +19,7 @@ from tempfile import TemporaryDirectory
 from tests.golden.frozen import as_text, cells, frames, tables_of
 from tests.golden.texts import frozen_texts
 from tests.golden.world import CORPORA, World
+from tests.golden_reports import reports
 
 FOLDER = Path(__file__).parent
 
@@ -25,7 +27,14 @@ FOLDER = Path(__file__).parent
 def frozen(world: World) -> dict[str, Callable[[], str]]:
     """By file of a golden: what makes its text now."""
     tables = {f"tables/{name}.json": lambda name=name: as_text(tables_of(world.corpus(name))) for name in CORPORA}
-    return {**tables, **frozen_texts(world)}
+    dear = {f"reports/{name}": make for name, make in reports.frozen_reports(world).items()}
+    return {**tables, **frozen_texts(world), **dear}
+
+
+def file_of(name: str) -> Path:
+    """Where a golden lies."""
+    folder, _, rest = name.partition("/")
+    return reports.FOLDER / rest if folder == "reports" else FOLDER / name
 
 
 def dump(world: World, out: Path) -> None:
@@ -48,7 +57,7 @@ def main(words: list[str]) -> None:
         for name, make in frozen(world).items():
             if words and not any(name == word or name.startswith(f"{word.rstrip('/')}/") for word in words):
                 continue
-            file = FOLDER / name
+            file = file_of(name)
             file.parent.mkdir(exist_ok=True)
             before = file.read_text(encoding="utf-8") if file.exists() else None
             text = make()

@@ -125,4 +125,6 @@ def unlike_text(name: str, was: str, now: str) -> str:
 
 
 def as_text(data: Any) -> str:
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    """As JSON, a list of numbers in one line."""
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    return re.sub(r"\[\s+([-\d.,e+\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"

@@ -55,6 +55,26 @@ RUNS: Mapping[str, Sequence[str]] = {
     "diplomacy": ("import", "diplomacy", "inputs/validation.jsonl"),
     "quack": ("import", "quack", "inputs/quack"),
 }
+DEAR: Mapping[str, Sequence[str]] = {
+    "big": ("play", "mini-mafia", *TWO, "--games", "4", "--seed", "7", "--assess"),
+    "learned": (
+        *(
+            "play",
+            "werewolf",
+            "--player",
+            "scripted:steady",
+            "--learning",
+            "off,on",
+            "--games",
+            "3",
+            "--villagers",
+            "3",
+        ),
+        *("--debate-turns", "2", "--defence-turns", "1", "--seed", "2", "--assess", "--assess-share", "0.3"),
+    ),
+    "learned-judged": ("label", "runs/learned", "--judge", "scripted:novice", "--roles", "--lessons", "--share", "0.2"),
+}
+"""Runs of which reports are made, or which load an encoder (learning)."""
 CORPORA: Mapping[str, Sequence[str]] = {
     **{name: (f"runs/{name}",) for name in RUNS if name != "pairs"},
     "held": ("runs/mini", "runs/fork", "runs/one-night", "--transcript", "--hold-out-model", "scripted:novice"),
@@ -74,7 +94,7 @@ class World:
 
     def run(self, name: str) -> Path:
         """The folder of that run, as `runs/NAME`. What its command said with --json is in `said`."""
-        words = RUNS[name]
+        words = RUNS.get(name) or DEAR[name]
         for before in (word.removeprefix("replay:").split("=replay:")[-1] for word in words):
             if before.startswith("runs/"):
                 self.run(before.removeprefix("runs/"))
@@ -82,10 +102,11 @@ class World:
 
     def corpus(self, name: str) -> Path:
         """The folder of the corpus made of the run of that name, or of several runs, as `corpus/NAME`."""
-        for word in CORPORA[name]:
+        sources = CORPORA.get(name, (f"runs/{name}",))
+        for word in sources:
             if word.startswith("runs/"):
                 self.run(word.removeprefix("runs/"))
-        return self._make(f"corpus/{name}", ("build", *CORPORA[name]))
+        return self._make(f"corpus/{name}", ("build", *sources))
 
     def command(self, *words: str, code: int = 0) -> str:
         """What a command prints that is run in this folder."""

@@ -1,0 +1,145 @@
+"""The reports that are frozen: each with the command that writes it, and whether its numbers are a sampler's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from tests.golden.frozen import as_text, tables_of
+from tests.golden.world import World
+from tests.golden_reports.outline import folder, outline
+
+FOLDER = Path(__file__).parent / "frozen"
+DRAWS = ("--draws", "20")
+SAMPLED = ("--model", "paper", "--draws", "200", "--tune", "200")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A command, what it needs made before, where it writes (nothing if nowhere), and whether numbers are sampled."""
+
+    words: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    out: str = ""
+    sampled: bool = False
+
+
+REPORTS: Mapping[str, Made] = {
+    "train-linear": Made(
+        ("train", "linear", "--corpus", "corpus/big", "--folds", "3", "--target", "role"),
+        ("corpus/big",),
+        "models/linear",
+    ),
+    "train-tfidf": Made(
+        ("train", "tfidf", "--corpus", "corpus/big", "--folds", "3", "--target", "claim"),
+        ("corpus/big",),
+        "models/tfidf",
+    ),
+    "score": Made(
+        ("score", "models/linear", "I am the detective.", "Bob lies, I am a villager.", "--reasons", "2"),
+        ("train-linear",),
+    ),
+    "score-file": Made(
+        ("score", "models/tfidf", "--in", "inputs/rows.jsonl", "--out", "scores/rows.jsonl"), ("train-tfidf",)
+    ),
+    "evaluate": Made(
+        ("evaluate", "models/linear", "models/tfidf", "--corpus", "corpus/big", "--observers", *DRAWS),
+        ("train-linear", "train-tfidf"),
+        "reports/evaluate",
+    ),
+    "transfer": Made(
+        (
+            *("transfer", "corpus/big", "--by", "model", *DRAWS, "--min-count", "2", "--words", "1"),
+            *("--strength", "4", "--context", "0"),
+        ),
+        ("corpus/big",),
+        "reports/transfer",
+    ),
+    "adapt": Made(
+        ("adapt", "models/linear", "--corpus", "runs/mini", "--base", "corpus/big", "--labels", "4", *DRAWS),
+        ("train-linear", "runs/mini"),
+        "models/adapted",
+    ),
+    "adapt-propose": Made(
+        ("adapt", "models/linear", "--corpus", "runs/mini", "--propose", "3"), ("train-linear", "runs/mini")
+    ),
+    "publish-model": Made(
+        ("publish", "models/linear", "--repo", "me/linear", "--dry-run", "--report", "reports/evaluate"), ("evaluate",)
+    ),
+    "audit": Made(("audit", "corpus/mini", *DRAWS, "--split", "out-of-fold"), ("corpus/mini",), "reports/audit"),
+    "analyse": Made(("analyse", "corpus/big", "runs/mafia"), ("corpus/big", "runs/mafia"), "reports/analyse"),
+    "analyse-learning": Made(
+        ("analyse", "runs/learned", "runs/learned-judged"),
+        ("runs/learned", "runs/learned-judged"),
+        "reports/analyse-learning",
+    ),
+    "fit": Made(("fit", "runs/big", *SAMPLED, "--suggest", "8"), ("corpus/big",), "reports/fit", True),
+    "report": Made(("report", "runs/big", *SAMPLED), ("corpus/big",), "reports/report", True),
+    "leaderboard": Made(
+        ("leaderboard", "reports/report", "reports/evaluate", "reports/transfer", "--no-joint"),
+        ("report", "evaluate", "transfer"),
+        "site",
+        True,
+    ),
+}
+
+
+class Reports:
+    """Runs each command once, what it needs before it, and keeps what it printed with --json."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._said: dict[str, Any] = {}
+
+    def said(self, name: str) -> Any:
+        """What the command prints with --json."""
+        if name not in self._said:
+            made = REPORTS[name]
+            for need in made.needs:
+                room, _, which = need.partition("/")
+                match room:
+                    case "runs":
+                        self.world.run(which)
+                    case "corpus":
+                        self.world.corpus(which)
+                    case _:
+                        self.said(need)
+            out = ("--out", made.out) if made.out else ()
+            with without_figures():
+                self._said[name] = json.loads(self.world.command(*made.words, *out, "--json"))
+        return self._said[name]
+
+    def text(self, name: str) -> str:
+        """The golden of that report: what was printed, and what was written."""
+        made, said = REPORTS[name], self.said(name)
+        printed = outline(said, made.sampled)
+        written = folder(self.world.folder / made.out, made.sampled) if made.out else {}
+        same = [name for name, content in written.items() if content == printed]
+        data = {"printed": f"as {same[0]}" if same else printed, "written": written}
+        return as_text(data)
+
+
+@contextmanager
+def without_figures() -> Iterator[None]:
+    """Figures are saved, but nothing is drawn on them: drawing is most of a report's time."""
+    with ExitStack() as patches:
+        patches.enter_context(patch.object(Figure, "draw", lambda *_, **__: None))
+        patches.enter_context(patch.object(ConstrainedLayoutEngine, "execute", lambda *_, **__: None))
+        yield
+
+
+def frozen_reports(world: World) -> dict[str, Callable[[], str]]:
+    """By file below tests/golden_reports: what makes its text now."""
+    reports = Reports(world)
+    made: dict[str, Callable[[], str]] = {f"{name}.json": lambda name=name: reports.text(name) for name in REPORTS}
+    for name in ("learned", "learned-judged"):
+        made[f"tables-of-{name}.json"] = lambda name=name: as_text(tables_of(world.corpus(name)))
+    return made

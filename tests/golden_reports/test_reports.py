@@ -1,0 +1,32 @@
+"""What detectors, analyses, fits and reports print and write stays as it is: sections, columns, sentences, numbers.
+
+Numbers of closed forms and of trained models are compared with a tolerance, those of a sampler not at all. Where a
+change is meant: python -m tests.golden.freeze reports/NAME.json
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.golden_reports.outline import differences
+from tests.golden_reports.reports import FOLDER, REPORTS
+
+pytestmark = pytest.mark.slow
+FILES = sorted(path.name for path in FOLDER.iterdir())
+SHOWN = 25
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_report_says_what_it_said(file: str, now: dict[str, Callable[[], str]]) -> None:
+    was = json.loads((FOLDER / file).read_text(encoding="utf-8"))
+    found = list(differences(was, json.loads(now[file]()), file.removesuffix(".json")))
+    more = [f"… and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    assert not found, "\n" + "\n".join([*found[:SHOWN], *more])
+
+
+def test_every_report_has_its_file(now: dict[str, Callable[[], str]]) -> None:
+    assert sorted(now) == FILES
+    assert {f"{name}.json" for name in REPORTS} < set(FILES)
