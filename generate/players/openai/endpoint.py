@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from liescope.common.errors import EndpointRefused, PlayerFailed
@@ -18,18 +18,23 @@ from liescope.generate.players.openai.accounts import Accounts, TokenEstimate, e
 from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
 from liescope.generate.players.openai.batches.wire import BatchWire
 from liescope.generate.players.openai.completion import Completion
-from liescope.generate.players.openai.hedge import Race, Stalls
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.pace import Pace, Turn
-from liescope.generate.players.openai.patience import ASK_TRIES, History, Patience
-from liescope.generate.players.openai.prefixes import Prefixes
+from liescope.generate.players.openai.patience import (
+    ASK_TRIES,
+    LOST,
+    History,
+    Patience,
+    Prefixes,
+    Stalls,
+    first_good,
+)
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
 from liescope.generate.players.openai.wire import BrokenOff, Response, TooSlow, Wire
 from liescope.generate.players.protocol import VIA_BATCH, PlayerContext, Price
 from liescope.generate.players.reply_cache import request_key
 
 STALLED = "stalled, and sent a second time"
-LOST = "another request for the same answer, sent because one stalled, was answered first"
 
 
 class FormatRefused(PlayerFailed):
@@ -207,15 +212,21 @@ class Endpoint:
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
     ) -> tuple[Verdict, Turn]:
         """Make one request, and a second one if it stalls; return the outcome that counts and its turn."""
-
-        def second() -> Coroutine[Any, Any, tuple[Verdict, Turn]] | None:
-            if not (self._pace.free() and self._stalls.take()):
-                return None
-            self._activity.retries[STALLED] += 1
-            return self._attempt(ask, body, price, number, race=race)
-
-        race: Race[tuple[Verdict, Turn]] = Race(second, lambda result: isinstance(result[0], Completion))
-        return await race.run(self._attempt(ask, body, price, number, race=race, start=race.start))
+        sent: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
+        first = asyncio.create_task(self._attempt(ask, body, price, number, sent=sent))
+        requests = {first}
+        try:
+            either: set[asyncio.Future[Any]] = {first, sent}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if sent.done() and sent.result() is not None:
+                await asyncio.wait(requests, timeout=sent.result())
+                if not first.done() and self._pace.free() and self._stalls.take():
+                    self._activity.retries[STALLED] += 1
+                    requests.add(asyncio.create_task(self._attempt(ask, body, price, number)))
+            return await first_good(requests, lambda result: isinstance(result[0], Completion))
+        finally:
+            for request in requests:
+                request.cancel()
 
     async def _attempt(
         self,
@@ -224,29 +235,28 @@ class Endpoint:
         price: Price | None,
         number: int,
         limit: float | None = None,
-        race: Race[tuple[Verdict, Turn]] | None = None,
-        start: Callable[[float | None], None] | None = None,
+        sent: asyncio.Future[float | None] | None = None,
     ) -> tuple[Verdict, Turn]:
-        """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout; race: that
-        it takes part in; start: told when it is sent after how many seconds it has stalled.
+        """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout; sent: told,
+        when it is sent, after how many seconds it will have stalled.
         """
         kind = (body.get("model"), ask.kind)
         characters = sum(len(part["content"]) for part in body["messages"])
         tokens = self._estimate.of(kind, characters)
         budget = self._accounts.budget
-        async with self._pace.turn(sum(tokens)) as sent, budget.request(expected(*tokens, price)):
+        async with self._pace.turn(sum(tokens)) as turn, budget.request(expected(*tokens, price)):
             self._context.halt.check()
             stalls = self._stalls.after(kind)
             limit = limit or self._context.timeout
-            if start is not None and self._context.hedge:
-                start(stalls)
-            elif start is not None and stalls is not None:
-                limit = min(limit, stalls)
+            if sent is not None:
+                sent.set_result(stalls if self._context.hedge else None)
+                if stalls is not None and not self._context.hedge:
+                    limit = min(limit, stalls)
             began = time.perf_counter()
             try:
                 response = await self._received(self._wire.post(body, limit))
-            except asyncio.CancelledError:
-                if race is not None and race.decided:
+            except asyncio.CancelledError as cancelled:
+                if LOST in cancelled.args:
                     took = (time.perf_counter() - began) * 1000
                     self._accounts.log(ask, body, number, Trouble(LOST), "", None, took)
                 raise
@@ -254,13 +264,13 @@ class Endpoint:
         verdict = self._accounts.outcome(ask, body, price, number, response, seconds * 1000)
         if isinstance(verdict, Completion):
             self._estimate.learn(kind, characters, verdict.usage)
-            self._pace.answered(sent, kind, seconds)
+            self._pace.answered(turn, kind, seconds)
             self._prefixes.learn(body.get("model"), verdict.usage.cached)
             self._stalls.learn(kind, seconds)
         if isinstance(response, Response):
             refused = isinstance(verdict, Trouble) and verdict.limited
-            self._pace.reported(sent, response.headers, refused)
-        return verdict, sent
+            self._pace.reported(turn, response.headers, refused)
+        return verdict, turn
 
     async def _received(self, sent: Awaitable[Response]) -> Response | Trouble:
         """The response to one request without keys, or why none came."""

@@ -1,10 +1,10 @@
 """When requests may be sent to one host: one line of waiting requests for all players that share it.
 
-Four things hold a request back, each in a file of its own: the window (how many may be in flight), the rate that the
-host's complaints taught, the quotas that it reports, and the breaker of a host that is down. A complaint (429) also
-stops all requests for as long as the host asks, within reason. One without any reason is first taken to be about too
-many at once (`crowd`). Complaints about requests sent before the last complaint arrived carry no new information and
-are ignored, and the few that a busy host sends at any rate (`strays`) concern their own request.
+Four things hold a request back: the window (how many may be in flight), the rate that the host's complaints taught and
+the quotas that it reports (`limits`), and the breaker of a host that is down. A complaint (429) also stops all requests
+for as long as the host asks, within reason. One without any reason is first taken to be about too many at once
+(`window.Crowd`). Complaints about requests sent before the last complaint arrived carry no new information and are
+ignored, and the few that a busy host sends at any rate (`SendRate.is_stray`) concern their own request.
 
 A host that is down is tried with one request at a time until one is answered; the same happens after a cool-down that
 was too short.
@@ -20,12 +20,7 @@ from dataclasses import dataclass
 
 from liescope.common.errors import EndpointSilent
 from liescope.generate.players.activity import Activity
-from liescope.generate.players.openai.breaker import Breaker
-from liescope.generate.players.openai.crowd import Crowd
-from liescope.generate.players.openai.headers import read_limits
-from liescope.generate.players.openai.quota import Quotas, Sent
-from liescope.generate.players.openai.rate import Cycle, SendRate
-from liescope.generate.players.openai.strays import Strays
+from liescope.generate.players.openai.limits import Cycle, Quotas, SendRate, Sent, read_limits
 from liescope.generate.players.openai.window import Window
 from liescope.generate.players.protocol import Halt
 
@@ -35,9 +30,38 @@ LONGEST_PAUSE = 30.0
 SHORTEST_ASKED = 0.05  # wait for a host that asks for less, longer in the same way
 CREDIBLE, EARLY = 60.0, 15.0  # of a host that asks for more than the first, one request tries after the second
 LONGEST_ASKED = 120.0  # and again at intervals that double, up to this
+OUTAGE = 8  # failures in a row after which a host is considered down
+FIRST_PROBE, LONGEST_PROBE = 0.5, 10.0  # seconds between two attempts at a host that is down
 _SHORTEST = 0.001  # seconds of a wait
 _LOOK_AGAIN = 1.0  # seconds; what is waited for may change meanwhile
 _WORTH_SAYING = 1.0  # seconds of a wait that the display shows
+
+
+class Breaker:
+    """A circuit breaker: a host that fails many times in a row is down, and is then tried at growing intervals."""
+
+    def __init__(self) -> None:
+        self._row = 0  # failures in a row
+        self._probes = 0  # failed attempts at a host that is down
+
+    @property
+    def open(self) -> bool:
+        """Whether the host is considered down."""
+        return self._row >= OUTAGE
+
+    def answered(self) -> None:
+        """The host answered, were it with a refusal."""
+        self._row = self._probes = 0
+
+    def failed(self, probe: bool) -> float | None:
+        """No usable answer came. probe: whether the request was sent after the last pause. Returns the seconds until
+        the next attempt if the host is down.
+        """
+        self._row += 1
+        if not (self.open and probe):
+            return None
+        self._probes += 1
+        return min(FIRST_PROBE * 2.0 ** min(self._probes - 1, 10), LONGEST_PROBE)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,9 +87,6 @@ class Pace:
         self.window = Window(ceiling, clock)
         self.rate = SendRate()
         self._quotas = Quotas()
-        self._strays = Strays()
-        self._crowd = Crowd()
-        self._before = 0  # the window before it was made smaller for a crowd
         self._breaker = Breaker()
         self._halt = halt
         self._clock = clock
@@ -126,9 +147,7 @@ class Pace:
         """The request of this turn was answered. kind: what its latency may be compared with."""
         self._short = self._long = 0
         self._closed()
-        self._strays.answered()
-        if self._crowd.answered(sent.in_flight, sent.at):
-            self._no_crowd()
+        self.rate.answered()
         self._activity.wait = None
         self.window.answered(kind, sent.at, sent.in_flight, seconds)
         self._resized()
@@ -149,15 +168,15 @@ class Pace:
             self.window.crowded(sent.in_flight)
         elif self._is_stray(sent):
             return False
-        elif asked is None and not self._quotas.known and self._is_crowd(sent, now):
+        elif asked is None and not self._quotas.known and self.window.refused(sent.in_flight, sent.at):
             crowded = True
-            if not self._crowd.sure:
+            if not self.window.crowd.sure:
                 self.rate.not_taken(sent.cycle)
                 if sent.at > self._heard_at:  # what was refused beside it is not in flight after a pause
                     self._heard_at = now
                     self._cool(now, FIRST_PAUSE, reason)
+        self._resized()
         if crowded:
-            self._resized()
             if asked is None or before > 1:
                 return True
         else:
@@ -200,31 +219,11 @@ class Pace:
 
     def _is_stray(self, sent: Turn) -> bool:
         """Whether a complaint is one of the few that a busy host sends at any rate."""
-        if not self._strays.refused() or self.rate.per_second or self._quotas.known or sent.first:
+        crowd = self.window.crowd
+        if not self.rate.is_stray() or self._quotas.known or sent.first or crowd.limit is not None:
             return False
-        if self._crowd.limit is not None:
-            return False
-        self._crowd.stray(sent.in_flight)
+        crowd.stray(sent.in_flight)
         return True
-
-    def _is_crowd(self, sent: Turn, now: float) -> bool:
-        """Whether a complaint seems to say that too many were in flight; the window is set by it."""
-        known = self._crowd.limit
-        if not self._crowd.refused(sent.in_flight, sent.at, now):
-            if known is not None:
-                self._no_crowd()
-            return False
-        assert self._crowd.limit is not None
-        if known is None:
-            self._before = self.window.size
-        if self.window.size > self._crowd.limit:
-            self.window.crowded(self._crowd.limit + 1)
-        return True
-
-    def _no_crowd(self) -> None:
-        """The complaints were about something else: what the window was made smaller for."""
-        self.window.freed(self._before)
-        self._resized()
 
     def _closed(self) -> None:
         self._breaker.answered()
@@ -260,8 +259,8 @@ class Pace:
                 await self._probe.wait()
             elif self._in_flight < self.window.size:
                 return held
-            elif (trial := self._crowd.trial(now)) == 0 and self._in_flight == self.window.size:
-                self._crowd.tried(now)
+            elif (trial := self.window.crowd.trial(now)) == 0 and self._in_flight == self.window.size:
+                self.window.crowd.tried(now)
                 return held
             else:
                 self.window.wanted()

@@ -1,4 +1,4 @@
-"""What to do when a request was not answered: wait and send it again, give it up, or give up the endpoint.
+"""What becomes of one request beside others: when it is sent again, a second time, or only after another.
 
 There is no fixed number of attempts. A rate limit or an outage is waited out for as long as the run's patience lasts;
 then the run pauses, and no game has failed. Only refusals, which would come again, are counted.
@@ -6,11 +6,18 @@ then the run pauses, and no game has failed. Only refusals, which would come aga
 
 from __future__ import annotations
 
+import asyncio
+import math
 import random
 import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from liescope.common.errors import EndpointRefused, EndpointSilent, PlayerFailed
+from liescope.games.core import Ask
 from liescope.generate.players.activity import HostActivity
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.key_rules import Key
@@ -18,8 +25,21 @@ from liescope.generate.players.openai.pace import CREDIBLE, EARLY, Pace, Turn
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble
 from liescope.generate.players.protocol import Halt
 
-FIRST_WAIT = 0.5
-LONGEST_WAIT = 60.0
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before one request is sent again
+ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
+# Answers in a row without a word after which a model is not asked again: at first, and once one had words.
+FIRST_WORDLESS, MOST_WORDLESS = 8, 20
+PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
+PERCENTILE, FACTOR = 0.99, 3.0  # a request stalls when it takes so many times what this share of them takes
+SHORTEST = 5.0  # seconds; nothing that takes less stalls
+SHARE = 0.01  # of the requests, at most, that are sent twice
+KNOWN = 200  # answers of a kind without which nothing is known
+_BIN = math.log(1.1)
+_REMEMBERED = 4000  # answers, after which older ones count half
+ALIKE = 4096  # characters, about the 1,024 tokens below which nothing is cached
+LOST = "another request for the same answer, sent because one stalled, was answered first"
+
+T = TypeVar("T")
 
 
 def pause(attempt: int, draw: float) -> float:
@@ -27,12 +47,6 @@ def pause(attempt: int, draw: float) -> float:
     up to LONGEST_WAIT. draw: uniform in [0, 1), spreads requests that failed at the same moment.
     """
     return min(FIRST_WAIT * 2.0 ** min(attempt - 1, 30), LONGEST_WAIT) * (0.5 + 0.5 * draw)
-
-
-ASK_TRIES = 5  # refusals of one request before its game goes on without an answer
-# Answers in a row without a word after which a model is not asked again: at first, and once one had words.
-FIRST_WORDLESS, MOST_WORDLESS = 8, 20
-PLAYER_TRIES = 10  # refusals in a row for a player that was answered before; one that never was is refused at once
 
 
 @dataclass(slots=True)
@@ -136,3 +150,103 @@ class Patience:
         if self._key.variable:
             return f"check the environment variable {self._key.variable}"
         return "name the variable that holds its key with ?key_env=VARIABLE"
+
+
+class Stalls:
+    """When a request to one host stalls, by its kind: then a second one is sent beside it, and the first answer counts.
+
+    Few requests are sent twice: only those that take several times as long as 99 of 100, a small share of all, and none
+    where the rate is limited.
+    """
+
+    def __init__(self) -> None:
+        self._latencies: dict[Hashable, Counter[int]] = defaultdict(Counter)
+        self._after: dict[Hashable, float] = {}
+        self._sent = self._hedged = 0
+
+    def after(self, kind: Hashable) -> float | None:
+        """Seconds after which a request of this kind has stalled; None while too little is known."""
+        self._sent += 1
+        return self._after.get(kind)
+
+    def learn(self, kind: Hashable, seconds: float) -> None:
+        """A request of this kind was answered."""
+        bins = self._latencies[kind]
+        bins[math.ceil(math.log(max(seconds, 1e-6)) / _BIN)] += 1
+        answers = bins.total()
+        if answers >= KNOWN and answers % (KNOWN // 4) == 0:
+            self._after[kind] = max(FACTOR * _percentile(bins, answers), SHORTEST)
+            if answers >= _REMEMBERED:
+                self._latencies[kind] = Counter({place: count // 2 for place, count in bins.items()})
+
+    def take(self) -> bool:
+        """Whether another request may be sent twice; it counts as sent."""
+        taken = self._hedged + 1 <= SHARE * self._sent
+        self._hedged += taken
+        return taken
+
+
+def _percentile(bins: Counter[int], total: int) -> float:
+    above = (1 - PERCENTILE) * total
+    for place in sorted(bins, reverse=True):
+        above -= bins[place]
+        if above < 0:
+            return math.exp(place * _BIN)
+    return 0.0
+
+
+async def first_good(requests: set[asyncio.Task[T]], good: Callable[[T], bool]) -> T:
+    """The first result that is good, or what came of the last request if none is. The others are cancelled, with LOST
+    as their reason.
+    """
+    running = requests
+    while True:
+        done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            answered = task.exception() is None and good(task.result())
+            if answered or not running:
+                for other in running:
+                    other.cancel(LOST)
+                if running:
+                    await asyncio.wait(running)
+                return task.result()
+
+
+class Prefixes:
+    """Prompts to one endpoint that begin alike: asked at the same moment of a game, they are sent once the first of
+    them was answered.
+
+    Providers that cache prompts charge a known beginning at a fraction of its price, but know it only when the first
+    request with it has been processed. Where no caching was seen, nothing waits.
+    """
+
+    def __init__(self) -> None:
+        self._caches: set[Hashable] = set()  # models whose prompts are cached
+        self._first: dict[Hashable, asyncio.Event] = {}  # set once the first request of its beginning has ended
+
+    def learn(self, model: Hashable, cached: int | None) -> None:
+        """An answer reports so many tokens from the cache."""
+        if cached:
+            self._caches.add(model)
+
+    @asynccontextmanager
+    async def turn(self, ask: Ask, body: Mapping[str, Any]) -> AsyncIterator[None]:
+        """Wait while another request with this beginning is the first."""
+        key = self._key(ask, body) if body.get("model") in self._caches else None
+        if key is None:
+            yield
+        elif (first := self._first.get(key)) is not None:
+            await first.wait()
+            yield
+        else:
+            ended = self._first[key] = asyncio.Event()
+            try:
+                yield
+            finally:
+                ended.set()
+                del self._first[key]
+
+    @staticmethod
+    def _key(ask: Ask, body: Mapping[str, Any]) -> Hashable | None:
+        beginning = "".join(message["content"] for message in body["messages"])[:ALIKE]
+        return (body["model"], ask.game, ask.step, beginning) if len(beginning) == ALIKE else None

@@ -11,7 +11,7 @@ import pytest
 
 from liescope.common.errors import EndpointRefused, EndpointSilent
 from liescope.games.record import GameRecord, Status
-from liescope.generate.players.openai import breaker, pace
+from liescope.generate.players.openai import pace
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
@@ -50,8 +50,8 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture(autouse=True)
 def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "FIRST_PROBE", 0.05)
-    monkeypatch.setattr(breaker, "LONGEST_PROBE", 0.2)
+    monkeypatch.setattr(pace, "FIRST_PROBE", 0.05)
+    monkeypatch.setattr(pace, "LONGEST_PROBE", 0.2)
 
 
 def run(server: LimitedServer, out: Path, games: int, game: str = "mini-mafia", **options: object) -> RunResult:

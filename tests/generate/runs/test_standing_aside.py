@@ -11,7 +11,7 @@ import pytest
 from liescope.common.errors import EndpointSilent
 from liescope.games.record import Status
 from liescope.generate.players.activity import Activity
-from liescope.generate.players.openai import breaker, patience
+from liescope.generate.players.openai import pace, patience
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from liescope.generate.runs.result import RunResult
@@ -37,8 +37,8 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture(autouse=True)
 def _short_probes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "FIRST_PROBE", 0.05)
-    monkeypatch.setattr(breaker, "LONGEST_PROBE", 0.2)
+    monkeypatch.setattr(pace, "FIRST_PROBE", 0.05)
+    monkeypatch.setattr(pace, "LONGEST_PROBE", 0.2)
     monkeypatch.setattr(patience, "FIRST_WAIT", 0.01)
 
 

@@ -26,7 +26,7 @@ from liescope.games import (
     record,
     start,
 )
-from liescope.generate.players.openai import breaker, pace, patience
+from liescope.generate.players.openai import pace, patience
 from liescope.generate.players.openai.player import OpenAIPlayer, open_openai
 from liescope.generate.players.protocol import Attempt, EndpointFacts, PlayerContext
 from tests.generate.players.openai import stub, tiny_model
@@ -61,7 +61,7 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.005)
     for name in ("FIRST_PROBE", "LONGEST_PROBE"):
-        monkeypatch.setattr(breaker, name, 0.005)
+        monkeypatch.setattr(pace, name, 0.005)
 
 
 @pytest.fixture(scope="session")

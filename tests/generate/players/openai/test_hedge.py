@@ -9,10 +9,10 @@ import time
 import pytest
 
 from liescope.games.core import AskKind
-from liescope.generate.players.openai import hedge
-from liescope.generate.players.openai.endpoint import LOST, STALLED
-from liescope.generate.players.openai.hedge import KNOWN, SHORTEST, Stalls
-from liescope.generate.players.openai.strays import ROW
+from liescope.generate.players.openai import patience
+from liescope.generate.players.openai.endpoint import STALLED
+from liescope.generate.players.openai.limits import STRAY_ROW
+from liescope.generate.players.openai.patience import KNOWN, LOST, SHORTEST, Stalls
 
 MESSAGE = '"I am a villager."'
 
@@ -20,9 +20,9 @@ MESSAGE = '"I am a villager."'
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few answers say enough, and half a second is long."""
-    monkeypatch.setattr(hedge, "KNOWN", 8)
-    monkeypatch.setattr(hedge, "SHORTEST", 0.3)
-    monkeypatch.setattr(hedge, "SHARE", 0.2)
+    monkeypatch.setattr(patience, "KNOWN", 8)
+    monkeypatch.setattr(patience, "SHORTEST", 0.3)
+    monkeypatch.setattr(patience, "SHARE", 0.2)
 
 
 def stalling(stubs, places, seconds: float = 30.0):
@@ -94,15 +94,15 @@ def test_a_second_request_that_fails_leaves_it_to_the_first(serve, stubs, desk, 
 
 def test_nothing_is_hedged_where_the_rate_is_limited(serve, stubs, desk, asked) -> None:
     def script(request, number):
-        if 3 <= number < 3 + ROW:
+        if 3 <= number < 3 + STRAY_ROW:
             return stubs.fails(429)
-        if number == 11 + ROW - 1:
+        if number == 11 + STRAY_ROW - 1:
             time.sleep(0.8)
         return stubs.says(MESSAGE)
 
     table = desk(f"tiny@{serve(script).url}", timeout=20.0)
     table.ask(*[asked[AskKind.SPEAK]] * 11)
-    assert len(table.attempts) == 11 + ROW
+    assert len(table.attempts) == 11 + STRAY_ROW
 
 
 def test_only_what_takes_far_longer_than_almost_all_stalls_and_few_are_sent_twice(monkeypatch) -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from liescope.common.errors import BudgetSpent, RunPaused
 from liescope.generate.players.activity import Activity
-from liescope.generate.players.openai import breaker, pace
-from liescope.generate.players.openai.breaker import OUTAGE
-from liescope.generate.players.openai.pace import CREDIBLE, EARLY, LONGEST_ASKED, Pace
+from liescope.generate.players.openai import pace
+from liescope.generate.players.openai.pace import CREDIBLE, EARLY, LONGEST_ASKED, OUTAGE, Pace
 from liescope.generate.players.protocol import Halt
 from tests.generate.players.openai.fake_world import World, ask, ask_all, pace_of
 
@@ -25,8 +24,8 @@ def world() -> World:
 @pytest.fixture(autouse=True)
 def _real_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "FIRST_PAUSE", 0.5)
-    monkeypatch.setattr(breaker, "FIRST_PROBE", 0.5)
-    monkeypatch.setattr(breaker, "LONGEST_PROBE", 10.0)
+    monkeypatch.setattr(pace, "FIRST_PROBE", 0.5)
+    monkeypatch.setattr(pace, "LONGEST_PROBE", 10.0)
 
 
 def windows(world: World, allowed: int, length: float) -> Callable[[int], str]:

@@ -8,11 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from liescope.generate.players.openai import breaker as breakers
-from liescope.generate.players.openai.breaker import OUTAGE, Breaker
-from liescope.generate.players.openai.headers import read_limits
-from liescope.generate.players.openai.quota import Quotas
-from liescope.generate.players.openai.rate import DEEPEST, FALL, SHORT, SendRate
+from liescope.generate.players.openai import pace
+from liescope.generate.players.openai.limits import DEEPEST, FALL, SHORT, Quotas, SendRate, read_limits
+from liescope.generate.players.openai.pace import OUTAGE, Breaker
 
 NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
 
@@ -20,8 +18,8 @@ NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
 def test_a_host_is_down_from_the_last_failure_of_a_row_on_and_up_with_the_first_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(breakers, "FIRST_PROBE", 0.5)
-    monkeypatch.setattr(breakers, "LONGEST_PROBE", 10.0)
+    monkeypatch.setattr(pace, "FIRST_PROBE", 0.5)
+    monkeypatch.setattr(pace, "LONGEST_PROBE", 10.0)
     breaker = Breaker()
     for _ in range(OUTAGE - 1):
         assert breaker.failed(probe=True) is None

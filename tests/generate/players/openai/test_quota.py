@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from liescope.generate.players.openai.headers import read_limits
-from liescope.generate.players.openai.quota import LONGEST, Quotas
+from liescope.generate.players.openai.limits import BELIEVED, Quotas, read_limits
 from tests.generate.players.openai.fake_world import World, pace_of
 
 NOW = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
@@ -179,4 +178,4 @@ def test_a_report_that_is_older_than_another_changes_nothing_and_no_report_stops
     day = {"x-ratelimit-limit-requests-day": "1000", "x-ratelimit-reset-requests-day": "80000"}
     quotas.reported(read_limits(day | {"x-ratelimit-remaining-requests-day": "0"}, NOW), second, now=0.0)
     quotas.reported(read_limits(day | {"x-ratelimit-remaining-requests-day": "500"}, NOW), first, now=0.0)
-    assert quotas.wait(1, 0.0) == LONGEST
+    assert quotas.wait(1, 0.0) == BELIEVED
