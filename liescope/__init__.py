@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from liescope.generate.runs.forecast import forecast, forecast_label
     from liescope.generate.runs.fork import fork
     from liescope.generate.runs.label import label
+    from liescope.generate.runs.live import status
     from liescope.generate.runs.play import play
-    from liescope.generate.runs.status import status
     from liescope.generate.runs.withdraw import withdraw
     from liescope.publishing import publish
     from liescope.web.play.serving import serve
@@ -79,7 +79,7 @@ _ROOMS = {
     "liescope.generate.runs.forecast": ("forecast", "forecast_label"),
     "liescope.generate.runs.fork": ("fork",),
     "liescope.generate.runs.label": ("label",),
-    "liescope.generate.runs.status": ("status",),
+    "liescope.generate.runs.live": ("status",),
     "liescope.generate.runs.withdraw": ("withdraw",),
     "liescope.generate.importers": ("import_games",),
     "liescope.generate.corpus": ("build", "read"),

@@ -22,9 +22,8 @@ from liescope.games.record import GameRecord, Source, Status, record_to_json
 from liescope.generate.importers.protocol import Imported, Importer, Rejected, fingerprint
 from liescope.generate.importers.registry import find_importer
 from liescope.generate.runs.conditions import with_settings
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.plan import check_unchanged
 
 if TYPE_CHECKING:
     import polars as pl

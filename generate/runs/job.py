@@ -21,9 +21,8 @@ from liescope.generate.players.prompts import Templates, read_templates
 from liescope.generate.players.protocol import Player, named
 from liescope.generate.runs.lesson_book import LessonBook, open_similarity, without_names
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment
-from liescope.generate.runs.plan import Group, Plan, PlannedGame, RunPlan
+from liescope.generate.runs.plan import Cell, Group, Plan, PlannedGame, RunPlan
 from liescope.generate.runs.tables import Piece
-from liescope.generate.runs.tournament import Cell
 
 LESSONS = "lessons"  # the folder of the lesson books in a run's folder
 SAID = "said for the player"  # the note on a statement that the plan names

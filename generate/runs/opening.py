@@ -26,11 +26,10 @@ from liescope.generate.players.protocol import (
 )
 from liescope.generate.players.registry import open_player
 from liescope.generate.players.reply_cache import ReplyCache
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.job import Job
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.limits import Limits
-from liescope.generate.runs.plan import check_unchanged
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.shards.dealer import merge_leftovers
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from itertools import takewhile
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from liescope.common.errors import BadData, LiescopeError, PlanChanged
+from liescope.common.errors import BadData, LiescopeError
 from liescope.common.text import plain
 from liescope.games.core import Game, Lesson
 from liescope.games.playable import roles_in_play
@@ -29,7 +28,28 @@ from liescope.games.registry import find_game
 from liescope.games.table import TableSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.tournament import Cell, seating
+
+Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
+
+
+def seating(deck: Sequence[str], names: Sequence[str], random: Random) -> Iterator[tuple[list[str], list[str]]]:
+    """A block of as many games as there are cards, in which every name holds every card of the deck exactly once.
+
+    Yields (names in table order, the cards: one for each name, then those that no one holds). Within a block the table
+    order stays the same, so that roles are balanced over places as well; it and the arrangement of the roles are
+    redrawn for each block. The games of a block are ordered so that the first few are as balanced as possible, however
+    many are played. The speaking order is drawn by the game itself, round by round.
+    """
+    table = random.sample(list(names), len(names))
+    cards = random.sample(list(deck), len(deck))
+    turns = [cards[turn:] + cards[:turn] for turn in random.sample(range(len(cards)), len(cards))]
+    held: Counter[tuple[int, str]] = Counter()
+    while turns:
+        turn = min(turns, key=lambda roles: sum(held[place, role] for place, role in enumerate(roles)))
+        turns.remove(turn)
+        held.update(enumerate(turn))
+        yield table, turn
+
 
 TABLE = "table"  # the design, and the one cell, of a table whose seats are held
 
@@ -351,79 +371,3 @@ def number_in(game_id: str) -> int | None:
 def short_hash(plan: Mapping[str, Any]) -> str:
     """What a run that is made of another one remembers of its plan: 16 hexadecimal digits."""
     return sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:16]
-
-
-_SHOWN = 8  # differences
-_LONGEST = 60  # characters of a value that is shown in full
-_AROUND = 20  # characters shown before the first difference of two longer values
-_FOLLOWS = {  # the settings that each derived setting depends on; a change in these explains a change in it
-    "cells": ("players", "design", "learning", "options"),
-    "learning": ("players", "design"),
-    "templates": ("prompts",),
-    "origin": ("judged",),
-}
-
-
-def check_unchanged(old: Mapping[str, Any], new: Mapping[str, Any], where: Path) -> None:
-    """Raise PlanChanged, naming the differences, if a run folder holds a different plan. Both are plain JSON data.
-
-    A setting derived from others is left out if one of those differs.
-    """
-    found = list(_differences(old, new))
-    changed = {name.partition(".")[0] for name, _, _ in found}
-    changes = [
-        f"{plain(name)} {' -> '.join(_shown(before, after))}"
-        for name, before, after in found
-        if changed.isdisjoint(_FOLLOWS.get(name, ()))
-    ]
-    if changes:
-        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
-        options = "option" if len(changes) == 1 else "options"
-        raise PlanChanged(
-            f"{where} holds a run with another plan (in the folder -> asked for now): "
-            f"{'; '.join(changes[:_SHOWN])}{more}. Give the old {options} to go on with it, or another --out for a "
-            "new run"
-        )
-
-
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
-    for name in dict.fromkeys([*old, *new]):
-        before, after = old.get(name), new.get(name)
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            yield from _differences(before, after, f"{prefix}{name}.")
-        elif before != after:
-            yield f"{prefix}{name}", before, after
-
-
-def _shown(before: Any, after: Any) -> tuple[str, str]:
-    """Two values that differ, each shortened for reading, with the difference visible."""
-    if isinstance(before, list) and isinstance(after, list) and len(_json(before)) + len(_json(after)) > _LONGEST:
-        gone = [item for item in before if item not in after]
-        come = [item for item in after if item not in before]
-        if gone or come:
-            return _some(gone, len(before)), _some(come, len(after))
-        if len(before) == len(after):
-            place = next(place for place, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
-            one, other = _shown(before[place], after[place])
-            return f"{one} as number {place + 1}", other
-        return f"{len(before)} of them", f"{len(after)} of them"
-    one, other = _json(before), _json(after)
-    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    skipped = max(0, alike - _AROUND) if max(len(one), len(other)) > _LONGEST else 0
-    return _window(one, skipped), _window(other, skipped)
-
-
-def _some(items: list[Any], total: int) -> str:
-    """The items that only one of two long lists has."""
-    shown = ", ".join(_window(_json(item), 0) for item in items[:2])
-    more = f" and {len(items) - 2} more" if len(items) > 2 else ""
-    return f"{shown}{more} (of {total})" if items else f"none of it (of {total})"
-
-
-def _window(text: str, start: int) -> str:
-    part = text[start : start + _LONGEST]
-    return f"{'…' if start else ''}{part}{'…' if start + _LONGEST < len(text) else ''}"
-
-
-def _json(value: Any) -> str:
-    return plain(json.dumps(value, ensure_ascii=False))

@@ -38,7 +38,7 @@ def play(game: str, *, out: str | os.PathLike[str], progress: bool = False, **se
 
     A run resumes with the version of its prompts that it started with, whatever the limits. `workers` and `engine`
     change nothing in it. With `preview`, the first games of the plan are played; without it the same run goes on.
-    See `liescope.generate.runs.tournament` for who meets whom, `liescope.generate.players.reply_cache` for the cache.
+    See `liescope.generate.runs.planning` for who meets whom, `liescope.generate.players.reply_cache` for the cache.
 
     Parameters
     ----------

@@ -13,9 +13,8 @@ from liescope.common.errors import UsageError
 from liescope.common.pages import print_pages
 from liescope.games.record import record_to_json
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.listing import list_calls, list_games
 from liescope.generate.runs.rebuild import prompt_of_call
-from liescope.generate.runs.transcript import transcript
+from liescope.generate.runs.transcript import list_calls, list_games, transcript
 
 app = typer.Typer()
 

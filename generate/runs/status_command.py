@@ -12,9 +12,8 @@ from rich.live import Live
 from rich.text import Text
 
 from liescope.common.console import emit
-from liescope.generate.runs.live import WIDTH, cut
-from liescope.generate.runs.status import RunStatus
-from liescope.generate.runs.status import status as status_of
+from liescope.generate.runs.live import WIDTH, RunStatus, cut
+from liescope.generate.runs.live import status as status_of
 
 app = typer.Typer()
 _AGAIN = 2.0  # seconds

@@ -23,12 +23,11 @@ from liescope.generate.corpus import build
 from liescope.generate.players.protocol import Attempt
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
-from liescope.generate.runs.listing import list_calls, list_games
 from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.rebuild import prompt_of_call
 from liescope.generate.runs.runner import play, run
 from liescope.generate.runs.tables import NAMES, checksum
-from liescope.generate.runs.transcript import transcript
+from liescope.generate.runs.transcript import list_calls, list_games, transcript
 from liescope.labeling.label import label_game
 from tests.fuzz.inputs import INPUTS
 from tests.fuzz.mutations import ESCAPES, damage_file, damaged_json, said

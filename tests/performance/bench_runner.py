@@ -21,9 +21,8 @@ from liescope.games.session import start
 from liescope.generate.players.prompts.render import load_prompts
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import make_plan
+from liescope.generate.runs.planning import designed, make_plan
 from liescope.generate.runs.runner import Limits, play
-from liescope.generate.runs.tournament import cells
 from liescope.labeling.label import label_game
 
 GAMES = 2000
@@ -37,7 +36,7 @@ STUB = Path(__file__).parents[1] / "generate" / "runs" / "stub_server.py"
 def _plan(players: list[str], games: int, assess: bool = False) -> Plan:
     options = {"assess": assess}
     roles = roles_in_play(find_game("mini-mafia").resolve(options))
-    return make_plan("mini-mafia", options, players, "self", cells("self", roles, players), games, 1)
+    return make_plan("mini-mafia", options, players, "self", designed("self", roles, players), games, 1)
 
 
 def bench_scripted_games() -> None:

@@ -15,9 +15,8 @@ from typing import Any
 from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.corpus import build
-from liescope.generate.runs.planning import make_plan
+from liescope.generate.runs.planning import designed, make_plan
 from liescope.generate.runs.runner import play
-from liescope.generate.runs.tournament import cells
 
 PLAYERS = ("scripted:bold", "scripted:steady", "scripted:novice")
 KINDS: tuple[tuple[str, dict[str, Any], int], ...] = (
@@ -39,7 +38,7 @@ KEPT = {"replies": "game_id, step, position", "games": "number"}
 def digests(game: str, options: dict[str, Any], games: int) -> dict[str, str]:
     """By name, the digest of each table of the journal and of each file of the corpus."""
     roles = roles_in_play(find_game(game).resolve(options))
-    plan = make_plan(game, options, PLAYERS, "self", cells("self", roles, PLAYERS), games, 11)
+    plan = make_plan(game, options, PLAYERS, "self", designed("self", roles, PLAYERS), games, 11)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         asyncio.run(play(plan, run))

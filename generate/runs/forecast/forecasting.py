@@ -20,7 +20,7 @@ from liescope.generate.players.prices import bundled_price, price_of
 from liescope.generate.players.prompts import Templates, load_prompts
 from liescope.generate.players.protocol import EndpointFacts, PlayerContext
 from liescope.generate.players.scripted import ScriptedPlayer, open_scripted
-from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.folder import PLAN_FILE, check_unchanged
 from liescope.generate.runs.forecast.result import Forecast, KindForecast, ModelForecast
 from liescope.generate.runs.forecast.sample import (
     NOTHING,
@@ -38,7 +38,7 @@ from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.label import LabelSettings, judging_of
 from liescope.generate.runs.limits import Limits, limits_of
-from liescope.generate.runs.plan import Plan, check_unchanged
+from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.planning import plan_games, templates_for
 from liescope.generate.runs.play import PlaySettings
 

@@ -12,8 +12,7 @@ from liescope.games.playable import roles_in_play
 from liescope.games.registry import find_game
 from liescope.generate.players import registry
 from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import make_plan
-from liescope.generate.runs.tournament import cells
+from liescope.generate.runs.planning import designed, make_plan
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
 
 
@@ -38,7 +37,7 @@ def plan() -> Callable[..., Plan]:
         **options: Any,
     ) -> Plan:
         roles = roles_in_play(find_game(game).resolve(options))
-        return make_plan(game, options, players, design, cells(design, roles, players), games, seed, seating)
+        return make_plan(game, options, players, design, designed(design, roles, players), games, seed, seating)
 
     return make
 

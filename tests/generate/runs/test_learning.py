@@ -15,9 +15,8 @@ from liescope.games.core import Ask, EventKind
 from liescope.games.record import GameRecord, Status
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import make_plan
+from liescope.generate.runs.planning import cross_learning, make_plan
 from liescope.generate.runs.runner import Limits, play
-from liescope.generate.runs.tournament import cross_learning
 from tests.generate.runs.fakes import FakeEndpoint
 
 PLAYERS = ("fake:a", "fake:b")

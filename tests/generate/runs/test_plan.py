@@ -11,7 +11,8 @@ import pytest
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.games.registry import find_game
 from liescope.generate.players.prompts.render import read_templates
-from liescope.generate.runs.plan import Plan, check_unchanged
+from liescope.generate.runs.folder import check_unchanged
+from liescope.generate.runs.plan import Plan
 from liescope.generate.runs.planning import make_plan
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import liescope
 from liescope.common.errors import BadData
-from liescope.generate.runs import status as module
+from liescope.generate.runs import live as module
 from liescope.generate.runs.progress import STATE_FILE
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 

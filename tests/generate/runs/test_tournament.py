@@ -11,42 +11,41 @@ from random import Random
 import pytest
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.generate.runs.plan import Plan
-from liescope.generate.runs.planning import make_plan
-from liescope.generate.runs.tournament import cells, played_by, read_cells, seating
+from liescope.generate.runs.plan import Plan, seating
+from liescope.generate.runs.planning import designed, make_plan, played_by, read_cells
 
 ROLES = ("mafioso", "detective", "villager")
 MODELS = [f"model-{number}" for number in range(10)]
 
 
 def test_ten_players_and_five_backgrounds_make_the_papers_140_cells() -> None:
-    found = cells("background", ROLES, MODELS, MODELS[:5])
+    found = designed("background", ROLES, MODELS, MODELS[:5])
     assert len(found) == len(set(found)) == 140
     assert all(len(set(cell)) <= 2 for cell in found)
     assert sum(len(set(cell)) == 1 for cell in found) == 5
 
 
 def test_the_background_design_measures_every_player_in_every_role_against_every_background() -> None:
-    found = set(cells("background", ROLES, MODELS, MODELS[:2]))
+    found = set(designed("background", ROLES, MODELS, MODELS[:2]))
     for role, target, background in product(range(3), MODELS, MODELS[:2]):
         assert tuple(target if place == role else background for place in range(3)) in found
 
 
 def test_without_backgrounds_every_player_is_one() -> None:
-    assert cells("background", ROLES, ["a", "b"]) == cells("background", ROLES, ["a", "b"], ["a", "b"])
-    assert set(cells("background", ROLES, ["a", "b"])) == set(product("ab", repeat=3))
+    assert designed("background", ROLES, ["a", "b"]) == designed("background", ROLES, ["a", "b"], ["a", "b"])
+    assert set(designed("background", ROLES, ["a", "b"])) == set(product("ab", repeat=3))
 
 
 def test_the_full_design_crosses_all_and_self_play_crosses_none() -> None:
-    assert len(set(cells("full", ROLES, MODELS))) == 1000
-    assert cells("self", ROLES, ["a", "b"]) == [("a",) * 3, ("b",) * 3]
+    assert len(set(designed("full", ROLES, MODELS))) == 1000
+    assert designed("self", ROLES, ["a", "b"]) == [("a",) * 3, ("b",) * 3]
 
 
 def test_an_unknown_design_names_the_designs_and_only_one_has_backgrounds() -> None:
     with pytest.raises(UnknownName, match="background, factorial, full, self"):
-        cells("backgruond", ROLES, MODELS)
+        designed("backgruond", ROLES, MODELS)
     with pytest.raises(UsageError, match="--background"):
-        cells("full", ROLES, MODELS, MODELS[:1])
+        designed("full", ROLES, MODELS, MODELS[:1])
 
 
 def test_a_list_of_cells_is_read_in_any_order_of_columns_and_each_cell_once(tmp_path: Path) -> None:
