@@ -22,9 +22,10 @@ from liescope.generate.players.registry import files_of
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.job import Forking, check_group, forced
 from liescope.generate.runs.journal import Journal
+from liescope.generate.runs.journal_reader import number_in
 from liescope.generate.runs.limits import RunSettings, limits_of
 from liescope.generate.runs.moment import MOST_CONTINUATIONS, Branch, ForkPlan, Moment, made
-from liescope.generate.runs.plan import Group, number_in, short_hash
+from liescope.generate.runs.plan import Group, short_hash
 from liescope.generate.runs.planning import stored_templates, templates_for
 from liescope.generate.runs.rebuild import batch_of, lessons_of, moment_of, planned_game, rebuild
 from liescope.generate.runs.result import RunResult

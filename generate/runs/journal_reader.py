@@ -19,7 +19,7 @@ from liescope.games.taxonomy import DeceptionType
 from liescope.generate.players.protocol import VIA_CACHE
 from liescope.generate.runs.conditions import given_settings, plan_settings
 from liescope.generate.runs.folder import JOURNAL_FILE, guard
-from liescope.generate.runs.tables import Piece, RequestReader, games_at, replies_of, rows, whole
+from liescope.generate.runs.tables import NAMES, REQUESTS, Piece, RequestReader, rows
 
 _LONGEST = 160  # characters of an error shown
 _TYPES = frozenset({None, *(kind.value for kind in DeceptionType)})
@@ -80,11 +80,9 @@ def _short(error: Exception) -> str:
 
 
 _KINDS = frozenset(AskKind)
-_CALL = (
-    "step, seat, problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms, response_id, "
-    "served_model, via"
+_FACTS = (
+    "problem, raw, prompt_tokens, cached_tokens, completion_tokens, cost, latency_ms, response_id, served_model, via"
 )
-_NOT_ASKED = (None,) * 8  # no endpoint was asked, so only the reply is known
 _BY_KIND = """
 SELECT kind, count(*), sum(prompt), sum(cached), sum(completion) FROM replies LEFT JOIN (
     SELECT game_id, step, seat, sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached,
@@ -134,7 +132,6 @@ class JournalReader:
         self.path = path
         self.plan = plan
         self._base = base
-        self._file = str(path / JOURNAL_FILE)
         self._settings = plan_settings(plan)
         self._requests_kept = RequestReader(base)
 
@@ -145,48 +142,46 @@ class JournalReader:
     def commit(self) -> None:
         """Make everything so far durable, so that reads see all of it; a reader has nothing to commit."""
 
+    # Games
+
     def records(self, first: int | None = None, last: int | None = None) -> Iterator[GameRecord]:
         """Every game that ended, done or failed, in the run's order, one at a time. first, last: only those between two
         places in the run, both included.
         """
-        self.commit()
-        which = "" if first is None else "WHERE number BETWEEN ? AND ? "
-        places = () if first is None else (first, last)
-        for game_id, status, text in self._read("games", "game_id, status, record", f"{which}ORDER BY number", places):
-            yield self._record(game_id, status, text)
+        if first is None:
+            yield from self._records("ORDER BY number")
+        else:
+            yield from self._records("WHERE number BETWEEN ? AND ? ORDER BY number", first, last)
 
     def records_at(self, numbers: Iterable[int]) -> Iterator[GameRecord]:
         """The games that ended at some places in the run; places without one are left out."""
-        self.commit()
         for number in numbers:
-            for row in self._read("games", "game_id, status, record", "WHERE number = ?", (number,)):
-                yield self._record(*row)
+            yield from self._records("WHERE number = ?", number)
 
     def record(self, game_id: str) -> GameRecord:
         """One game. Raises UnknownName with the nearest ids."""
-        self.commit()
-        for name, status, text in self._read("games", "game_id, status, record", "WHERE game_id = ?", (game_id,)):
-            return self._record(name, status, text)
+        for found in self._records("WHERE game_id = ?", game_id):
+            return found
         if game_id in self.begun():
             raise UsageError(f"game {plain(game_id)} has not ended; `--calls` shows what it holds so far")
         raise _unknown_game(self.name, game_id, self.game_ids())
 
     def game_ids(self) -> list[str]:
         """Ids of the games that ended, in the run's order."""
-        return [game_id for (game_id,) in self._names("SELECT game_id FROM games ORDER BY number")]
+        return list(self.numbered().values())
 
     def numbered(self) -> dict[int, str]:
-        """Ids of the games that ended, by their place in the run. Fast however large the games are."""
-        return {number: game_id for game_id, number in self._names("SELECT game_id, number FROM games")}
+        """Ids of the games that ended, by their place in the run, in order. Fast however large the games are."""
+        return {number: game_id for game_id, number in self._ids("SELECT game_id, number FROM games ORDER BY number")}
 
     def done(self) -> list[tuple[int, str]]:
         """(place in the run, id) of the games that were played to the end, in the run's order."""
         found = f"SELECT game_id, number FROM games WHERE status = '{Status.DONE.value}' ORDER BY number"
-        return [(number, game_id) for game_id, number in self._names(found)]
+        return [(number, game_id) for game_id, number in self._ids(found)]
 
     def spans(self, size: int) -> list[tuple[int, int]]:
         """The places in the run of the first and the last of every `size` games."""
-        places = [number for _, number in self._names("SELECT game_id, number FROM games ORDER BY number")]
+        places = list(self.numbered())
         return [(part[0], part[-1]) for part in (places[at : at + size] for at in range(0, len(places), size))]
 
     def begun(self) -> set[str]:
@@ -196,7 +191,7 @@ class JournalReader:
     def begun_replies(self) -> dict[str, int]:
         """The number of replies of each game that has not ended."""
         found = "FROM replies WHERE game_id NOT IN (SELECT game_id FROM games) GROUP BY game_id"
-        return dict(self._names(f"SELECT game_id, count(*) {found}"))
+        return dict(self._ids(f"SELECT game_id, count(*) {found}"))
 
     def find(self, name: str) -> str:
         """The id of the game that a user means: an id, the game number at its end, or the beginning of one.
@@ -206,7 +201,7 @@ class JournalReader:
         known = [*self.game_ids(), *self.begun()]
         fitting = [name] if name in known else []
         if not fitting and name.isascii() and name.isdigit():
-            fitting = [game_id for game_id in known if _number_of(game_id) == int(name)]
+            fitting = [game_id for game_id in known if number_in(game_id) == int(name)]
         if not fitting:
             fitting = [game_id for game_id in known if name and game_id.startswith(name)]
         if len(fitting) > 1:
@@ -216,11 +211,12 @@ class JournalReader:
             raise _unknown_game(self.name, name, known)
         return fitting[0]
 
+    # Replies and requests
+
     def answers(self, game_id: str) -> dict[tuple[int, str], Reply]:
         """The recorded replies of a game by (step, seat); the last batch may lack some seats."""
-        self.commit()
         kept = self._read(
-            "replies", "step, seat, reply, raw", "WHERE game_id = ? ORDER BY step, position, seat", (game_id,)
+            "replies", "step, seat, reply, raw", "WHERE game_id = ? ORDER BY step, position, seat", game_id
         )
         return {
             (step, seat): read_kept_reply(text, raw, self._where(game_id, step, seat)) for step, seat, text, raw in kept
@@ -238,127 +234,23 @@ class JournalReader:
 
         A reply that came without asking an endpoint has no attempt, and gets a row anyway.
         """
-        self.commit()
-        of = ("WHERE game_id = ?", (game_id,))
-        answered: dict[tuple[int, str], tuple[str, str, str]] = {}
-        made: dict[tuple[int, str], list[tuple[Any, ...]]] = {}
-        for step, seat, *facts in self._read("attempts", _CALL, "WHERE game_id = ? ORDER BY place", (game_id,)):
-            made.setdefault((step, seat), []).append(tuple(facts))
-        for step, seat, kind, model in self._read("unanswered", "step, seat, kind, model", *of):
+        answered: dict[tuple[int, str], tuple[str | None, str | None, str]] = {}
+        made: dict[tuple[int, str], list[dict[str, Any]]] = {}
+        where = "WHERE game_id = ?"
+        for step, seat, *facts in self._read("attempts", f"step, seat, {_FACTS}", f"{where} ORDER BY place", game_id):
+            made.setdefault((step, seat), []).append(dict(zip(_FACTS.split(", "), facts, strict=True)))
+        for step, seat, kind, model in self._read("unanswered", "step, seat, kind, model", where, game_id):
             answered[step, seat] = kind, model, ""
-        for step, seat, kind, model, text, raw in self._read("replies", "step, seat, kind, model, reply, raw", *of):
+        for step, seat, kind, model, text, raw in self._read(
+            "replies", "step, seat, kind, model, reply, raw", where, game_id
+        ):
             answered[step, seat] = kind, model, text
-            made.setdefault((step, seat), [("", raw, *_NOT_ASKED)])
+            made.setdefault((step, seat), [{**dict.fromkeys(_FACTS.split(", ")), "problem": "", "raw": raw}])
         return [
-            self._call(game_id, step, seat, number, answered.get((step, seat)), facts)
+            self._call(game_id, step, seat, number, answered.get((step, seat), (None, None, "")), facts)
             for (step, seat), attempts in sorted(made.items())
             for number, facts in enumerate(attempts, 1)
         ]
-
-    def requests(self, game_id: str, step: int, seat: str) -> list[KeptRequest]:
-        """The requests that were made for one ask, in order; none for players that ask no endpoint."""
-        self.commit()
-        of = ("WHERE (game_id, step, seat) = (?, ?, ?)", (game_id, step, seat))
-        models = [*self._read("replies", "model", *of), *self._read("unanswered", "model", *of), ("",)]
-        columns = "request, response_id, served_model, problem, via"
-        kept = []
-        order = (f"{of[0]} ORDER BY place", of[1])
-        for number, (request, *answer) in enumerate(self._read("attempts", columns, *order), 1):
-            body = None
-            if request is not None:
-                with guard(self.path):
-                    try:
-                        body = self._requests_kept.read(request)
-                    except (ValueError, KeyError, TypeError, AttributeError) as error:
-                        raise BadData(f"{self._where(game_id, step, seat)}: {error}") from error
-            kept.append(KeptRequest(number, models[0][0], body, *answer))
-        return kept
-
-    def templates(self, digest: str) -> dict[str, str]:
-        """The prompt templates kept under a hash, by file name."""
-        self.commit()
-        return dict(self._read("templates", "name, source", "WHERE digest = ? ORDER BY name", (digest,)))
-
-    def planned(self) -> int:
-        """The number of games in the run's plan; 0 for a plan that lists none, such as that of an import."""
-        groups, times = self.plan.get("groups"), self.plan.get("times")
-        if isinstance(groups, list) and isinstance(times, int):
-            return len(groups) * times
-        cells, games = self.plan.get("cells"), self.plan.get("games")
-        return len(cells) * games if isinstance(cells, list) and isinstance(games, int) else 0
-
-    def counts(self) -> dict[str, int]:
-        """The number of games that ended, by status."""
-        self.commit()
-        with guard(self.path):
-            return dict(self._base.execute("SELECT status, count(*) FROM games GROUP BY status ORDER BY status"))
-
-    def spent_by_kind(self) -> list[KindSpent]:
-        """What each kind of ask has cost so far, the most frequent first."""
-        self.commit()
-        with guard(self.path):
-            return [KindSpent(*row) for row in self._base.execute(_BY_KIND)]
-
-    def answer_tokens(self) -> dict[str, float]:
-        """The mean tokens of an answer, by kind of ask, where endpoints counted some."""
-        self.commit()
-        with guard(self.path):
-            return dict(self._base.execute(_ANSWERS))
-
-    def latency_ms(self) -> float | None:
-        """The median latency of the requests that were answered; None if there are none."""
-        self.commit()
-        with guard(self.path):
-            row = self._base.execute(_LATENCY).fetchone()
-        return None if row is None else float(row[0])
-
-    def spent(self) -> tuple[int, float]:
-        """Tokens (prompts and completions) and money spent on all requests so far; nothing on those of the cache."""
-        self.commit()
-        tokens, cost = 0, 0.0
-        for prompt, completion, money, via in self._read("attempts", "prompt_tokens, completion_tokens, cost, via"):
-            tokens += 0 if via == VIA_CACHE else (prompt or 0) + (completion or 0)
-            cost += money or 0.0
-        return tokens, cost
-
-    def everything(self) -> list[Piece]:
-        """All rows, as `Journal.absorb` takes them, for a run that this one is a shard of."""
-        with guard(self.path):
-            return whole(self._base, self.path)
-
-    def games_at(self, numbers: Iterable[int]) -> Piece:
-        """The rows of the games at some places."""
-        self.commit()
-        return games_at(self._base, self.path, numbers)
-
-    def replies_of(self, game_ids: Iterable[str]) -> Piece:
-        """The rows of the replies of some games."""
-        self.commit()
-        return replies_of(self._base, self.path, game_ids)
-
-    def _read(
-        self, table: str, columns: str, where: str = "", values: tuple[Any, ...] = ()
-    ) -> Iterator[tuple[Any, ...]]:
-        return rows(self._base, self.path, table, columns, where, values)
-
-    def _names(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows of a query whose first column is a game's id."""
-        self.commit()
-        with guard(self.path):
-            found = self._base.execute(query).fetchall()
-        if not all(isinstance(row[0], str) for row in found):
-            raise BadData(f"{self.path / JOURNAL_FILE} holds a game whose id is no text; restore it from a copy")
-        return found
-
-    def _where(self, game_id: str, step: int | None = None, seat: str = "") -> str:
-        ask = "" if step is None else f", step {step}, {plain(seat)}"
-        return f"{self._file}, game {plain(game_id)}{ask}"
-
-    def _record(self, game_id: str, status: str, text: str) -> GameRecord:
-        game = read_record(text, self._where(game_id))
-        if (game.game_id, game.status.value) != (game_id, status):
-            raise BadData(f"{self._where(game_id)}: the game says that it is {plain(game.game_id)}, {game.status}")
-        return given_settings(game, self._settings)
 
     def _call(
         self,
@@ -366,14 +258,14 @@ class JournalReader:
         step: int,
         seat: str,
         attempt: int,
-        answer: tuple[str, str, str] | None,
-        facts: tuple[Any, ...],
+        answer: tuple[str | None, str | None, str],
+        facts: dict[str, Any],
     ) -> dict[str, Any]:
-        kind, model, text = answer or (None, None, "")
+        kind, model, text = answer
+        where = self._where(game_id, step, seat)
         if kind is not None and kind not in _KINDS:
-            raise BadData(f"{self._where(game_id, step, seat)}: there is no ask of the kind {plain(kind)!r}")
-        problem, raw, prompt, cached, completion, cost, latency, response_id, served_model, via = facts
-        reply = read_kept_reply(text, raw, self._where(game_id, step, seat)) if text and not problem else None
+            raise BadData(f"{where}: there is no ask of the kind {plain(kind)!r}")
+        reply = read_kept_reply(text, facts["raw"], where) if text and not facts["problem"] else Reply()
         return {
             "game_id": game_id,
             "step": step,
@@ -381,22 +273,117 @@ class JournalReader:
             "attempt": attempt,
             "kind": kind,
             "model": model,
-            "problem": problem if reply is None else reply.problem,
-            "notes": [] if reply is None else list(reply.notes),
-            "raw": raw,
-            "prompt_tokens": prompt,
-            "cached_tokens": cached,
-            "completion_tokens": completion,
-            "cost": cost,
-            "latency_ms": latency,
-            "response_id": response_id,
-            "served_model": served_model,
-            "via": via,
-            "reasoning": None if reply is None else reasoning_in(reply.private),
+            "problem": facts.pop("problem") or reply.problem,
+            "notes": list(reply.notes),
+            **facts,
+            "reasoning": reasoning_in(reply.private),
         }
 
+    def requests(self, game_id: str, step: int, seat: str) -> list[KeptRequest]:
+        """The requests that were made for one ask, in order; none for players that ask no endpoint."""
+        where, ask = "WHERE (game_id, step, seat) = (?, ?, ?)", (game_id, step, seat)
+        models = [*self._read("replies", "model", where, *ask), *self._read("unanswered", "model", where, *ask), ("",)]
+        columns = "request, response_id, served_model, problem, via"
+        kept = []
+        for number, (request, *answer) in enumerate(
+            self._read("attempts", columns, f"{where} ORDER BY place", *ask), 1
+        ):
+            with guard(self.path):
+                try:
+                    body = None if request is None else self._requests_kept.read(request)
+                except (ValueError, KeyError, TypeError, AttributeError) as error:
+                    raise BadData(f"{self._where(game_id, step, seat)}: {error}") from error
+            kept.append(KeptRequest(number, models[0][0], body, *answer))
+        return kept
 
-def _number_of(game_id: str) -> int | None:
+    def templates(self, digest: str) -> dict[str, str]:
+        """The prompt templates kept under a hash, by file name."""
+        return dict(self._read("templates", "name, source", "WHERE digest = ? ORDER BY name", digest))
+
+    # Figures
+
+    def planned(self) -> int:
+        """The number of games in the run's plan; 0 for a plan that lists none, such as that of an import."""
+        for cells, games in (("groups", "times"), ("cells", "games")):
+            listed, each = self.plan.get(cells), self.plan.get(games)
+            if isinstance(listed, list) and isinstance(each, int):
+                return len(listed) * each
+        return 0
+
+    def counts(self) -> dict[str, int]:
+        """The number of games that ended, by status."""
+        return dict(self._sql("SELECT status, count(*) FROM games GROUP BY status ORDER BY status"))
+
+    def spent_by_kind(self) -> list[KindSpent]:
+        """What each kind of ask has cost so far, the most frequent first."""
+        return [KindSpent(*row) for row in self._sql(_BY_KIND)]
+
+    def answer_tokens(self) -> dict[str, float]:
+        """The mean tokens of an answer, by kind of ask, where endpoints counted some."""
+        return dict(self._sql(_ANSWERS))
+
+    def latency_ms(self) -> float | None:
+        """The median latency of the requests that were answered; None if there are none."""
+        return next((float(latency) for (latency,) in self._sql(_LATENCY)), None)
+
+    def spent(self) -> tuple[int, float]:
+        """Tokens (prompts and completions) and money spent on all requests so far; nothing on those of the cache."""
+        tokens, cost = 0, 0.0
+        for prompt, completion, money, via in self._read("attempts", "prompt_tokens, completion_tokens, cost, via"):
+            tokens += 0 if via == VIA_CACHE else (prompt or 0) + (completion or 0)
+            cost += money or 0.0
+        return tokens, cost
+
+    # Rows as they are, for another journal
+
+    def everything(self) -> list[Piece]:
+        """All rows, as `Journal.absorb` takes them, for a run that this one is a shard of."""
+        requests: Piece = REQUESTS, self._sql("SELECT * FROM requests")
+        return [requests, *((table, list(self._whole(table))) for table in NAMES if table != "templates")]
+
+    def games_at(self, numbers: Iterable[int]) -> Piece:
+        """The rows of the games at some places."""
+        return "games", [row for number in numbers for row in self._whole("games", "WHERE number = ?", number)]
+
+    def replies_of(self, game_ids: Iterable[str]) -> Piece:
+        """The rows of the replies of some games, for a worker that goes on with them."""
+        where = "WHERE game_id = ? ORDER BY step, position"
+        return "replies", [row for game_id in game_ids for row in self._whole("replies", where, game_id)]
+
+    def _whole(self, table: str, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
+        return self._read(table, ", ".join(NAMES[table]), where, *values)
+
+    def _read(self, table: str, columns: str, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
+        self.commit()
+        return rows(self._base, self.path, table, columns, where, values)
+
+    def _sql(self, query: str) -> list[tuple[Any, ...]]:
+        self.commit()
+        with guard(self.path):
+            return self._base.execute(query).fetchall()
+
+    def _ids(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query whose first column is a game's id."""
+        found = self._sql(query)
+        if not all(isinstance(row[0], str) for row in found):
+            raise BadData(f"{self.path / JOURNAL_FILE} holds a game whose id is no text; restore it from a copy")
+        return found
+
+    def _where(self, game_id: str, step: int | None = None, seat: str = "") -> str:
+        ask = "" if step is None else f", step {step}, {plain(seat)}"
+        return f"{self.path / JOURNAL_FILE}, game {plain(game_id)}{ask}"
+
+    def _records(self, where: str, *values: Any) -> Iterator[GameRecord]:
+        for game_id, status, text in self._read("games", "game_id, status, record", where, *values):
+            game = read_record(text, self._where(game_id))
+            if (game.game_id, game.status.value) != (game_id, status):
+                says = f"the game says that it is {plain(game.game_id)}, {game.status}"
+                raise BadData(f"{self._where(game_id)}: {says}")
+            yield given_settings(game, self._settings)
+
+
+def number_in(game_id: str) -> int | None:
+    """The number at the end of a game's id."""
     end = game_id.rpartition("-")[2]
     return int(end) if end.isascii() and end.isdigit() else None
 

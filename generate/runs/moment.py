@@ -24,7 +24,8 @@ from liescope.games.core import Lesson, LessonKind, Reply
 from liescope.games.record import reply_from_json, reply_to_json
 from liescope.games.registry import find_game
 from liescope.games.session import Session, branch
-from liescope.generate.runs.plan import Group, PlannedGame, RunPlan, number_in
+from liescope.generate.runs.journal_reader import number_in
+from liescope.generate.runs.plan import Group, PlannedGame, RunPlan
 
 FILE = "moment.json"
 MOST_CONTINUATIONS = 1_000_000  # of each group

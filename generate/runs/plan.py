@@ -28,6 +28,7 @@ from liescope.games.registry import find_game
 from liescope.games.table import TableSpec
 from liescope.generate.players.human import Pacing
 from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.journal_reader import number_in
 
 Cell = tuple[str, ...]  # the player's spec for each role, in the game's order of roles
 
@@ -360,12 +361,6 @@ def _block(spec: TableSpec, seed: int) -> list[tuple[tuple[str, ...], tuple[str,
 def drawn(*parts: object) -> int:
     """A number below 2**48 that depends only on the parts."""
     return int.from_bytes(sha256(json.dumps([str(part) for part in parts]).encode()).digest()[:6], "big")
-
-
-def number_in(game_id: str) -> int | None:
-    """The number at the end of a game's id."""
-    end = game_id.rpartition("-")[2]
-    return int(end) if end.isascii() and end.isdigit() else None
 
 
 def short_hash(plan: Mapping[str, Any]) -> str:

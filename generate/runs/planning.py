@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from liescope.common.errors import BadData, UnknownName, UsageError
-from liescope.common.settings import Setting
 from liescope.common.reading import read_text
+from liescope.common.settings import Setting
 from liescope.common.text import plain
 from liescope.games.playable import PlayableGame, roles_in_play
 from liescope.games.registry import PROMPTS, find_game

@@ -155,26 +155,6 @@ def _absorb_attempts(base: sqlite3.Connection, shard: str, given: Sequence[Row])
         base.execute("INSERT OR REPLACE INTO merged VALUES (?, ?)", (shard, max(row[0] for row in new)))
 
 
-def whole(base: sqlite3.Connection, path: Path) -> list[Piece]:
-    """Everything that a shard's journal holds. Raises BadData if it is damaged."""
-    requests: Piece = REQUESTS, base.execute("SELECT * FROM requests").fetchall()
-    checked = ((table, list(rows(base, path, table, ", ".join(NAMES[table])))) for table in NAMES)
-    return [requests, *(piece for piece in checked if piece[0] != "templates")]
-
-
-def games_at(base: sqlite3.Connection, path: Path, numbers: Iterable[int]) -> Piece:
-    """The games at some places of a run."""
-    columns, where = ", ".join(NAMES["games"]), "WHERE number = ?"
-    return "games", [row for one in numbers for row in rows(base, path, "games", columns, where, (one,))]
-
-
-def replies_of(base: sqlite3.Connection, path: Path, game_ids: Iterable[str]) -> Piece:
-    """The replies of some games, for a worker that goes on with them."""
-    columns = ", ".join(NAMES["replies"])
-    where = "WHERE game_id = ? ORDER BY step, position"
-    return "replies", [row for one in game_ids for row in rows(base, path, "replies", columns, where, (one,))]
-
-
 _GAMES = 1000  # whose last requests are remembered while they are written
 _READ = 64  # requests remembered by a reader
 _NEAR = 4096  # characters at the end of a request in which the next one's words are looked for
