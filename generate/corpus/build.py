@@ -28,8 +28,8 @@ from liescope.generate.corpus.papers import write_papers
 from liescope.generate.corpus.read import is_corpus, read, read_built
 from liescope.generate.corpus.splits import siblings_of, split_game
 from liescope.generate.corpus.write import CorpusWriter
+from liescope.generate.runs.conditions import plan_terms, plan_texts
 from liescope.generate.runs.journal import Journal, read_runs
-from liescope.generate.runs.terms import plan_terms, plan_texts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,8 +19,8 @@ from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import collected, corpus_folder, is_corpus, read, read_facts
 from liescope.generate.corpus.splits import split_game
 from liescope.generate.corpus.terms import NOT_SAID
+from liescope.generate.runs.conditions import plan_terms
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.terms import plan_terms
 from liescope.labeling.tables import game_tables
 
 _AT_ONCE = 4096  # rows of a corpus that are in memory at the same time

@@ -19,6 +19,7 @@ from liescope.games.record import GameRecord, Source
 from liescope.games.session import Session
 from liescope.generate.players.prompts import Templates
 from liescope.generate.players.registry import files_of
+from liescope.generate.runs.conditions import handed_on
 from liescope.generate.runs.config import RunConfig
 from liescope.generate.runs.job import Forking, check_group, forced
 from liescope.generate.runs.journal import Journal
@@ -31,7 +32,6 @@ from liescope.generate.runs.rebuild import batch_of, lessons_of, moment_of, plan
 from liescope.generate.runs.result import RunResult
 from liescope.generate.runs.run_job import run_job
 from liescope.generate.runs.shards.engine import open_engine
-from liescope.generate.runs.terms import handed_on
 
 if TYPE_CHECKING:
     import polars as pl

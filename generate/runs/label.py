@@ -16,8 +16,8 @@ from liescope.common.text import plain
 from liescope.games.core import EventKind
 from liescope.games.judging import JudgeSpec
 from liescope.generate.runs.config import RunConfig
+from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.limits import RunSettings, limits_of
 from liescope.generate.runs.planning import PlanSettings
 from liescope.generate.runs.result import RunResult

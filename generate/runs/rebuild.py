@@ -17,10 +17,9 @@ from liescope.games.record import GameRecord
 from liescope.games.session import Session
 from liescope.games.withdrawal import check_words
 from liescope.generate.players.prompts.render import Prompts, compiled
-from liescope.generate.runs.job import continued
+from liescope.generate.runs.job import JudgePlan, continued
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import KeptRequest, number_in
-from liescope.generate.runs.judging import JudgePlan
 from liescope.generate.runs.moment import FILE, ForkPlan, Moment, read_moment
 from liescope.generate.runs.plan import Plan, PlannedGame, RunPlan
 from liescope.generate.runs.planning import stored_templates

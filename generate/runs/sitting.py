@@ -22,11 +22,11 @@ from liescope.games.registry import GAMES
 from liescope.games.session import Session
 from liescope.generate.corpus.splits import split_game
 from liescope.generate.players.protocol import Attempt
+from liescope.generate.runs.conditions import handed_on
 from liescope.generate.runs.folder import PLAN_FILE
+from liescope.generate.runs.job import JudgePlan
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import JudgePlan
 from liescope.generate.runs.plan import short_hash
-from liescope.generate.runs.terms import handed_on
 
 PERSON = "human:"
 

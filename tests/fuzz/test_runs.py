@@ -21,8 +21,8 @@ from liescope.common.errors import LiescopeError
 from liescope.games.judging import JudgeSpec
 from liescope.generate.corpus import build
 from liescope.generate.players.protocol import Attempt
+from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.planning import make_plan
 from liescope.generate.runs.rebuild import prompt_of_call
 from liescope.generate.runs.runner import play, run

@@ -34,8 +34,8 @@ from liescope.generate.runs.forecast.sample import (
     spread,
     tokens_of,
 )
+from liescope.generate.runs.job import JudgingJob
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import JudgingJob
 from liescope.generate.runs.label import LabelSettings, judging_of
 from liescope.generate.runs.limits import Limits, limits_of
 from liescope.generate.runs.plan import Plan

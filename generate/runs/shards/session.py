@@ -20,9 +20,8 @@ from liescope.generate.players.openai.accounts import Budget
 from liescope.generate.players.prompts import Templates
 from liescope.generate.players.protocol import Halt, PlayerContext, Shared
 from liescope.generate.runs.folder import PLAN_FILE
-from liescope.generate.runs.job import Forking, Job, Leases, Playing
+from liescope.generate.runs.job import Forking, Job, JudgePlan, JudgingJob, Leases, Playing
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.judging import JudgePlan, JudgingJob
 from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.moment import ForkPlan, read_moment
 from liescope.generate.runs.plan import Plan

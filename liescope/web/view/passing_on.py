@@ -12,8 +12,8 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.publish import notices
 from liescope.generate.corpus.read import read_facts
 from liescope.generate.corpus.terms import NOT_SAID
+from liescope.generate.runs.conditions import plan_terms
 from liescope.generate.runs.folder import read_head
-from liescope.generate.runs.terms import plan_terms
 from liescope.labeling.conditions import origin_of
 from liescope.web.view.sources import Source
 

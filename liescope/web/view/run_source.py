@@ -13,9 +13,9 @@ from liescope.games.core import Game
 from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import tables_of
 from liescope.generate.runs.folder import JOURNAL_FILE, read_head
+from liescope.generate.runs.job import JudgePlan
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.journal_reader import number_in
-from liescope.generate.runs.judging import JudgePlan
 from liescope.generate.runs.moment import ForkPlan
 from liescope.generate.runs.rebuild import CallPrompt, batch_of, can_rebuild, planned_game, prompt_of_call, rebuild
 from liescope.labeling.label import label_game
