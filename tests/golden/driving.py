@@ -8,7 +8,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -45,11 +45,23 @@ def _put(values: dict[str, str | None]) -> None:
 
 def command(folder: Path, *words: str, code: int = 0) -> str:
     """What `liescope WORDS` prints on standard output when run in that folder. It must end with this exit code."""
+    ended, out, error = _run(folder, words)
+    assert ended == code, f"liescope {' '.join(words)} ended with {ended}: {error[-1500:]}"
+    return out
+
+
+def refused(folder: Path, *words: str) -> str:
+    """The last line of standard error of a command that fails, with its exit code."""
+    ended, out, error = _run(folder, words)
+    lines = [line.strip() for line in error.splitlines() if line.strip()]
+    return f"{ended}: {lines[-1] if lines else out.strip()}"
+
+
+def _run(folder: Path, words: Sequence[str]) -> tuple[int, str, str]:
     out, error = io.StringIO(), io.StringIO()
     with surroundings(folder), redirect_stdout(out), redirect_stderr(error):
         try:
             ended = main(words)
         except SystemExit as stopped:
             ended = int(stopped.code or 0)
-    assert ended == code, f"liescope {' '.join(words)} ended with {ended}: {error.getvalue()[-1500:]}"
-    return _ANSI.sub("", out.getvalue())
+    return ended, _ANSI.sub("", out.getvalue()), _ANSI.sub("", error.getvalue())

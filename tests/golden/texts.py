@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
 from tests.golden.frozen import as_text, digest, masked
+from tests.golden.mistakes import MISTAKES
 from tests.golden.world import RUNS, World
 
-FOLDERS = ("help", "prompts", "cards", "exports", "json")
+FOLDERS = ("help", "said", "prompts", "cards", "exports", "json")
 MODEL = "openai:gpt-4.1-mini"
 NO_COSTS = ("--out", "none", "--dry-run", "--show-prompts")
 FORECASTS: Mapping[str, tuple[str, ...]] = {
@@ -132,11 +134,11 @@ def _outline(data: Any, depth: int = 2) -> Any:
     return data if len(text) <= 300 else digest(text)
 
 
+FIRST = "the first game"
 TIMES = frozenset({"seconds", "age", "at", "bytes", "python", "liescope", "aiohttp", "pydantic", "sha256"})
 JSON: Mapping[str, tuple[str, ...]] = {
     "show": ("show", "runs/mini-told", "--json"),
-    "show-game": ("show", "runs/wolves", "0", "--json"),
-    "show-judged-game": ("show", "runs/judged", "0", "--json"),
+    **{f"show-{run}": ("show", f"runs/{run}", FIRST, "--json") for run in RUNS if run != "pairs"},
     "show-calls": ("show", "runs/mini-told", "0", "--calls", "--json"),
     "show-prompt": ("show", "runs/mini-told", "0", "--prompt", "0", "Bob", "--json"),
     "status": ("status", "runs/mini", "--json"),
@@ -147,6 +149,11 @@ JSON: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def first_game(world: World, run: str) -> str:
+    """The id of the first game of a run."""
+    return str(json.loads(world.command("show", run, "--json"))["games"][0]["game_id"])
+
+
 def json_of(world: World, name: str) -> str:
     """What a command prints with --json, without times and hashes; of play, label, fork, import and build too."""
     if name in JSON:
@@ -154,7 +161,7 @@ def json_of(world: World, name: str) -> str:
             room, _, which = word.partition("/")
             if room in ("runs", "corpus") and which:
                 (world.run if room == "runs" else world.corpus)(which)
-        said = world.command(*JSON[name])
+        said = world.command(*(first_game(world, JSON[name][1]) if word == FIRST else word for word in JSON[name]))
     else:
         room, _, which = name.partition("-")
         (world.run if room == "runs" else world.corpus)(which)
@@ -173,10 +180,39 @@ def _untimed(data: Any) -> Any:
         case list():
             items = [_untimed(item) for item in data]
             long = len(items) > 3 and len(str(items)) > 3000
-            return [f"{len(items)}, such as", items[0], *(digest(str(item), 6) for item in items)] if long else items
+            return [f"{len(items)}, such as", items[0], *map(_short, items)] if long else items
         case str() if len(data) > 400:
             return f"{data[:200]}… {digest(data)}"
     return data
+
+
+def _short(item: Any) -> str:
+    kind = f"{item['kind']} " if isinstance(item, dict) and "kind" in item else ""
+    return f"{kind}{digest(str(item), 6)}"
+
+
+def show_of(world: World, run: str) -> str:
+    """The list of a run's games, and the first of them."""
+    folder = world.run(run).relative_to(world.folder).as_posix()
+    listed, first = world.command("show", folder), world.command("show", folder, first_game(world, folder))
+    return masked("\n".join(line.rstrip() for line in f"{listed}\n{first}".splitlines())) + "\n"
+
+
+def refusals(world: World) -> str:
+    """What is said to mistaken commands."""
+    world.run("mini")
+    (world.folder / "mistaken.toml").write_text("[play]\ngame = 'mafia'\nconcurency = 3\n", encoding="utf-8")
+    return "".join(f"$ liescope {' '.join(words)}\n{masked(world.refused(*words))}\n" for words in MISTAKES)
+
+
+def page_of(world: World) -> str:
+    """What a reader sees of two games in a file of `view --out`."""
+    world.run("mini")
+    world.command("view", "runs/mini", "0", "1", "--out", "view.html")
+    text = (world.folder / "view.html").read_text(encoding="utf-8")
+    text = re.sub(r"<(script|style|svg)\b.*?</\1>", "", text, flags=re.S)
+    lines = (" ".join(unescape(line).split()) for line in re.sub(r"<[^>]*>", "\n", text).splitlines())
+    return masked("\n".join(line for line in lines if line)) + "\n"
 
 
 def frozen_texts(world: World) -> dict[str, Callable[[], str]]:
@@ -189,6 +225,10 @@ def frozen_texts(world: World) -> dict[str, Callable[[], str]]:
     said = [*(f"runs-{name}" for name in RUNS), "corpus-held", "corpus-rows", *JSON]
     for name in said:
         made[f"json/{name}.json"] = lambda name=name: json_of(world, name)
+    made["said/refusals.txt"] = lambda: refusals(world)
+    made["said/view.txt"] = lambda: page_of(world)
+    for run in ("mini", "wolves", "judged", "fork", "rows", "diplomacy", "quack"):
+        made[f"said/show-{run}.txt"] = lambda run=run: show_of(world, run)
     for corpus in ("held", "rows"):
         made[f"cards/{corpus}.md"] = lambda corpus=corpus: card_of(world, corpus)
     made["cards/croissant.json"] = lambda: as_text(croissant_of(world, "held"))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tests.golden.driving import command
+from tests.golden.driving import command, refused
 
 INPUTS = Path(__file__).parent / "inputs"
 TWO = ("--player", "scripted:bold", "--player", "scripted:novice")
@@ -111,6 +111,10 @@ class World:
     def command(self, *words: str, code: int = 0) -> str:
         """What a command prints that is run in this folder."""
         return command(self.folder, *words, code=code)
+
+    def refused(self, *words: str) -> str:
+        """What is said to a command that fails in this folder."""
+        return refused(self.folder, *words)
 
     def _make(self, out: str, words: Sequence[str]) -> Path:
         if out not in self.said:
