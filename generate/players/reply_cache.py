@@ -6,9 +6,8 @@ sampled: two games of one run that ask the very same question must get two answe
 The hash of the plan is not, so that a plan with more games finds the replies of the games that it shares with an
 earlier one. Only answers are kept, never errors, so an answer is the first of its place whatever went wrong before it.
 
-The folder holds one SQLite file, which several processes may use at once. A row carries a hash of its key and value; a
-file that is something else, or a row that has changed, is an error and never an answer. Prompts and keys of endpoints
-are not kept. Whoever may write to the folder decides what the models are taken to have said, as with a run's folder.
+The folder holds one SQLite file, which several processes may use at once. Prompts and keys of endpoints are not kept.
+Whoever may write to the folder decides what the models are taken to have said, as with a run's folder.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from liescope.common.errors import BadData, UsageError
 from liescope.games.core import Ask
@@ -28,9 +27,9 @@ from liescope.games.core import Ask
 FILE = "replies.sqlite"
 LARGEST = 8 * 1024 * 1024  # bytes of a row; a response has at most half of it
 _FORMAT = 1
-_TABLE = "CREATE TABLE replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, hash BLOB NOT NULL)"
 _PATIENCE = 30.0  # seconds to wait while another process writes
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
+_UNWRITABLE = (*_BUSY, "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 
 
 def request_key(url: str, body: Mapping[str, Any], draw: str, ask: Ask) -> str:
@@ -41,49 +40,45 @@ def request_key(url: str, body: Mapping[str, Any], draw: str, ask: Ask) -> str:
     return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-class ReplyCache:
-    """The replies in a folder, open; a context manager that closes it. A reply is kept as it arrives.
+class AnswerFile:
+    """One SQLite file of answers in a folder; a context manager that closes it. A row carries a hash of its key and
+    answer: a file that is something else, or a row that has changed, is an error and never an answer.
 
-    Its methods raise BadData if the file is damaged, and UsageError if it cannot be written.
+    name: of the file; what: it holds, for messages; tables: its whole schema; largest: bytes of a row. Every method
+    raises BadData if the file is damaged, and UsageError if it cannot be written.
     """
 
+    name: ClassVar[str]
+    what: ClassVar[str]
+    tables: ClassVar[tuple[str, ...]]
+    largest: ClassVar[int] = LARGEST
+
     def __init__(self, folder: Path) -> None:
-        """Opens the folder, or makes it. Raises UsageError if that is impossible, BadData if it holds another file."""
+        """Opens the file, or makes it with its folder."""
         self.folder = folder
-        self._file = folder / FILE
-        with self._guard():
+        self.file = folder / self.name
+        with self.guarded():
             folder.mkdir(parents=True, exist_ok=True)
-            if self._file.is_symlink() or (self._file.exists() and not self._file.is_file()):
-                raise BadData(f"{self._file} is no ordinary file; {self._advice}")
-            self._base = sqlite3.connect(f"{self._file.resolve().as_uri()}?mode=rwc", uri=True, timeout=_PATIENCE)
+            if self.file.is_symlink() or (self.file.exists() and not self.file.is_file()):
+                raise BadData(f"{self.file} is no ordinary file; {self.advice}")
+            self.base = sqlite3.connect(f"{self.file.resolve().as_uri()}?mode=rwc", uri=True, timeout=_PATIENCE)
             try:
                 self._prepare()
             except BaseException:
-                self._base.close()
+                self.base.close()
                 raise
 
-    def find(self, key: str) -> str | None:
-        """The reply kept under a key."""
-        with self._guard():
-            row = self._base.execute("SELECT reply, hash FROM replies WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            return None
-        if not isinstance(row[0], str) or row[1] != _hash(key, row[0]):
-            raise self.damaged()
-        return row[0]
-
-    def keep(self, key: str, reply: str) -> None:
-        """Keep a reply. The first under a key stays; one that is too large is not kept."""
-        if len(reply) * 4 < LARGEST:
-            with self._guard(), self._base:
-                self._base.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", (key, reply, _hash(key, reply)))
+    @property
+    def advice(self) -> str:
+        """What to do about a damaged file."""
+        return "delete it"
 
     def damaged(self) -> BadData:
         """The error for a row that is not what was written."""
-        return BadData(f"{self._file} holds a reply that is not what was written; {self._advice}")
+        return BadData(f"{self.file} holds an answer that is not what was written; {self.advice}")
 
     def close(self) -> None:
-        self._base.close()
+        self.base.close()
 
     def __enter__(self) -> Self:
         return self
@@ -91,32 +86,43 @@ class ReplyCache:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def _advice(self) -> str:
-        return "delete it, or choose another folder for the reply cache"
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Errors of the file, with what to do."""
+        try:
+            yield
+        except OSError as error:
+            raise UsageError(f"{self.folder} cannot hold {self.what} ({error.strerror}); choose another") from error
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "") or ""
+            if not name.startswith(_UNWRITABLE):
+                raise BadData(f"{self.file} is damaged, or no file of {self.what} ({error}); {self.advice}") from error
+            busy = "another process holds it" if name.startswith(_BUSY) else "check its permissions and the space left"
+            raise UsageError(f"{self.file} cannot be used ({error}); {busy}") from error
 
     def _prepare(self) -> None:
-        base = self._base
-        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+        base = self.base
+        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self.largest)
         base.execute("PRAGMA trusted_schema = OFF")
         self._patiently("PRAGMA journal_mode = WAL")
         base.execute("PRAGMA synchronous = NORMAL")
         self._patiently("BEGIN IMMEDIATE")
         with base:
-            schema = base.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+            schema = tuple(sql for (sql,) in base.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
             (number,) = base.execute("PRAGMA user_version").fetchone()
-            if (number, schema) == (0, []):
-                base.execute(_TABLE)
+            if (number, schema) == (0, ()):
+                for statement in self.tables:
+                    base.execute(statement)
                 base.execute(f"PRAGMA user_version = {_FORMAT}")
-            elif (number, schema) != (_FORMAT, [(_TABLE,)]):
-                raise BadData(f"{self._file} is no reply cache of this version; {self._advice}")
+            elif (number, schema) != (_FORMAT, self.tables):
+                raise BadData(f"{self.file} holds no {self.what.removeprefix('a ')} of this version; {self.advice}")
 
     def _patiently(self, statement: str) -> None:
         """Execute what SQLite may refuse at once, without waiting, while another process opens the file."""
         end = time.monotonic() + _PATIENCE
         while True:
             try:
-                self._base.execute(statement)
+                self.base.execute(statement)
             except sqlite3.OperationalError as error:
                 if not error.sqlite_errorname.startswith(_BUSY) or time.monotonic() > end:
                     raise
@@ -124,19 +130,36 @@ class ReplyCache:
             else:
                 return
 
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise UsageError(f"{self.folder} cannot hold a reply cache ({error.strerror}); choose another") from error
-        except sqlite3.Error as error:
-            name = getattr(error, "sqlite_errorname", "") or ""
-            if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_TOOBIG", "SQLITE_MISMATCH")) or not name:
-                raise BadData(f"{self._file} is no reply cache, or damaged ({error}); {self._advice}") from error
-            busy = "another process holds it" if name.startswith(_BUSY) else "check its permissions and the space left"
-            raise UsageError(f"{self._file} cannot be used ({error}); {busy}") from error
+
+class ReplyCache(AnswerFile):
+    """The replies in a folder, open. A reply is kept as it arrives."""
+
+    name = FILE
+    what = "a reply cache"
+    tables = ("CREATE TABLE replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, hash BLOB NOT NULL)",)
+
+    @property
+    def advice(self) -> str:
+        return "delete it, or choose another folder for the reply cache"
+
+    def find(self, key: str) -> str | None:
+        """The reply kept under a key."""
+        with self.guarded():
+            row = self.base.execute("SELECT reply, hash FROM replies WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        if not isinstance(row[0], str) or row[1] != answer_hash(key, row[0]):
+            raise self.damaged()
+        return row[0]
+
+    def keep(self, key: str, reply: str) -> None:
+        """Keep a reply. The first under a key stays; one that is too large is not kept."""
+        if len(reply) * 4 < LARGEST:
+            row = (key, reply, answer_hash(key, reply))
+            with self.guarded(), self.base:
+                self.base.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", row)
 
 
-def _hash(key: str, reply: str) -> bytes:
-    return blake2b(f"{key} {reply}".encode(), digest_size=16).digest()
+def answer_hash(key: str, answer: str) -> bytes:
+    """What a row carries beside its key and its answer."""
+    return blake2b(f"{key} {answer}".encode(), digest_size=16).digest()

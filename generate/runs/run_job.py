@@ -99,7 +99,7 @@ def _check_batches(out: Path) -> None:
     folder = out / BATCHES
     if not folder.exists():
         return
-    from liescope.generate.players.openai.batches.store import any_under_way
+    from liescope.generate.players.openai.batch_store import any_under_way
 
     if any_under_way(folder):
         raise UsageError(

@@ -20,7 +20,7 @@ from liescope.detectors.judge.asking import ATTEMPTS
 from liescope.detectors.judge.session import default_cache
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.training import Recipe, train_recipe
-from liescope.generate.players.openai.batches import desk
+from liescope.generate.players.openai import batch_queue
 from liescope.generate.players.reply_cache import FILE
 from tests.detectors.judge_stub import material, stating, with_logprobs
 from tests.generate.players.openai.batch_server import BatchServer
@@ -172,7 +172,7 @@ def test_judges_send_their_questions_as_one_file(
     model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("QUIET", "FIRST_POLL", "LONGEST_POLL"):
-        monkeypatch.setattr(desk, name, 0.05)
+        monkeypatch.setattr(batch_queue, name, 0.05)
     server = BatchServer()
     server.answering = lambda body: stating(Request("", {}, body), 0).body
     options: dict[str, Any] = {"judge": f"openai:wise@{server.url}", "judge_batch": True, "judge_cache": tmp_path / "c"}

@@ -15,8 +15,8 @@ from typing import Any
 from liescope.common.errors import EndpointRefused, PlayerFailed
 from liescope.games.core import Ask, Reply
 from liescope.generate.players.openai.accounts import Accounts, TokenEstimate, expected, in_short, keep_completion
-from liescope.generate.players.openai.batches.desk import Desk, Unsent, discount
-from liescope.generate.players.openai.batches.wire import BatchWire
+from liescope.generate.players.openai.batch_client import BatchClient
+from liescope.generate.players.openai.batch_queue import BatchQueue, Unsent, discount
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, Key, Secrets, host_of
 from liescope.generate.players.openai.pace import Pace, Turn
@@ -73,10 +73,10 @@ class Endpoint:
         self._patience = Patience(base_url, key, self._pace, self._activity, context.halt, context.give_up_after)
         headers = _headers(key, self.host)
         self._wire = Wire(base_url, headers, context.concurrency)
-        self._desk: Desk | None = None
+        self._batches: BatchQueue | None = None
         if context.batches is not None:
-            wire = BatchWire(base_url, headers, context.timeout)
-            self._desk = Desk(base_url, wire, key.variable, context, self._secrets.hide)
+            client = BatchClient(base_url, headers, context.timeout)
+            self._batches = BatchQueue(base_url, client, key.variable, context, self._secrets.hide)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r})"
@@ -84,7 +84,7 @@ class Endpoint:
     @property
     def batched(self) -> bool:
         """Whether requests go in batches, as many as there are."""
-        return self._desk is not None
+        return self._batches is not None
 
     @classmethod
     def of(cls, context: PlayerContext, base_url: str, key: Key) -> Endpoint:
@@ -98,8 +98,8 @@ class Endpoint:
         if self.users == 0:
             self._context.shared.drop(Endpoint, (self.base_url, self._key.secret))
             await self._wire.close()
-            if self._desk is not None:
-                await self._desk.close()
+            if self._batches is not None:
+                await self._batches.close()
 
     async def complete(
         self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int = 0, now: bool = False
@@ -112,30 +112,30 @@ class Endpoint:
         BudgetSpent if nothing more may be spent.
         """
         body = self._secrets.without(body)
-        cache, desk = self._context.cache, None if now else self._desk
-        if cache is None and desk is None:
+        cache, queue = self._context.cache, None if now else self._batches
+        if cache is None and queue is None:
             return await self._asked(ask, body, price, made)
         key = request_key(self.base_url, body, self._context.draw(ask.game), ask)
         completion = None if cache is None else self._accounts.kept(cache, key, ask, body, made + 1)
         if completion is not None:
             return completion
-        if desk is None:
+        if queue is None:
             completion = await self._asked(ask, body, price, made)
         else:
-            completion = await self._batched(desk, key, ask, body, price, made)
+            completion = await self._batched(queue, key, ask, body, price, made)
         if cache is not None:
             keep_completion(cache, key, completion)
         return completion
 
     async def _batched(
-        self, desk: Desk, key: str, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int
+        self, queue: BatchQueue, key: str, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int
     ) -> Completion:
         """A new answer, by batch. What a batch leaves without one goes into the next, ASK_TRIES times at most."""
         price = None if price is None else price.times(discount(self.host))
         tries = 0
         while True:
             self._accounts.budget.check()
-            answer = await desk.ask(key, body, again=tries > 0)
+            answer = await queue.ask(key, body, again=tries > 0)
             if isinstance(answer, Unsent):
                 continue
             tries += 1

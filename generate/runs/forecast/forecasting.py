@@ -14,7 +14,7 @@ from liescope.games.core import Ask, AskKind, Event, Reply
 from liescope.games.registry import find_game
 from liescope.games.script.persona import PROFILES
 from liescope.games.session import Session
-from liescope.generate.players.openai.batches.desk import discount
+from liescope.generate.players.openai.batch_queue import discount
 from liescope.generate.players.openai.completion import Usage
 from liescope.generate.players.prices import bundled_price, price_of
 from liescope.generate.players.prompts import Templates, load_prompts

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from liescope.common.errors import BadData, EndpointRefused, EndpointSilent, UsageError
-from liescope.generate.players.openai.batches import desk
+from liescope.generate.players.openai import batch_queue
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
@@ -39,7 +39,7 @@ QUICK = {"QUIET": 0.05, "FIRST_POLL": 0.01, "LONGEST_POLL": 0.02, "FIRST_PAUSE":
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in QUICK.items():
-        monkeypatch.setattr(desk, name, seconds)
+        monkeypatch.setattr(batch_queue, name, seconds)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_run_by_batches_is_the_run_by_single_requests(server: BatchServer, tmp
 
 def test_a_known_host_gives_a_discount(server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = run(server, tmp_path / "full", games=1, roles="fixed").tally.cost
-    monkeypatch.setitem(desk._DISCOUNTS, server.url.split("/")[2], 0.5)
+    monkeypatch.setitem(batch_queue._DISCOUNTS, server.url.split("/")[2], 0.5)
     assert run(server, tmp_path / "half", games=1, roles="fixed").tally.cost == pytest.approx(full / 2)
 
 
@@ -213,9 +213,9 @@ def test_trouble_on_the_way_is_waited_out_and_no_batch_is_made_twice(
 CLIENT = f"""
 import sys
 from liescope import cli
-from liescope.generate.players.openai.batches import desk
+from liescope.generate.players.openai import batch_queue
 for name, seconds in {QUICK!r}.items():
-    setattr(desk, name, seconds)
+    setattr(batch_queue, name, seconds)
 sys.exit(cli.main(sys.argv[1:]))
 """
 

@@ -226,7 +226,7 @@ def test_a_reply_of_another_shape_is_none(server: LimitedServer, tmp_path: Path)
     base = sqlite3.connect(tmp_path / "cache" / FILE)
     with base:
         for (key,) in base.execute("SELECT key FROM replies").fetchall():
-            row = ('{"content": ["no text"]}', reply_cache._hash(key, '{"content": ["no text"]}'), key)
+            row = ('{"content": ["no text"]}', reply_cache.answer_hash(key, '{"content": ["no text"]}'), key)
             base.execute("UPDATE replies SET reply = ?, hash = ? WHERE key = ?", row)
     base.close()
     with pytest.raises(BadData, match="not what was written"):

@@ -1,4 +1,4 @@
-"""The desk: collects the requests to one endpoint, makes batches of them, and hands each request its answer.
+"""The queue of batches: collects the requests to one endpoint, makes batches of them, and hands each its answer.
 
 Requests are collected until no more come (all games wait for an answer then) or a file is full. Batches are asked about
 at growing intervals. What a batch holds is on disk before it is made, so that a run that was killed goes on with it.
@@ -10,27 +10,27 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
 from liescope.common.errors import EndpointRefused, EndpointSilent
-from liescope.generate.players.openai.batches.store import BatchStore, KeptBatch
-from liescope.generate.players.openai.batches.wire import (
+from liescope.generate.players.openai.batch_client import (
     CANCELLED,
     ENDED,
     ENDPOINT,
     EXPIRED,
     FAILED,
+    BatchClient,
     BatchState,
-    BatchWire,
     Later,
     Refused,
     Row,
     read_row,
 )
+from liescope.generate.players.openai.batch_store import BatchStore, KeptBatch
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, host_of
 from liescope.generate.players.openai.wire import Response
 from liescope.generate.players.protocol import PlayerContext
@@ -68,15 +68,15 @@ def discount(host: str) -> float:
     return _DISCOUNTS.get(host, 1.0)
 
 
-class Desk:
+class BatchQueue:
     """The batches of one endpoint. hide: removes keys from a text. Nothing is opened before the first request."""
 
     def __init__(
-        self, base_url: str, wire: BatchWire, variable: str, context: PlayerContext, hide: Callable[[str], str]
+        self, base_url: str, client: BatchClient, variable: str, context: PlayerContext, hide: Callable[[str], str]
     ) -> None:
         assert context.batches is not None
         self._base_url = base_url
-        self._wire = wire
+        self._client = client
         self._context = context
         self._hide = hide
         name = blake2b(f"{base_url} {variable}".encode(), digest_size=8).hexdigest()
@@ -85,7 +85,7 @@ class Desk:
         self._store: BatchStore | None = None
         self._files: dict[str, _File] = {}  # by model, what was collected
         self._waiting: dict[str, list[asyncio.Future[Answer]]] = {}
-        self._states: dict[str, BatchState] = {}  # of the batches under way, by file
+        self._under_way: dict[str, tuple[int, int]] = {}  # requests that are done and all, of each file's batch
         self._most: dict[str, int] = {}  # requests of a file, where a model's limit on what waits was met
         self._full_since: float | None = None
         self._end = asyncio.Event()  # set when a batch ends
@@ -118,7 +118,7 @@ class Desk:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._wire.close()
+        await self._client.close()
         if self._store is not None:
             self._store.close()
 
@@ -193,7 +193,7 @@ class Desk:
     # One batch
 
     async def _new(self, model: str, lines: Mapping[str, bytes]) -> None:
-        file = await self._patiently(self._wire.upload, list(lines.values()), unknown="takes no files of requests")
+        file = await self._patiently(self._client.upload, list(lines.values()), unknown="takes no files of requests")
         self._opened().sent(file, model, list(lines))
         await self._follow(KeptBatch(file, model, None, len(lines)), unsure=False)
 
@@ -205,8 +205,8 @@ class Desk:
             state = await self._make(file, unsure)
             store.made(file, state.id)
         else:
-            state = BatchState(kept.id, "")
-        self._states[file] = replace(state, total=kept.requests)
+            state = BatchState(id=kept.id, status="")
+        self._under_way[file] = (state.counts.done, kept.requests)
         self._context.activity.tell("batch", host=host_of(self._base_url), batch=state.id, requests=kept.requests)
         lost = f"if they are lost, delete {self._folder} to send the requests in its batches again"
         interval = FIRST_POLL
@@ -214,12 +214,14 @@ class Desk:
             self._show(interval)
             await self._context.halt.sleep(interval)
             interval = min(interval * POLL_GROWTH, LONGEST_POLL)
-            state = await self._patiently(self._wire.state, state.id, unknown=f"knows no batch {state.id}", advice=lost)
-            self._states[file] = replace(state, total=kept.requests)
+            state = await self._patiently(
+                self._client.state, state.id, unknown=f"knows no batch {state.id}", advice=lost
+            )
+            self._under_way[file] = (state.counts.done, kept.requests)
         unknown = f"does not have the files of the batch {state.id}"
         left = await self._patiently(self._take_in, state, kept, unknown=unknown, advice=lost)
         store.ended(file)
-        del self._states[file]
+        del self._under_way[file]
         self._activity.wait = None
         self._end.set()
         self._end.clear()
@@ -232,13 +234,13 @@ class Desk:
             nonlocal unsure
             if unsure:
                 try:
-                    found = await self._wire.find(file)
+                    found = await self._client.find(file)
                 except Refused:  # a server without a list of batches
                     found = None
                 if found is not None:
                     return found
             unsure = True
-            return await self._wire.create(file)
+            return await self._client.create(file)
 
         return await self._patiently(attempt, unknown="makes no batches")
 
@@ -246,7 +248,7 @@ class Desk:
         """Keep and hand out the answers of a batch that has ended; the requests without any."""
         rows: list[Row] = []
         for name in state.files:
-            async for line in self._wire.lines(name, 2 * kept.requests + 100):
+            async for line in self._client.lines(name, 2 * kept.requests + 100):
                 row = read_row(self._hide(line.decode("utf-8", "replace")).encode())
                 rows += [] if row is None else [row]
                 if len(rows) >= _ROWS:
@@ -254,8 +256,8 @@ class Desk:
                     rows = []
         await self._keep(kept.file, rows)
         left = self._opened().unanswered(kept.file)
-        if state.completed and len(left) == kept.requests:
-            raise Later(f"the files of the batch {state.id} hold none of its {state.completed} answers")
+        if state.counts.completed and len(left) == kept.requests:
+            raise Later(f"the files of the batch {state.id} hold none of its {state.counts.completed} answers")
         return left
 
     async def _keep(self, file: str, rows: list[Row]) -> None:
@@ -285,7 +287,7 @@ class Desk:
         """Wait until there may be room for a batch: until another ends, or for some time."""
         now = time.monotonic()
         self._full_since = self._full_since or now
-        if not self._states:
+        if not self._under_way:
             if now - self._full_since >= self._context.give_up_after:
                 raise EndpointSilent(f"{self._base_url} takes no batch: {why} (--give-up-after says how long to wait)")
             self._most[kept.model] = max(kept.requests // 2, 1)
@@ -320,8 +322,7 @@ class Desk:
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     def _show(self, seconds: float) -> None:
-        done = sum(state.completed + state.failed for state in self._states.values())
-        total = sum(state.total for state in self._states.values())
-        count = len(self._states)
+        count = len(self._under_way)
+        done, total = (sum(numbers) for numbers in zip(*self._under_way.values(), strict=True))
         words = f"{count} {'batch' if count == 1 else 'batches'}, {done:,} of {total:,} requests done"
         self._activity.wait = (time.monotonic() + seconds, words)

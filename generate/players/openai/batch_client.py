@@ -1,0 +1,235 @@
+"""OpenAI's batch protocol: requests as a file, answered within a day for part of the price.
+
+Four addresses (files, batches, a batch, a file's content) of an untrusted server, through the SDK, and what it answers,
+read without trusting its shape.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from liescope.generate.players.openai.completion import error_message
+from liescope.generate.players.openai.verdict import Refusal, Trouble, judge
+from liescope.generate.players.openai.wire import LARGEST, BrokenOff, Response, Wire, response_of, unwrapped
+from liescope.generate.players.parsing.clean import storable
+
+if TYPE_CHECKING:
+    from openai._legacy_response import LegacyAPIResponse
+
+ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"  # the name of what is asked, whatever the base URL
+COMPLETED, FAILED, EXPIRED, CANCELLED = "completed", "failed", "expired", "cancelled"
+ENDED = frozenset({COMPLETED, FAILED, EXPIRED, CANCELLED})
+_CONNECTIONS = 8
+_LONGEST_LINE = 2 * LARGEST  # bytes; a response inside JSON, which may escape what it holds
+_LONGEST_ID = 512
+_PAGES, _PAGE = 10, 100  # of a list of batches, the newest first
+_UNKNOWN = frozenset({404, 405, 501})
+
+
+def _is_id(value: str) -> str:
+    if not value.strip(" .") or len(value) > _LONGEST_ID:
+        raise ValueError("no id")
+    return value
+
+
+Id = Annotated[str, AfterValidator(_is_id)]
+M = TypeVar("M", bound=BaseModel)
+
+
+class _Named(BaseModel):
+    id: Id
+
+
+class Counts(BaseModel):
+    """The requests of a batch."""
+
+    completed: int | None = None
+    failed: int | None = None
+
+    @property
+    def done(self) -> int:
+        return (self.completed or 0) + (self.failed or 0)
+
+
+class BatchState(BaseModel):
+    """What a server says of a batch. status: in lower case, as in OpenAI's protocol ("in_progress", "completed"…);
+    input_file_id: the file it was made of; errors: why it failed, as the server says it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: Id
+    status: Annotated[str, StringConstraints(to_lower=True)]
+    input_file_id: str | None = None
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    request_counts: Counts | None = None
+    errors: Any = None
+
+    @property
+    def counts(self) -> Counts:
+        return self.request_counts or Counts()
+
+    @property
+    def files(self) -> list[str]:
+        """Of answers and of errors, as far as there are any."""
+        return [_is_id(name) for name in (self.output_file_id, self.error_file_id) if name]
+
+    @property
+    def error(self) -> str:
+        """Why it failed, on one line."""
+        return error_message(json.dumps({"error": self._first_error})) if self._first_error is not None else ""
+
+    @property
+    def full(self) -> bool:
+        """Whether it failed because as much is waiting as the account may have."""
+        code = self._first_error.get("code") if isinstance(self._first_error, Mapping) else None
+        return code == "token_limit_exceeded" or self.error.startswith("Enqueued token limit")
+
+    @property
+    def _first_error(self) -> Any:
+        listed = self.errors.get("data") if isinstance(self.errors, Mapping) else self.errors
+        return listed[0] if isinstance(listed, list) and listed else None
+
+
+class _Page(BaseModel):
+    data: list[BatchState]
+    has_more: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a batch's output. answer: the response to the request, or why there is none."""
+
+    key: str
+    answer: Response | str
+
+
+class Refused(Exception):
+    """The server will not do it. unknown: it does not know the address, or what was named in it."""
+
+    def __init__(self, problem: str, unknown: bool = False) -> None:
+        super().__init__(problem)
+        self.unknown = unknown
+
+
+class Later(Exception):
+    """No usable answer came; one may come later. asked: seconds that the server asks to wait."""
+
+    def __init__(self, problem: str, asked: float | None = None) -> None:
+        super().__init__(problem)
+        self.asked = asked
+
+
+class BatchClient:
+    """The addresses under one base URL. Every method raises Later if no usable answer came, Refused for a refusal.
+
+    headers: of every request; seconds: for which the server may send nothing.
+    """
+
+    def __init__(self, base_url: str, headers: Mapping[str, str], seconds: float) -> None:
+        self._wire = Wire(base_url, headers, _CONNECTIONS, seconds)
+
+    async def upload(self, lines: list[bytes]) -> str:
+        """Send a file of requests; its id."""
+        file = ("liescope.jsonl", b"".join(lines), "application/jsonl")
+        sent = self._wire.sdk.files.with_raw_response.create(file=file, purpose="batch")
+        return (await self._answer(sent, _Named)).id
+
+    async def create(self, file: str) -> BatchState:
+        """Make a batch of a file that was sent."""
+        batches = self._wire.sdk.batches.with_raw_response
+        sent = batches.create(input_file_id=file, endpoint=ENDPOINT, completion_window="24h")
+        return await self._answer(sent, BatchState)
+
+    async def find(self, file: str) -> BatchState | None:
+        """The batch that was made of a file, if there is one among the newest."""
+        from openai import omit
+
+        after = ""
+        for _ in range(_PAGES):
+            sent = self._wire.sdk.batches.with_raw_response.list(limit=_PAGE, after=after or omit)
+            page = await self._answer(sent, _Page)
+            for state in page.data:
+                if state.input_file_id == file:
+                    return state
+            if not (page.data and page.has_more):
+                return None
+            after = page.data[-1].id
+        return None
+
+    async def state(self, batch: str) -> BatchState:
+        return await self._answer(self._wire.sdk.batches.with_raw_response.retrieve(batch), BatchState)
+
+    async def lines(self, file: str, most: int) -> AsyncIterator[bytes]:
+        """The lines of a file, at most so many."""
+        from openai import APIStatusError
+
+        rest = b""
+        try:
+            with unwrapped():
+                async with self._wire.sdk.files.with_streaming_response.content(file) as response:
+                    async for piece in response.iter_bytes():
+                        *whole, rest = (rest + piece).split(b"\n")
+                        for line in whole:
+                            most -= 1
+                            if most < 0:
+                                raise Later("the file of answers has more lines than were asked for")
+                            yield line
+                        if len(rest) > _LONGEST_LINE:
+                            raise Later(f"a line of the file of answers is larger than {_LONGEST_LINE // 2**20} MiB")
+        except APIStatusError as error:
+            raise _refusal(response_of(error.response)) from None
+        except BrokenOff as error:
+            raise Later(str(error)) from None
+        if rest and most:
+            yield rest
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+    async def _answer(self, sent: Awaitable[LegacyAPIResponse[Any]], model: type[M]) -> M:
+        try:
+            response = await self._wire.received(sent)
+        except BrokenOff as error:
+            raise Later(str(error)) from None
+        if not 200 <= response.status < 300:
+            raise _refusal(response)
+        try:
+            return model.model_validate_json(storable(response.text))
+        except ValidationError:
+            raise Later(f"the response has another shape: {error_message(response.text)}") from None
+
+
+def _refusal(response: Response) -> Refused | Later:
+    """What a status means that is no success."""
+    if response.status in _UNKNOWN:
+        return Refused(f"it answered {response.status}: {error_message(response.text)}", unknown=True)
+    verdict = judge(response, {})
+    if isinstance(verdict, Trouble):
+        return Later(verdict.problem, verdict.asked)
+    assert isinstance(verdict, Refusal)
+    return Refused(f"{verdict.problem}; {verdict.advice}" if verdict.advice else verdict.problem)
+
+
+def read_row(line: bytes) -> Row | None:
+    """None for a line that belongs to no request."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    key = data.get("custom_id") if isinstance(data, Mapping) else None
+    if not isinstance(key, str):
+        return None
+    response = data.get("response")
+    status = response.get("status_code") if isinstance(response, Mapping) else None
+    if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
+        body = response.get("body")
+        return Row(key, Response(status, {}, body if isinstance(body, str) else json.dumps(body)))
+    error = data.get("error")
+    return Row(key, error_message(json.dumps({"error": error})) if error else "the batch holds no answer to it")
