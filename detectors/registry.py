@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from liescope.common.errors import BadData, MissingExtra, UnknownName, UsageError
 from liescope.common.model_options import declare
+from liescope.common.registry import Registry
 from liescope.common.settings import Setting
 from liescope.detectors.protocol import Detector
 from liescope.detectors.textualize import TextConfig
 
-DETECTORS = {
-    "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
-    "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
-    "linear": "liescope.detectors.kinds.linear:LinearDetector",
-    "game-embedding": "liescope.detectors.kinds.game_embedding:GameEmbeddingDetector",
-    "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
-    "game-encoder": "liescope.detectors.kinds.game_encoder:GameEncoderDetector",
-    "judge": "liescope.detectors.kinds.judge:JudgeDetector",
-    "observers": "liescope.detectors.kinds.observers:ObserversDetector",
-    "probe": "liescope.detectors.kinds.probe:ProbeDetector",
-    "follow-up": "liescope.detectors.kinds.follow_up:FollowUpDetector",
-    "ensemble": "liescope.detectors.kinds.ensemble:EnsembleDetector",
-}
+DETECTORS: Registry[type[Detector]] = Registry(
+    "kind of detector",
+    "liescope.detectors",
+    {
+        "tfidf": "liescope.detectors.kinds.tfidf:TfidfDetector",
+        "embedding": "liescope.detectors.kinds.embedding:EmbeddingDetector",
+        "linear": "liescope.detectors.kinds.linear:LinearDetector",
+        "game-embedding": "liescope.detectors.kinds.game_embedding:GameEmbeddingDetector",
+        "encoder": "liescope.detectors.kinds.encoder:EncoderDetector",
+        "game-encoder": "liescope.detectors.kinds.game_encoder:GameEncoderDetector",
+        "judge": "liescope.detectors.kinds.judge:JudgeDetector",
+        "observers": "liescope.detectors.kinds.observers:ObserversDetector",
+        "probe": "liescope.detectors.kinds.probe:ProbeDetector",
+        "follow-up": "liescope.detectors.kinds.follow_up:FollowUpDetector",
+        "ensemble": "liescope.detectors.kinds.ensemble:EnsembleDetector",
+    },
+)
 
 
 def detector_class(kind: str) -> type[Detector]:
     """The class of a kind of detector. Raises UnknownName."""
-    if kind not in DETECTORS:
-        raise UnknownName("kind of detector", kind, DETECTORS)
-    module, _, name = DETECTORS[kind].partition(":")
-    found: type[Detector] = getattr(import_module(module), name)
-    return found
+    return DETECTORS[kind]
 
 
 def declared_options() -> list[Setting]:
@@ -77,9 +77,11 @@ def load_parts(kind: str, folder: Path, text: TextConfig, options: Mapping[str, 
 
 
 def versions_of(kind: str) -> dict[str, str]:
-    """The installed versions of Liescope, numpy and the packages that the kind needs. Raises MissingExtra."""
+    """The installed versions of Liescope, numpy, the package that the kind comes with and those that it needs. Raises
+    MissingExtra.
+    """
     chosen = detector_class(kind)
-    found = {name: version(name) for name in ("liescope", "numpy")}
+    found = {name: version(name) for name in ("liescope", "numpy", DETECTORS.package_of(kind)) if name}
     for name in chosen.packages:
         try:
             found[name] = version(name)

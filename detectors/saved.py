@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading, check_folder
+from liescope.common.registry import check_installed
 from liescope.detectors.conformal import ABSTAIN, COVERAGE, verdicts
 from liescope.detectors.evaluation.decisions import flagged
 from liescope.detectors.evaluation.metrics import LEVELS
@@ -34,7 +35,7 @@ from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, model_folder, read_model_file
 from liescope.detectors.progress import shown
 from liescope.detectors.protocol import ROLE, Detector, Progress, silent
-from liescope.detectors.registry import load_parts
+from liescope.detectors.registry import DETECTORS, load_parts
 from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript, Turn
 
 SCORES_FILE, GAMES_FILE, CARD_FILE = "scores.parquet", "games.txt", "README.md"
@@ -264,6 +265,8 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     folder = model_folder(path)
     file = read_model_file(folder)
     check_folder(folder)
+    if file.kind not in DETECTORS:
+        check_installed(file.versions, f"the model {folder}")
     with Reading(folder, _ADVICE):
         detector = load_parts(file.kind, folder, file.text, file.options)
         asks = detector.requests((), [_PROBE]) > 0

@@ -41,6 +41,9 @@ class PlayableGame:
     whose protection saves a player who is attacked, "" for none; end_when_exiled: roles whose exile ends the game;
     investigators: roles that learn what others are; bystanders: roles that know nothing but themselves.
 
+    states_claims: the rules know every truth, and write the claims of a statement, with their verdicts, to its event
+    (`data["claims"]`), so that none are looked for in its words.
+
     Parts: words: of roles and claims; prompts: what models are told; script: how scripted players answer; page: a
     template with the macros `rules(t)` and `role(name, t)`, for people (t: the spec); card: a sentence for the dataset
     card; sides: colours, and how ballots end. What needs a part that a game lacks refuses the game; see
@@ -59,6 +62,7 @@ class PlayableGame:
     end_when_exiled: frozenset[str] = frozenset()
     investigators: frozenset[str] = frozenset()
     bystanders: frozenset[str] = frozenset()
+    states_claims: bool = False
     words: Vocabulary | None = None
     prompts: PromptFamily | None = None
     script: Script | None = None

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from liescope.common.errors import UndeclaredGame, UnknownName
+from liescope.common.errors import UndeclaredGame
+from liescope.common.registry import Registry
 from liescope.common.settings import Setting
 from liescope.games import mafia, one_night, werewolf
 from liescope.games.playable import PlayableGame
@@ -17,7 +18,9 @@ from liescope.games.playable import PlayableGame
 T = TypeVar("T")
 
 SHARED = "The table"  # the heading of options shared by different kinds of games
-GAMES: dict[str, PlayableGame] = {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)}
+GAMES: Registry[PlayableGame] = Registry(
+    "game", "liescope.games", {game.name: game for game in (*mafia.GAMES, *werewolf.GAMES, *one_night.GAMES)}
+)
 
 
 class Part(Mapping[str, T]):
@@ -56,9 +59,12 @@ SIDES = Part("colours of its roles and teams", "sides", lambda game: game.sides)
 
 def find_game(name: str) -> PlayableGame:
     """The game with that name. Raises UnknownName, listing the known names."""
-    if name not in GAMES:
-        raise UnknownName("game", name, GAMES)
     return GAMES[name]
+
+
+def roles_of(which: Callable[[PlayableGame], frozenset[str]]) -> frozenset[str]:
+    """The roles of all games of which something holds, for games from elsewhere, whose manifests are not known."""
+    return frozenset().union(*(which(game) for game in GAMES.values()))
 
 
 def table_options() -> list[Setting]:

@@ -58,10 +58,12 @@ def normal_form(kind: str, subject: str, object: str, denied: bool) -> str:
 def claim_rows(record: GameRecord) -> tuple[ClaimRow, ...]:
     """Every claim in the statements of a game, in the order in which they were made, origin by origin."""
     if record.game not in GAMES:
-        return tuple(_imported(record))
+        return tuple(_imported(record, _importer(record)))
+    if GAMES[record.game].states_claims:
+        return tuple(_imported(record, RULES))
     by_models = model_claims(record).found.items()
     found = [row for model, claims in by_models for row in checked_claims(record, f"{BY_MODEL}{model}", claims)]
-    return (*_read_by_rules(record), *_imported(record), *found)
+    return (*_read_by_rules(record), *_imported(record, _importer(record)), *found)
 
 
 def _read_by_rules(record: GameRecord) -> Sequence[ClaimRow]:
@@ -174,8 +176,8 @@ def _importer(record: GameRecord) -> str:
     return f"{BY_IMPORTER}{origin_of(record)}"
 
 
-def _imported(record: GameRecord) -> Iterator[ClaimRow]:
-    origin = _importer(record)
+def _imported(record: GameRecord, origin: str) -> Iterator[ClaimRow]:
+    """The claims on the events of a game, with the verdicts there."""
     heard: list[tuple[Event, ClaimRow]] = []
     for event in record.events:
         if event.kind is not EventKind.STATEMENT:

@@ -7,9 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from liescope.detectors.view.transcript import KILLED
+from liescope.games.registry import roles_of
 from liescope.generate.corpus import collected, read
-
-VILLAGER = "villager"
 
 
 def who_spoke(source: str) -> pl.Expr:
@@ -20,10 +19,11 @@ def who_spoke(source: str) -> pl.Expr:
 def read_players(folder: Path, name: str) -> pl.DataFrame:
     """The players of all games of a corpus, in order of their games: corpus, game_id (with its corpus), game,
     speaker_model and source, as in the table of statements; player, deceives (null where it is not known), villager
-    (whether that is its role) and killed (at night; whom the table votes out is not).
+    (whether its role is to know nothing) and killed (at night; whom the table votes out is not).
     """
     corpus, seat = pl.lit(name), pl.col("seat").struct
     games = collected(read(folder, "games").select("game_id", "game", seat="seats"), folder)
+    bystanders = sorted(roles_of(lambda game: game.bystanders))
     seats = games.sort("game_id", maintain_order=True).explode("seat").drop_nulls("seat")
     return seats.select(
         corpus.alias("corpus"),
@@ -33,7 +33,7 @@ def read_players(folder: Path, name: str) -> pl.DataFrame:
         source=seat.field("source"),
         player=seat.field("name"),
         deceives=seat.field("deceives"),
-        villager=seat.field("role").eq(VILLAGER).fill_null(value=False),
+        villager=seat.field("role").is_in(bystanders).fill_null(value=False),
         killed=seat.field("fate").eq(KILLED).fill_null(value=False),
     ).with_columns(who_spoke("source"))
 

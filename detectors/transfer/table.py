@@ -27,6 +27,7 @@ from liescope.detectors.protocol import ROLE
 from liescope.detectors.transfer.players import read_players, who_spoke
 from liescope.detectors.view.reading import read_transcripts
 from liescope.detectors.view.transcript import Transcript
+from liescope.games.registry import roles_of
 from liescope.generate.corpus import as_corpus, check, collected, read
 from liescope.labeling.ledger import RULES
 
@@ -34,8 +35,6 @@ Rows = NDArray[np.int64]
 
 UNITS = {"model": "speaker_model", "game": "game", "corpus": "corpus", "source": "source"}
 """The units that can be left out: the column of the table that names each statement's unit."""
-
-_DETECTIVES = ("detective", "seer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ def _disclosures(folder: Path) -> pl.Series:
     own_role = (
         (pl.col("kind") == "role")
         & (pl.col("polarity") == "affirmed")
-        & pl.col("object").is_in(_DETECTIVES)
+        & pl.col("object").is_in(sorted(roles_of(lambda game: game.investigators)))
         & (pl.col("subject") == pl.col("speaker"))
     )
     found = claims.filter((pl.col("kind") == "investigation") | own_role).select(pl.col("game_id").unique())

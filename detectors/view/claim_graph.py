@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
-from liescope.games.registry import GAMES, WORDS
+from liescope.games.registry import WORDS, roles_of
 from liescope.games.vocabulary import NOT, FoundClaim, Vocabulary
 from liescope.labeling.audiences import known_before
 from liescope.labeling.claims import find_claims
 from liescope.labeling.ledger import PROMISED
 
 EVIL, GOOD, SEER = "evil", "good", "seer"
-_LIKE = "mafia"  # whose words are looked for in games that Liescope cannot play
-_SEERS = ("detective", "seer", "cop")
+_LIKE = "mafia"  # whose words are looked for in games that have none of their own
 _MANY = 3
 _TELLING = 3  # statements a speaker, before what is usual at a table can be told
 LATE = 12
@@ -66,7 +66,7 @@ class ClaimGraph:
 
 def claim_graph(transcript: Transcript) -> ClaimGraph:
     """The claims and votes of a game, as links between players."""
-    rules = transcript.rules if transcript.rules in GAMES else _LIKE
+    rules = transcript.rules if transcript.rules in WORDS else _LIKE
     words = WORDS[rules]
     links: list[Link] = []
     for place, turn in enumerate(transcript.turns):
@@ -102,10 +102,15 @@ def _value(claim: FoundClaim, words: Vocabulary) -> str:
     elif plain in words.innocence:
         value = GOOD
     else:
-        value = SEER if plain in _SEERS else plain
+        value = SEER if plain in _seers() else plain
     if not claim.denied:
         return value
     return {EVIL: GOOD, GOOD: EVIL}.get(value, f"{NOT}{value}")
+
+
+@cache
+def _seers() -> frozenset[str]:
+    return roles_of(lambda game: game.investigators)
 
 
 def _of_player(player: str, links: Sequence[Link]) -> Iterator[str]:

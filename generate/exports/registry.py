@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liescope.common.errors import UnknownName
+from liescope.common.registry import Registry
 from liescope.generate.exports.inspect_log import InspectExporter
 from liescope.generate.exports.kto import KtoExporter
 from liescope.generate.exports.pairs import PairsExporter
@@ -10,20 +10,22 @@ from liescope.generate.exports.protocol import Exporter
 from liescope.generate.exports.sharegpt import SharegptExporter
 from liescope.generate.exports.verifiers import VerifiersExporter
 
-EXPORTERS: dict[str, type[Exporter]] = {
-    exporter.format: exporter
-    for exporter in (  # one line for each
-        InspectExporter,
-        PairsExporter,
-        KtoExporter,
-        VerifiersExporter,
-        SharegptExporter,
-    )
-}
+EXPORTERS: Registry[type[Exporter]] = Registry(
+    "format to export to",
+    "liescope.exporters",
+    {
+        exporter.format: exporter
+        for exporter in (  # one line for each
+            InspectExporter,
+            PairsExporter,
+            KtoExporter,
+            VerifiersExporter,
+            SharegptExporter,
+        )
+    },
+)
 
 
 def find_exporter(format: str) -> type[Exporter]:
     """The exporter for a format. Raises UnknownName with the available formats."""
-    if format not in EXPORTERS:
-        raise UnknownName("format to export to", format, EXPORTERS)
     return EXPORTERS[format]

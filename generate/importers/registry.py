@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liescope.common.errors import UnknownName
+from liescope.common.registry import Registry
 from liescope.generate.importers.avalon_nlu import AvalonImporter
 from liescope.generate.importers.diplomacy import DiplomacyImporter
 from liescope.generate.importers.jsonl.importer import JsonlImporter
@@ -10,20 +10,22 @@ from liescope.generate.importers.mini_mafia.importer import MiniMafiaImporter
 from liescope.generate.importers.protocol import Importer
 from liescope.generate.importers.quack.importer import QuackImporter
 
-IMPORTERS: dict[str, type[Importer]] = {
-    importer.format: importer
-    for importer in (  # one line for each
-        JsonlImporter,
-        MiniMafiaImporter,
-        AvalonImporter,
-        DiplomacyImporter,
-        QuackImporter,
-    )
-}
+IMPORTERS: Registry[type[Importer]] = Registry(
+    "format of published games",
+    "liescope.importers",
+    {
+        importer.format: importer
+        for importer in (  # one line for each
+            JsonlImporter,
+            MiniMafiaImporter,
+            AvalonImporter,
+            DiplomacyImporter,
+            QuackImporter,
+        )
+    },
+)
 
 
 def find_importer(format: str) -> type[Importer]:
     """The importer for a format. Raises UnknownName with the available formats."""
-    if format not in IMPORTERS:
-        raise UnknownName("format of published games", format, IMPORTERS)
     return IMPORTERS[format]

@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from liescope.common.errors import BadData, UnknownName, UsageError
+from liescope.common.registry import Registry
 from liescope.games.core import Ask, AskKind, Event, EventKind
 from liescope.generate.players.protocol import Player, PlayerContext
 
@@ -135,49 +136,23 @@ def joined(label: str, shown: Iterable[str]) -> str:
 Opener = Callable[[str, PlayerContext], Player]
 
 
-def _scripted(argument: str, context: PlayerContext) -> Player:
-    from liescope.generate.players.scripted import open_scripted
-
-    return open_scripted(argument, context)
-
-
-def _openai(argument: str, context: PlayerContext) -> Player:
-    from liescope.generate.players.openai.player import open_openai
-
-    return open_openai(argument, context)
-
-
-def _local(argument: str, context: PlayerContext) -> Player:
-    from liescope.generate.players.local.player import open_local
-
-    return open_local(argument, context)
-
-
-def _replay(argument: str, context: PlayerContext) -> Player:
-    from liescope.generate.players.replay import open_replay
-
-    return open_replay(argument, context)
-
-
-def _human(argument: str, context: PlayerContext) -> Player:
-    from liescope.generate.players.human import open_human
-
-    return open_human(argument, context)
-
-
 def _recording(argument: str) -> dict[str, str]:
     from liescope.generate.players.replay import named_recording
 
     return named_recording(argument)
 
 
-PLAYERS: dict[str, Opener] = {
-    "scripted": _scripted,
-    "openai": _openai,
-    "local": _local,
-    "replay": _replay,
-    "human": _human,
-}
+PLAYERS: Registry[Opener] = Registry(
+    "kind of player",
+    "liescope.players",
+    {
+        "scripted": "liescope.generate.players.scripted:open_scripted",
+        "openai": "liescope.generate.players.openai.player:open_openai",
+        "local": "liescope.generate.players.local.player:open_local",
+        "replay": "liescope.generate.players.replay:open_replay",
+        "human": "liescope.generate.players.human:open_human",
+    },
+)
 FORMS = ("openai:MODEL", "openai:MODEL@URL", "local:FOLDER_OR_HUB_ID", "replay:RUN")
 """How the specs of players that are no scripts look, for messages."""
 

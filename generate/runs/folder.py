@@ -18,17 +18,24 @@ from pydantic import TypeAdapter, ValidationError
 
 from liescope.common.errors import BadData, PlanChanged, UsageError
 from liescope.common.reading import read_text, regular
+from liescope.common.registry import check_installed
 from liescope.common.text import plain
+from liescope.games.registry import GAMES
 from liescope.generate.players.protocol import EndpointFacts
+from liescope.generate.players.registry import PLAYERS
 
 FORMAT = 1  # of run folders
 PLAN_FILE, JOURNAL_FILE = "run.json", "journal.sqlite"
 
 
-def versions() -> dict[str, str]:
-    """The software versions that a run was made with."""
+def versions(plan: Mapping[str, Any]) -> dict[str, str]:
+    """The software versions that a run was made with, the packages of others that bring its game and players among
+    them.
+    """
     found = {"python": platform.python_version()}
-    for package in ("liescope", "aiohttp", "pydantic"):
+    specs = (str(spec).partition(":")[0] for cell in plan.get("cells", ()) for spec in cell)
+    others = {GAMES.package_of(str(plan.get("game", ""))), *map(PLAYERS.package_of, specs)}
+    for package in ("liescope", "aiohttp", "pydantic", *sorted(others - {""})):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found
@@ -130,6 +137,7 @@ def read_head(path: Path) -> dict[str, Any]:
     known = head.setdefault("versions", {})
     if not (isinstance(known, dict) and all(isinstance(version, str) for version in known.values())):
         raise BadData(f"{file} is damaged at versions; restore it from a copy")
+    check_installed((name for name in known if name != "python"), f"the run {path}")
     if not (path / JOURNAL_FILE).is_file():
         raise BadData(f"{path} has lost its {JOURNAL_FILE}; restore it from a copy, or play the run anew elsewhere")
     return {**head, "endpoints": read_endpoints(head.get("endpoints", []), file)}

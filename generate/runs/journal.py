@@ -98,7 +98,7 @@ class Journal(JournalReader):
             create(base)
             if one(base, "SELECT (SELECT count(*) FROM games) + (SELECT count(*) FROM replies)")[0]:
                 raise BadData(f"{path} holds a journal whose {PLAN_FILE} is missing; put it back or start elsewhere")
-            head = {"format": FORMAT, "versions": versions(), "plan": dict(plan), "endpoints": ()}
+            head = {"format": FORMAT, "versions": versions(plan), "plan": dict(plan), "endpoints": ()}
             write_head(path, head)
             undo.pop_all()
         return cls(path, head, base, lock)

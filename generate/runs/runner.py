@@ -251,7 +251,7 @@ class _Run:
     async def _answer(self, player: Player, ask: Ask, view: Sequence[Event], place: int) -> Reply:
         """One reply, written to the journal before anything else sees it."""
         try:
-            reply = await player.answer(ask, view)
+            reply = await _asked(player, ask, view)
         except PlayerFailed as error:
             if ask.kind not in MEASURED:
                 self.journal.log_failure(ask, player.model)
@@ -288,6 +288,16 @@ class _Run:
             f"{self.journal.path} holds replies of game {game_id} that the rules do not ask for: another version of "
             f"Liescope began it ({self.journal.versions.get('liescope', 'unknown')}); go on with that, or start anew"
         )
+
+
+async def _asked(player: Player, ask: Ask, view: Sequence[Event]) -> Reply:
+    """The player's reply. A fault in a player, which may be somebody's own, is one of its game and not of the run."""
+    try:
+        return await player.answer(ask, view)
+    except LiescopeError:
+        raise
+    except Exception as error:
+        raise PlayerFailed(f"it raised {type(error).__name__}: {error}") from error
 
 
 def _at_once(player: Player) -> bool:

@@ -5,6 +5,7 @@ LiescopeError
 │   ├── UnknownName       an unknown name; lists the choices
 │   ├── UndeclaredGame    a game that lacks a part another package needs; names the part
 │   ├── MissingExtra      a missing optional package; names the pip command
+│   ├── MissingPackage    a missing package of others that brings a game, player or detector
 │   ├── MissingKey        a secret that must come from the environment; names the variable
 │   ├── PlanChanged       a run folder that holds a different plan; shows the difference
 │   ├── BadData           a file, log line, journal or corpus that cannot be read or used
@@ -57,6 +58,13 @@ class MissingExtra(UsageError):
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"this needs the package {package!r}; install it with: {install_command(extra)}")
         self.extra = extra
+
+
+class MissingPackage(UsageError):
+    """A package of others is not installed. what: needs it, in words."""
+
+    def __init__(self, package: str, what: str) -> None:
+        super().__init__(f"{what} needs the package {package!r}, which is not installed; install it and try again")
 
 
 class MissingKey(UsageError):

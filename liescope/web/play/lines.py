@@ -25,6 +25,7 @@ _PHASES = {
 # What is no part of the talk at the table, but of its measurement, its order and its lessons.
 _UNTOLD = {
     EventKind.DAY,
+    EventKind.ACT,  # its words tell all
     EventKind.BID,
     EventKind.SELF_REPORT,
     EventKind.RATING,

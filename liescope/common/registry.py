@@ -1,0 +1,96 @@
+"""Parts by name: games, players, detectors, importers, exporters, analyses; our own, and those of installed packages.
+
+A package of others declares its parts as entry points, and nothing of Liescope has to change:
+
+    [project.entry-points."liescope.games"]
+    two-truths = "two_truths:GAME"
+
+Every process that imports Liescope finds them: workers of a run, and whoever scores with a saved model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from typing import Any, TypeVar, cast
+
+from liescope.common.errors import MissingPackage, UnknownName, UsageError
+
+T = TypeVar("T")
+
+
+class Registry(MutableMapping[str, T]):
+    """The parts of one kind. kind: in words; group: of the entry points; own: Liescope's, each itself or, to be
+    imported when it is asked for, as "module:name". A package cannot replace a part of ours.
+    """
+
+    def __init__(self, kind: str, group: str, own: Mapping[str, T | str]) -> None:
+        self.kind = kind
+        self.group = group
+        self._own: dict[str, T | str] = dict(own)
+
+    def __getitem__(self, name: str) -> T:
+        """The part. Raises UnknownName, and UsageError for a part of a package that does not work."""
+        if name in self._own:
+            part = self._own[name]
+            return cast(T, _imported(part)) if isinstance(part, str) else part
+        if name in self._others:
+            return cast(T, _loaded(self._others[name], self.kind))
+        raise UnknownName(self.kind, name, self)
+
+    def __setitem__(self, name: str, part: T | str) -> None:
+        self._own[name] = part
+
+    def __delitem__(self, name: str) -> None:
+        del self._own[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._own, *self._others]))
+
+    def __len__(self) -> int:
+        return len({*self._own, *self._others})
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._others
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The part, or the default for a name that there is not."""
+        if name not in self:
+            return default
+        return self[name]
+
+    def package_of(self, name: str) -> str:
+        """The package that a part comes with, "" for our own and for what a program has added itself."""
+        found = None if name in self._own else self._others.get(name)
+        return found.dist.name if found is not None and found.dist is not None else ""
+
+    @cached_property
+    def _others(self) -> Mapping[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group)}
+
+
+def check_installed(packages: Iterable[str], what: str) -> None:
+    """Raises MissingPackage for the first package that is not installed. what: needs it, in words."""
+    for package in packages:
+        try:
+            version(package)
+        except PackageNotFoundError:
+            raise MissingPackage(package, what) from None
+
+
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def _loaded(point: EntryPoint, kind: str) -> Any:
+    package = point.dist.name if point.dist else point.value
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"the {kind} {point.name!r} of the package {package} does not load ({error}); mend or uninstall the package"
+        ) from error

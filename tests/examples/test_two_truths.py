@@ -1,0 +1,158 @@
+"""The example of the guides as a package of somebody else's: installed beside Liescope, never named in it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import liescope
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = """
+play two-truths --games 24 --player scripted:novice --player scripted:bold --assess --out r
+label r --judge scripted:steady --share 0.2 --out judged
+build r --out c
+export r --to sharegpt --out shared
+train counting-words --corpus c --target claim --smoothing 0.5 --out m
+evaluate m --corpus c --draws 20 --out evaluated
+audit c --target claim --out audited
+analyse r --out analysed
+view r --out pages.html
+"""
+RUN = """
+import json, sys
+from liescope import cli
+for line in sys.stdin.read().strip().splitlines():
+    assert cli.main(line.split()) == 0, line
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the installed package."""
+    source = shutil.copytree(ROOT / "examples" / "two_truths", tmp_path_factory.mktemp("source") / "two_truths")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*command, "--target", str(folder), str(source)], check=True, capture_output=True)
+    return folder
+
+
+def run(code: str, where: Path, site: Path | None, given: str = "") -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(map(str, [ROOT, *([site] if site else [])]))
+    env: Mapping[str, str] = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run([sys.executable, "-c", code], cwd=where, env=env, input=given, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def made(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where every command has left what it makes of the game."""
+    where = tmp_path_factory.mktemp("work")
+    done = run(RUN, where, installed, COMMANDS)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return where
+
+
+def test_every_command_takes_a_game_and_a_detector_that_it_was_never_told_of(made: Path) -> None:
+    assert (made / "analysed" / "report.html").is_file()
+    assert "counting-words" in (made / "m" / "model.json").read_text()
+    assert "Three players, each with three facts" in (made / "c" / "README.md").read_text()
+
+
+def test_a_game_whose_rules_know_every_truth_labels_every_statement(made: Path) -> None:
+    statements = liescope.read(made / "c", "statements").select("label_claim", "label_claim_null").collect()
+    assert statements.height == 2 * 24 * 9
+    assert statements["label_claim"].sum() * 3 == statements.height
+    assert set(statements["label_claim_null"]) == {""}
+
+
+def test_pages_show_what_the_game_says_in_its_own_words(made: Path) -> None:
+    page = (made / "pages.html").read_text()
+    packed = re.findall(r'<script type="application/gzip"[^>]*>([^<]*)<', page)
+    shown = "".join(gzip.decompress(base64.b64decode(one)).decode() for one in packed)
+    assert "guesses that" in shown
+    assert "lied about the" in shown
+
+
+def test_the_checks_of_liescope_pass_for_a_part_from_another_package(installed: Path, tmp_path: Path) -> None:
+    code = """
+from pathlib import Path
+from liescope.testing import check_detector, check_game
+check_game("two-truths")
+texts = [(f"well, it is {n}", True) if n % 2 else (f"of course it is {n}", False) for n in range(40)]
+check_detector("counting-words", Path("."), texts, smoothing=0.5)
+"""
+    done = run(code, tmp_path, installed)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_workers_and_saved_models_know_it_too(installed: Path, made: Path, tmp_path: Path) -> None:
+    lines = f"""
+play two-truths --games 4 --player scripted:bold --workers 2 --out {tmp_path / "shared"}
+score {made / "m"} Well.
+"""
+    done = run(RUN, tmp_path, installed, lines)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("line", ["show r", "score m Well."])
+def test_without_the_package_an_error_names_it(line: str, made: Path) -> None:
+    done = run("import sys; from liescope import cli; sys.exit(cli.main(sys.stdin.read().split()))", made, None, line)
+    assert done.returncode == 1
+    needs = "needs the package 'liescope-two-truths', which is not installed"
+    assert needs in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_exception_in_somebodys_player_fails_its_game_and_not_the_run(tmp_path: Path) -> None:
+    code = """
+import liescope
+from liescope.games.record import Source
+from liescope.generate.players.registry import PLAYERS
+from liescope.generate.players.scripted import ScriptedPlayer
+from liescope.games.script.persona import PROFILES
+
+class Odd(ScriptedPlayer):
+    async def answer(self, ask, view):
+        if ask.game.endswith("1"):
+            raise ZeroDivisionError("no idea")
+        return await super().answer(ask, view)
+
+PLAYERS["odd"] = lambda argument, context: Odd("odd", PROFILES["bold"], context.game)
+result = liescope.play("mini-mafia", players=["odd:"], games=4, design="self", out="r")
+print(result.to_json()["games"])
+"""
+    done = run(code, tmp_path, None)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "'failed': 1" in done.stdout
+
+
+def test_an_option_that_a_command_has_already_is_refused_in_one_line(tmp_path: Path) -> None:
+    code = """
+import sys
+from dataclasses import dataclass, replace
+from liescope import cli
+from liescope.games.mafia import MafiaSpec, MiniMafia
+from liescope.games.registry import GAMES
+from liescope.games.table import option
+
+@dataclass(frozen=True, slots=True)
+class Spec(MafiaSpec):
+    seed: int = option(1, "A clash.")
+
+GAMES["clash"] = replace(GAMES["mafia"], name="clash", spec=Spec())
+assert cli.main(["status", "nowhere"]) == 1
+sys.exit(cli.main(["play", "mini-mafia", "--games", "1", "--player", "scripted:bold", "--out", "r"]))
+"""
+    done = run(code, tmp_path, None)
+    assert done.returncode == 1
+    assert "--seed" in done.stderr
+    assert "Traceback" not in done.stderr
