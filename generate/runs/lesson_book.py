@@ -1,7 +1,7 @@
 """The lesson book of one model in one cell: append-only, one JSON object per line, without near duplicates.
 
 A lesson is left out if it repeats one of the same kind in the book: the cosine similarity of their sentence embeddings
-is at least NEAR, with names masked, and neither denies the other (`lesson_matching`). The book also notes how many
+is at least NEAR, with names masked, and neither denies the other. The book also notes how many
 lessons each game began with, so that a game that is resumed or retried begins with the same ones.
 """
 
@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from liescope.common.errors import BadData
 from liescope.common.reading import read_bytes
 from liescope.common.sentence_encoder import load_encoder
 from liescope.games.core import Lesson, LessonKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|nothing|neither|nor|none|avoid(?:s|ed|ing)?|without|stop(?:s|ped|ping)?|refrain\w*|cannot"
@@ -96,7 +97,7 @@ def _unnamed(match: re.Match[str], name: str, said: str) -> str:
 
 
 NEAR = 0.8
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # (n,) texts to (n, width) vectors of length 1
+Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]  # (n,) texts to (n, width) vectors of length 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,8 @@ class LessonBook:
 @lru_cache(maxsize=1)
 def open_similarity() -> Embed:
     """Embeddings by the bundled sentence encoder. Raises MissingExtra if it is not installed."""
+    import numpy as np
+
     model = load_encoder()
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -10,8 +10,8 @@ import typer
 from liescope.common.command_options import Given, with_settings
 from liescope.games.registry import GAMES, table_options
 from liescope.generate.runs.config import ConfigOption
-from liescope.generate.runs.forecast.forecasting import forecast, forecast_label
-from liescope.generate.runs.forecast.result import say_forecast
+from liescope.generate.runs.forecast import forecast, forecast_label
+from liescope.generate.runs.forecast_result import say_forecast
 from liescope.generate.runs.fork import ContinuationSettings
 from liescope.generate.runs.fork import fork as fork_game
 from liescope.generate.runs.label import RatingSettings, claims_report

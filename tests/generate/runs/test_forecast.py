@@ -15,7 +15,7 @@ from liescope import cli
 from liescope.common.errors import BadData, PlanChanged, UnknownName, UsageError
 from liescope.generate.players.prices import bundled_price, bundled_prices, price_of, read_prices
 from liescope.generate.players.protocol import Price
-from liescope.generate.runs.forecast.result import forecast_lines
+from liescope.generate.runs.forecast_result import forecast_lines
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play

@@ -15,7 +15,7 @@ from liescope.generate.players.openai import pace, patience
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.play import play
 from liescope.generate.runs.result import RunResult
-from liescope.generate.runs.scheduler import MOST_ASIDE, Scheduler
+from liescope.generate.runs.runner import MOST_ASIDE, Scheduler
 from tests.generate.runs.limited_server import Behaviour, Fault, LimitedServer
 
 Serve = Callable[..., LimitedServer]

@@ -5,12 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from liescope.common.console import emit, put
 from liescope.common.text import plain
 from liescope.generate.players.protocol import Price
-from liescope.generate.runs.forecast.sample import CHARACTERS_A_TOKEN, NOTHING, Range
+
+
+class Range(NamedTuple):
+    """An estimate with the bounds that its assumptions leave open."""
+
+    low: float
+    likely: float
+    high: float
+
+    def __add__(self, other: tuple[float, ...]) -> Self:  # type: ignore[override]
+        return type(self)(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def times(self, factor: float) -> Self:
+        return type(self)(*(one * factor for one in self))
+
+
+NOTHING = Range(0, 0, 0)
+
+
+# Characters a token: 3.8 to 4.3 by kind of ask, for the built-in prompts of three games, by the tokenizers of Qwen and
+# of Mistral (Tekken). Messages: 3,000 of the games that the authors of Mini-Mafia published have 15 to 50 tokens (5% to
+# 95%) by either, 29 in the median. The other answers are as long as their formats ask for; no number allows for any
+# reasoning. All 39,160 messages have 139 characters in the mean; those of scripts 94 to 115, so they are lengthened.
+CHARACTERS_A_TOKEN = Range(3.6, 4.0, 4.5)
 
 
 @dataclass(frozen=True, slots=True)
