@@ -33,6 +33,10 @@ from liescope.generate.runs.limits import Limits
 from liescope.generate.runs.progress import RunProgress
 from liescope.generate.runs.shards.dealer import merge_leftovers
 
+_LOGGED = (
+    "host served_model game step seat attempt problem latency_ms prompt_tokens cached_tokens completion_tokens cost via"
+)
+
 
 class RunLog:
     """Writes each line when it happens. Prompts and replies are left out: the journal has them. Without a file it
@@ -55,24 +59,7 @@ class RunLog:
 
     def request(self, attempt: Attempt) -> None:
         """A request that ended, answered or not."""
-        if self._file is None:
-            return
-        self.write(
-            "request",
-            host=attempt.host,
-            served_model=attempt.served_model,
-            game=attempt.game,
-            step=attempt.step,
-            seat=attempt.seat,
-            attempt=attempt.attempt,
-            problem=attempt.problem,
-            latency_ms=attempt.latency_ms,
-            prompt_tokens=attempt.prompt_tokens,
-            cached_tokens=attempt.cached_tokens,
-            completion_tokens=attempt.completion_tokens,
-            cost=attempt.cost,
-            via=attempt.via,
-        )
+        self.write("request", **{name: getattr(attempt, name) for name in _LOGGED.split()})
 
     def game(self, game: GameRecord) -> None:
         """A game that ended."""

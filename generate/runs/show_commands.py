@@ -50,7 +50,7 @@ def show(
     with Journal.open(run) as journal:
         if game is None:
             listing = list_games(journal)
-            emit(listing.to_json()) if as_json else print_pages(listing.lines())
+            emit(listing.data) if as_json else print_pages(listing.lines)
             return
         game_id = journal.find(game)
         if prompt is not None:
@@ -59,7 +59,7 @@ def show(
             return
         if calls:
             made = list_calls(journal, game_id)
-            emit(made.to_json()) if as_json else print_pages(made.lines())
+            emit(made.data) if as_json else print_pages(made.lines)
             return
         record = journal.record(game_id)
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -290,86 +290,40 @@ def _text(words: str, style: str = "") -> Text:
     return Text(plain(words), style)
 
 
-_BEGUN = "begun"
-
-
 @dataclass(frozen=True, slots=True)
-class ListedGame:
-    """One game. status: done, failed or begun (under way, or unfinished when the run stopped); players: its cell, in
-    words.
+class Listing:
+    """What `show` lists. data: plain JSON data; lines: the same as text."""
+
+    data: dict[str, Any]
+    lines: Iterator[Text]
+
+
+def list_games(journal: Journal) -> Listing:
+    """The games of a run that have ended, in the run's order, then those that have begun (under way, or unfinished when
+    the run stopped). Raises BadData for a damaged journal.
     """
-
-    game_id: str
-    status: str
-    cell: str = ""
-    winner: str | None = None
-    failure: str = ""
-    replies: int | None = None
-    players: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        row: dict[str, Any] = {
-            "game_id": self.game_id,
-            "cell": self.cell,
-            "winner": self.winner,
-            "status": self.status,
-        }
-        return row | ({} if self.replies is None else {"replies": self.replies})
+    rows, about = list[dict[str, Any]](), list[str]()
+    for game in journal.records():
+        winner = None if game.outcome is None else game.outcome.winner
+        rows.append({"game_id": game.game_id, "cell": game.cell, "winner": winner, "status": game.status.value})
+        about.append("; ".join(filter(None, (" ".join(game.failure.split()), _players(game)))))
+    for game_id, replies in sorted(journal.begun_replies().items()):
+        rows.append({"game_id": game_id, "cell": "", "winner": None, "status": "begun", "replies": replies})
+        about.append(f"{replies} replies so far")
+    lines = _game_lines(journal.path, rows, about, max(0, journal.planned() - len(rows)))
+    return Listing({"run": journal.name, "games": rows}, lines)
 
 
-@dataclass(frozen=True, slots=True)
-class GameList:
-    """The games of a run that have ended, in the run's order, followed by those that have begun. ahead: the number of
-    games in its plan that have not begun; 0 for a run without a plan, such as imported or judged games.
-    """
-
-    path: Path
-    name: str
-    games: tuple[ListedGame, ...]
-    ahead: int = 0
-
-    def __repr__(self) -> str:
-        return f"<GameList {self.name}: {len(self.games)} games>"
-
-    def to_json(self) -> dict[str, Any]:
-        return {"run": self.name, "games": [game.to_json() for game in self.games]}
-
-    def lines(self) -> Iterator[Text]:
-        """The list as text: a line for each game, then the total."""
-        wide = max([len(plain(game.game_id)) for game in self.games] + [4])
-        yield Text(f"{'game':{wide}}  {'status':6}  {'won by':10}  players, role by role", "bold")
-        for game in self.games:
-            what = game.players
-            if game.replies is not None:
-                what = f"{game.replies} replies so far"
-            elif game.failure:
-                what = f"{game.failure}; {what}"
-            row = f"{game.game_id:{wide}}  {game.status:6}  {game.winner or '–':10}  {what}"
-            yield Text(plain(row))
-        statuses = sorted(game.status for game in self.games)
-        counts = ", ".join(f"{len(list(same))} {status}" for status, same in groupby(statuses))
-        if self.ahead:
-            counts = f"{counts or 'no game has begun yet'}, {self.ahead} still to play"
-        yield Text(f"{counts or 'no game has begun yet'}; one game in full:")
-        yield Text(plain(f"liescope show {self.path} GAME_ID"), no_wrap=True)
-
-
-def list_games(journal: Journal) -> GameList:
-    """Every game of a run that has begun or ended. Raises BadData for a damaged journal."""
-    ended = [
-        ListedGame(
-            game.game_id,
-            game.status.value,
-            game.cell,
-            None if game.outcome is None else game.outcome.winner,
-            " ".join(game.failure.split()),
-            players=_players(game),
-        )
-        for game in journal.records()
-    ]
-    begun = [ListedGame(game_id, _BEGUN, replies=count) for game_id, count in sorted(journal.begun_replies().items())]
-    games = (*ended, *begun)
-    return GameList(journal.path, journal.name, games, max(0, journal.planned() - len(games)))
+def _game_lines(run: Path, rows: Sequence[dict[str, Any]], about: Sequence[str], ahead: int) -> Iterator[Text]:
+    """A line for each game, then the total. ahead: games of the plan that have not begun."""
+    wide = max([len(plain(row["game_id"])) for row in rows] + [4])
+    yield Text(f"{'game':{wide}}  {'status':6}  {'won by':10}  players, role by role", "bold")
+    for row, what in zip(rows, about, strict=True):
+        yield Text(plain(f"{row['game_id']:{wide}}  {row['status']:6}  {row['winner'] or '–':10}  {what}"))
+    counts = ", ".join(f"{number} {status}" for status, number in sorted(Counter(r["status"] for r in rows).items()))
+    still = f", {ahead} still to play" if ahead else ""
+    yield Text(f"{counts or 'no game has begun yet'}{still}; one game in full:")
+    yield Text(plain(f"liescope show {run} GAME_ID"), no_wrap=True)
 
 
 def _players(game: GameRecord) -> str:
@@ -381,32 +335,22 @@ def _players(game: GameRecord) -> str:
     return " | ".join(f"{count} × {name}" if count > 1 else name for count, name in runs)
 
 
-@dataclass(frozen=True, slots=True)
-class CallList:
-    """The calls of a game in the order of play, with the columns of the corpus's calls."""
-
-    game_id: str
-    calls: tuple[dict[str, Any], ...]
-
-    def __repr__(self) -> str:
-        return f"<CallList {self.game_id}: {len(self.calls)} calls>"
-
-    def to_json(self) -> dict[str, Any]:
-        return {"game_id": self.game_id, "calls": list(self.calls)}
-
-    def lines(self) -> Iterator[Text]:
-        """A line for each request: its place in the game, its kind, and whether it could be used."""
-        yield Text(f"{'step':>4}  {'seat':12}  {'try':>3}  {'kind':15}  {'tokens':>11}  problem", "bold")
-        for call in self.calls:
-            tokens = "–" if call["prompt_tokens"] is None else f"{call['prompt_tokens']}+{call['completion_tokens']}"
-            problem = " ".join(call["problem"].split())
-            if call["via"] is not None:
-                problem = "; ".join(filter(None, (f"from the {call['via']}", problem)))
-            where = f"{call['step']:>4}  {call['seat']:12}  {call['attempt']:>3}  {call['kind'] or '–':15}"
-            yield Text(plain(f"{where}  {tokens:>11}  {problem}"))
-        yield Text(f"{len(self.calls)} calls; the prompt of one: --prompt STEP SEAT")
+def list_calls(journal: Journal, game_id: str) -> Listing:
+    """The calls of one game in the order of play, with the columns of the corpus's calls. Raises BadData for a damaged
+    journal.
+    """
+    calls = journal.calls(game_id)
+    return Listing({"game_id": game_id, "calls": calls}, _call_lines(calls))
 
 
-def list_calls(journal: Journal, game_id: str) -> CallList:
-    """The calls of one game. Raises BadData for a damaged journal."""
-    return CallList(game_id, tuple(journal.calls(game_id)))
+def _call_lines(calls: Sequence[dict[str, Any]]) -> Iterator[Text]:
+    """A line for each request: its place in the game, its kind, and whether it could be used."""
+    yield Text(f"{'step':>4}  {'seat':12}  {'try':>3}  {'kind':15}  {'tokens':>11}  problem", "bold")
+    for call in calls:
+        tokens = "–" if call["prompt_tokens"] is None else f"{call['prompt_tokens']}+{call['completion_tokens']}"
+        problem = " ".join(call["problem"].split())
+        if call["via"] is not None:
+            problem = "; ".join(filter(None, (f"from the {call['via']}", problem)))
+        where = f"{call['step']:>4}  {call['seat']:12}  {call['attempt']:>3}  {call['kind'] or '–':15}"
+        yield Text(plain(f"{where}  {tokens:>11}  {problem}"))
+    yield Text(f"{len(calls)} calls; the prompt of one: --prompt STEP SEAT")

@@ -86,15 +86,15 @@ def spoil(folder: Path, random: Random) -> str:
 def show(folder: Path, random: Random) -> None:
     with Journal.open(folder) as journal:
         listed = list_games(journal)
-        json.dumps(listed.to_json(), allow_nan=False)
-        lines = [*listed.lines()]
+        json.dumps(listed.data, allow_nan=False)
+        lines = [*listed.lines]
         for game in journal.records():
             lines += transcript(game, label_game(game))
             calls = list_calls(journal, game.game_id)
-            json.dumps(calls.to_json(), allow_nan=False)
-            lines += calls.lines()
-            if calls.calls and random.random() < 0.2:
-                call = random.choice(calls.calls)
+            json.dumps(calls.data, allow_nan=False)
+            lines += calls.lines
+            if calls.data["calls"] and random.random() < 0.2:
+                call = random.choice(calls.data["calls"])
                 lines += prompt_of_call(journal, game.game_id, call["step"], call["seat"]).lines()
     shown = "\n".join(line.plain for line in lines)
     assert not any(sign in shown for sign in ESCAPES)
