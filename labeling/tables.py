@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
-from liescope.common.addresses import without_addresses
-from liescope.data_cards.tables import GameRow, SeatRow
-from liescope.games.core import EventKind
-from liescope.games.record import GameRecord, Source, Status
-from liescope.games.withdrawal import withdrawn_from
-from liescope.labeling.acts import FATES, TURNS, bid_rows, night_act_rows, vote_rows
+from liescope.games.record import GameRecord, Status
+from liescope.labeling.acts import bid_rows, night_act_rows, vote_rows
 from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
-from liescope.labeling.conditions import condition_of, origin_of, prompt_version_of, settings_of
 from liescope.labeling.label import rating_rows, statement_rows
 from liescope.labeling.ledger import claim_rows
-
-_VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
+from liescope.labeling.record_rows import event_rows, game_row
 
 
 def game_tables(
     record: GameRecord, run: str = "", transcript: bool = False, only: Collection[str] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """The (table, row) pairs of one game: its games row and, for a finished game, the rows of every other table but
-    calls, which only a journal has. A failed game is incomplete, so its statements are left out.
+    """The (table, row) pairs of one game: its games row, its events and, for a finished game, the rows of every other
+    table but calls, which only a journal has. A failed game is incomplete, so its statements have no labels.
 
     run: the name of the game's run; transcript: fill the statements' column of that name; only: the tables
     wanted, None for all.
     """
     if only is None or "games" in only:
         yield "games", game_row(record, run)
+    if only is None or "events" in only:
+        for event in event_rows(record):
+            yield "events", event
     if record.status is not Status.DONE or record.outcome is None:
         return
     ledger, ratings = cache(lambda: claim_rows(record)), cache(lambda: rating_rows(record))
@@ -50,94 +46,3 @@ def game_tables(
         if only is None or table in only:
             for row in make():
                 yield table, row
-
-
-def game_row(record: GameRecord, run: str) -> GameRow:
-    """The row of one game, finished or failed."""
-    outcome, meta = record.outcome, record.meta
-    fork = meta.get("fork")
-    kinds = [event.kind for event in record.events]
-    turns = [event.actor for event in record.events if event.kind in TURNS]
-    return GameRow(
-        game_id=record.game_id,
-        run=run,
-        origin=origin_of(record),
-        game=record.game,
-        cell=without_addresses(record.cell),
-        model=model_of(record),
-        condition=condition_of(record),
-        settings=_as_json(tuple(settings_of(record).items())),
-        prompt_version=prompt_version_of(record),
-        learning=bool(meta.get("learning", False)),
-        turn=meta.get("turn"),
-        seating=meta.get("seating"),
-        siblings=family_of(record),
-        fork_step=fork["step"] if fork else None,
-        fork_group=without_addresses(fork["group"]) if fork else None,
-        fork_seat=fork["seat"] if fork else None,
-        fork_event=fork["events"] if fork else None,
-        seed=record.seed,
-        source="+".join(sorted(_sources(record))),
-        status=record.status.value,
-        failure=without_addresses(record.failure),
-        winner=(outcome.winner or None) if outcome else None,
-        reason=outcome.reason if outcome else None,
-        days=outcome.days if outcome else max((event.day for event in record.events), default=0),
-        seats=tuple(_seat_rows(record)),
-        judge=meta.get("judge"),
-        killed=_targets(record, {EventKind.DEATH}),
-        voted_out=_targets(record, _VOTED_OUT),
-        last_speaker=turns[-1] if turns else None,
-        statements=kinds.count(EventKind.STATEMENT) - sum(withdrawn_from(record).values()),
-        silences=kinds.count(EventKind.SILENCE),
-        fallbacks=sum(1 for event in record.events if event.fallback),
-    )
-
-
-def _sources(record: GameRecord) -> set[str]:
-    """Whose words a game may hold: those of its seats, and of people who were in them before it was continued."""
-    before = record.meta.get("fork", {}).get("people")
-    return {seat.source.value for seat in record.seats} | ({Source.HUMAN.value} if before else set())
-
-
-@lru_cache(maxsize=64)
-def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
-    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
-
-
-def family_of(record: GameRecord) -> str | None:
-    """The recorded game that a game goes on from or plays again, the first of them all; None for a game of its own."""
-    fork = record.meta.get("fork")
-    return fork["root"] if fork else record.meta.get("replayed")
-
-
-def model_of(record: GameRecord) -> str:
-    """Who plays a game, in one name: the one model in every seat, or else the model of each role, roles in alphabetical
-    order, as in "A | B | A"; several models in one role, or where no role is known, are joined by +.
-    """
-    models = {seat.model for seat in record.seats}
-    if len(models) == 1:
-        return models.pop()
-    roles = sorted({seat.role for seat in record.seats})
-    return " | ".join("+".join(sorted({seat.model for seat in record.by_role(role)})) for role in roles)
-
-
-def _seat_rows(record: GameRecord) -> Iterator[SeatRow]:
-    out = {event.target: (FATES[event.kind], event.day) for event in record.events if event.kind in FATES}
-    for seat in record.seats:
-        fate, day = out.get(seat.name, ("alive", None))
-        yield SeatRow(
-            name=seat.name,
-            role=seat.role,
-            team=seat.team,
-            deceives=seat.deceives,
-            model=seat.model,
-            source=seat.source.value,
-            won=seat.name in record.outcome.winners if record.outcome and record.outcome.winner else None,
-            fate=fate,
-            day_out=day,
-        )
-
-
-def _targets(record: GameRecord, kinds: Collection[EventKind]) -> tuple[str, ...]:
-    return tuple(event.target for event in record.events if event.kind in kinds and event.target is not None)

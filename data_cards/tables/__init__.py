@@ -10,7 +10,7 @@ from liescope.data_cards.tables.acts import BidRow, CallRow, NightActRow, VoteRo
 from liescope.data_cards.tables.afterwards import LessonRow, LessonTagRow, RoleGuessRow
 from liescope.data_cards.tables.claims import ClaimRow
 from liescope.data_cards.tables.declare import SPLITS, Column, Field, Table, by_name
-from liescope.data_cards.tables.games import GameRow, SeatRow
+from liescope.data_cards.tables.games import EventRow, GameRow, SeatRow
 from liescope.data_cards.tables.statements import RatingRow, StatementRow
 
 _LABEL = "label_"
@@ -19,6 +19,7 @@ TABLES = by_name(
         Table("statements", StatementRow, "one row for each statement of a finished game, with its labels"),
         Table("claims", ClaimRow, "one row for each claim found in a statement, with its verdict"),
         Table("games", GameRow, "one row for each game, including failed ones"),
+        Table("events", EventRow, "one row for each event of a game, failed games included, in order of play"),
         Table("votes", VoteRow, "one row for each vote of a finished game"),
         Table("ratings", RatingRow, "one row for each observer and statement, where players or a judge rated"),
         Table("night_acts", NightActRow, "one row for each night act of a finished game"),
@@ -46,6 +47,7 @@ __all__ = [
     "CallRow",
     "ClaimRow",
     "Column",
+    "EventRow",
     "Field",
     "GameRow",
     "LessonRow",

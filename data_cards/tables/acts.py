@@ -91,7 +91,6 @@ class CallRow:
         Column(
             "how the response came: cache, where it was kept from an earlier request and cost nothing now, or batch",
             "for a request of its own",
-            later=True,
         ),
     ]
     reasoning: Annotated[
@@ -99,6 +98,5 @@ class CallRow:
         Column(
             "what the model thought before it answered, as far as its endpoint shows that",
             "without such reasoning, and where the request led to no reply",
-            later=True,
         ),
     ]

@@ -24,15 +24,13 @@ _TYPES = {str: TEXT, bool: BOOLEAN, int: INTEGER, float: NUMBER}
 @dataclass(frozen=True, slots=True)
 class Column:
     """The annotation of a field. meaning: one sentence; null: when the value is null; reason: the column that says why
-    it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true); later:
-    the column came after its table; corpora built before it are read as if it were null in them.
+    it is null; classes: the names of its classes, for columns that serve as labels (of a boolean: false, true).
     """
 
     meaning: str
     null: str = ""
     reason: str = ""
     classes: tuple[str, ...] = ()
-    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,6 @@ class Field:
     reason: str = ""
     classes: tuple[str, ...] = ()
     fields: tuple[Field, ...] = ()
-    later: bool = False
 
     @property
     def type_words(self) -> str:
@@ -111,12 +108,10 @@ def _field(row: type, name: str, hint: Any) -> Field:
     if repeated:
         kind = get_args(kind)[0]
     inner = fields_of(kind) if isinstance(kind, type) and is_dataclass(kind) else ()
-    if said.later and not nullable:
-        raise TypeError(f"{row.__name__}.{name}: a column that came later is null in older corpora")
     if not inner and kind not in _TYPES:
         raise TypeError(f"{row.__name__}.{name} has the type {kind}, which no column has")
     type_ = RECORDS if inner else _TYPES[kind]
-    return Field(name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, inner, said.later)
+    return Field(name, type_, said.meaning, repeated, nullable, said.null, said.reason, said.classes, inner)
 
 
 def by_name(tables: tuple[Table, ...]) -> Mapping[str, Table]:

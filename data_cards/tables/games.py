@@ -1,4 +1,4 @@
-"""The table of games, with their seats."""
+"""The tables of games, with their seats, and of events: together they hold everything that a record does."""
 
 from __future__ import annotations
 
@@ -65,26 +65,22 @@ class GameRow:
             "the recorded game that this one goes on from or plays again; it shares its beginning with that game, and "
             "so do all games with the same value",
             "for games of their own",
-            later=True,
         ),
     ]
     fork_step: Annotated[
         int | None,
-        Column("the step of the recorded game at which this one goes on from it", "for all other games", later=True),
+        Column("the step of the recorded game at which this one goes on from it", "for all other games"),
     ]
     fork_group: Annotated[
         str | None,
-        Column("who took over or what was said at that step, in words", "for all other games", later=True),
+        Column("who took over or what was said at that step, in words", "for all other games"),
     ]
-    fork_seat: Annotated[
-        str | None, Column("the player who was played anew from that step on", "for all other games", later=True)
-    ]
+    fork_seat: Annotated[str | None, Column("the player who was played anew from that step on", "for all other games")]
     fork_event: Annotated[
         int | None,
         Column(
             "the index of the first event of its own; what was said at that step has it at the end of its statement_id",
             "for all other games",
-            later=True,
         ),
     ]
     seed: Annotated[int | None, Column("the seed of the game's random numbers", "for imported games")]
@@ -105,3 +101,31 @@ class GameRow:
     statements: Annotated[int, Column("statements made")]
     silences: Annotated[int, Column("turns to speak that passed in silence, deliberate or not")]
     fallbacks: Annotated[int, Column("decisions made by the rules because a reply was unusable")]
+    winners: Annotated[tuple[str, ...], Column("the players who won, by name; empty where that is not known")]
+    meta: Annotated[str, Column("what else is known of the game, as a JSON object; {} if nothing is")]
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event of a game. The rows of a game, with its row in `games`, are its whole record."""
+
+    game_id: Annotated[str, GAME_ID]
+    index: Annotated[int, Column("the place of the event in its game, from 0; a statement_id ends with it")]
+    kind: Annotated[str, Column("what happened: setup, role, statement, silence, vote, death and so on")]
+    day: Annotated[int, Column("the day of the game, from 1; 0 before the first")]
+    phase: Annotated[str, Column("setup, night, discussion, voting, defence, revote or end")]
+    round: Annotated[int, Column("the round of discussion or turn, from 1; 0 where the rules count none")]
+    actor: Annotated[str | None, Column("who did it", "where nobody at the table did")]
+    target: Annotated[str | None, Column("to whom it was done, for whom a vote is", "where it is about no player")]
+    text: Annotated[str, Column("the words of a statement, lesson or act; else empty")]
+    about: Annotated[int | None, Column("the index of the event that it judges", "for all that judge none")]
+    audience: Annotated[
+        tuple[str, ...] | None,
+        Column("the players who saw it, by name; nobody if it is empty", "where everybody saw it"),
+    ]
+    drawn: Annotated[bool, Column("the rules drew it, and asked nobody")]
+    fallback: Annotated[str, Column("why the rules decided in place of the player, else empty")]
+    payload: Annotated[
+        str,
+        Column("further facts of this kind of event, with what the actor kept to itself, as a JSON object; {} if none"),
+    ]

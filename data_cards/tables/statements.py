@@ -121,7 +121,6 @@ class StatementRow:
         Column(
             "what the speaker thought before it spoke, as far as its model or its source shows that; no player saw it",
             "where none of it is shown",
-            later=True,
         ),
     ]
     transcript: Annotated[

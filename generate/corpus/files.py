@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FORMAT = 4
+FORMAT = 5
 FACTS_FILE, CARD_FILE, CROISSANT_FILE = "corpus.json", "README.md", "croissant.json"
 
 

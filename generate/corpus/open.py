@@ -23,8 +23,8 @@ from liescope.generate.corpus.write import GROUP_ROWS, column_array
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.tables import game_tables
 
-GAME_TABLES = tuple(name for name in TABLES if name != "calls")
-"""The tables derived from the games themselves."""
+GAME_TABLES = tuple(name for name in TABLES if name not in ("calls", "events"))
+"""The tables that analyses read: of the games themselves, with what their events mean."""
 
 
 @dataclass(frozen=True, repr=False)

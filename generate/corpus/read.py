@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import file_digest
 from pathlib import Path
@@ -40,10 +40,9 @@ def read(source: Source, config: str, split: str | None = None) -> pl.LazyFrame:
     folder = corpus_folder(source, config)
     facts = read_facts(folder)
     return pl.scan_parquet(
-        [_whole(folder, config, name, facts) for name in ([split] if split else SPLITS)],
+        [whole_file(folder, config, name, facts) for name in ([split] if split else SPLITS)],
         glob=False,
         schema=polars_schema(config),
-        missing_columns="insert",
     )
 
 
@@ -54,8 +53,13 @@ def collected(frame: pl.LazyFrame, source: Source) -> pl.DataFrame:
     try:
         return frame.collect(engine="streaming")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        words = " ".join(str(error).split())
-        raise BadData(f"{source} holds a table that cannot be read ({words}); build the corpus again") from error
+        raise unreadable(source, error) from error
+
+
+def unreadable(source: Source, error: BaseException) -> BadData:
+    """What is said of a table that cannot be read."""
+    words = " ".join(str(error).split())
+    return BadData(f"{source} holds a table that cannot be read ({words}); build the corpus again")
 
 
 def corpus_folder(source: Source, *configs: str) -> Path:
@@ -131,7 +135,8 @@ def check(source: Source) -> None:
         )
 
 
-def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> Path:
+def whole_file(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> Path:
+    """A Parquet file of a corpus. Raises BadData if it is not as `build` wrote it."""
     name = data_file(config, split)
     path, rows = folder / name, facts["rows"][config][split]
     (expected,) = (file["sha256"] for file in facts["files"] if file["path"] == name)
@@ -144,7 +149,7 @@ def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> P
         raise BadData(f"{path} is missing; build the corpus again") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadData(f"{path} is truncated or damaged; build the corpus again") from error
-    if not schema.equals(_expected(config, schema.names)):
+    if not schema.equals(arrow_schema(config)):
         odd = sorted({field.name for field in {*schema} ^ {*arrow_schema(config)}})
         named = ", ".join(odd[:3]) + (f" and {len(odd) - 3} more" if odd[3:] else "")
         raise BadData(f"{path} has other columns than this version writes ({named}); build the corpus again")
@@ -155,12 +160,6 @@ def _whole(folder: Path, config: str, split: str, facts: Mapping[str, Any]) -> P
             f"{path} was changed after it was built: its SHA-256 is not the one in {FACTS_FILE}; build the corpus again"
         )
     return path
-
-
-def _expected(config: str, names: Collection[str]) -> pa.Schema:
-    """The schema of a config's files, without those columns that came later than a file with these columns."""
-    later = {field.name for field in TABLES[config].fields if field.later}
-    return pa.schema([field for field in arrow_schema(config) if field.name in names or field.name not in later])
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from liescope.common.errors import UsageError
 from liescope.games.record import GameRecord
-from liescope.labeling.tables import family_of
+from liescope.labeling.record_rows import family_of
 
 SHARES = {"train": 0.70, "validation": 0.15, "test": 0.15}
 

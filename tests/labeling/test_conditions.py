@@ -14,7 +14,7 @@ from liescope.games.record import GameRecord, Source, record
 from liescope.generate.corpus.open import open_games
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
-from liescope.labeling.tables import game_row
+from liescope.labeling.record_rows import game_row
 
 
 def game_with(meta: Mapping[str, Any]) -> GameRecord:

@@ -160,7 +160,7 @@ def test_labels_that_were_inverted_are_noticed(corpus: Path) -> None:
 
 def test_a_corpus_of_an_older_format_says_what_to_do(corpus: Path) -> None:
     (corpus / "corpus.json").write_text('{"format": 3, "rows": {}}', encoding="utf-8")
-    with pytest.raises(BadData, match="has format 3, and this version reads format 4; build the corpus again from its"):
+    with pytest.raises(BadData, match="has format 3, and this version reads format 5; build the corpus again from its"):
         read(corpus, "games")
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +12,6 @@ from hypothesis import strategies as st
 import liescope
 from liescope.benchmark.counting.sources import load_counts
 from liescope.common.errors import UsageError
-from liescope.data_cards.tables import TABLES
 from liescope.detectors.examples import labelled, read_statements
 from liescope.detectors.folds import fold_of
 from liescope.games.facts import ForkMeta
@@ -91,31 +87,6 @@ def test_folds_keep_families_together(runs: list[Path], tmp_path: Path) -> None:
         placed.setdefault(family[example.game_id], set()).add(int(number))
     assert data.games == len(placed) == 12
     assert {len(folds) for folds in placed.values()} == {1}
-
-
-LATER = ("siblings", "fork_step", "fork_group", "fork_seat", "fork_event")
-
-
-@pytest.mark.parametrize("lacking", [LATER, LATER[3:]])
-def test_a_corpus_from_before_is_read_as_if_no_game_were_a_continuation(
-    lacking: tuple[str, ...], runs: list[Path], tmp_path: Path
-) -> None:
-    """Its files lack the columns that came later, all or the last of them, and its corpus.json has their hashes."""
-    new, old = (liescope.build(runs[:1], out=tmp_path / name) for name in ("new", "old"))
-    for split in ("train", "validation", "test"):
-        file = old.folder / "games" / f"{split}-00000.parquet"
-        table = pq.read_table(file)
-        assert [field.name for field in TABLES["games"].fields if field.later] == list(LATER)
-        hashes = _sha(file)
-        pq.write_table(table.drop_columns(list(lacking)), file)
-        facts = old.folder / "corpus.json"
-        facts.write_text(facts.read_text(encoding="utf-8").replace(hashes, _sha(file)), encoding="utf-8")
-    assert liescope.read(old.folder, "games").collect().equals(new.games)
-    assert np.unique(labelled(read_statements(old.folder), "role", 0).groups).size == 12
-
-
-def _sha(file: Path) -> str:
-    return sha256(file.read_bytes()).hexdigest()
 
 
 def test_a_judged_continuation_is_still_one(runs: list[Path], tmp_path: Path) -> None:

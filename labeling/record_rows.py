@@ -1,0 +1,193 @@
+"""A record as rows of the tables games and events, and the record again from these rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from liescope.common.addresses import all_without_addresses, without_addresses
+from liescope.data_cards.tables import EventRow, GameRow, SeatRow
+from liescope.games.checks import NotARecord, check_record
+from liescope.games.core import Event, EventKind, Outcome, Phase
+from liescope.games.record import GameRecord, Seat, Source, Status
+from liescope.games.withdrawal import withdrawn_from
+from liescope.labeling.acts import FATES, TURNS
+from liescope.labeling.conditions import condition_of, origin_of, prompt_version_of, settings_of
+
+_VOTED_OUT = frozenset({EventKind.ARREST, EventKind.EXILE})
+
+
+def game_row(record: GameRecord, run: str) -> GameRow:
+    """The row of one game, finished or failed."""
+    outcome, meta = record.outcome, record.meta
+    fork = meta.get("fork")
+    kinds = [event.kind for event in record.events]
+    turns = [event.actor for event in record.events if event.kind in TURNS]
+    return GameRow(
+        game_id=record.game_id,
+        run=run,
+        origin=origin_of(record),
+        game=record.game,
+        cell=without_addresses(record.cell),
+        model=model_of(record),
+        condition=condition_of(record),
+        settings=_as_json(tuple(settings_of(record).items())),
+        prompt_version=prompt_version_of(record),
+        learning=bool(meta.get("learning", False)),
+        turn=meta.get("turn"),
+        seating=meta.get("seating"),
+        siblings=family_of(record),
+        fork_step=fork["step"] if fork else None,
+        fork_group=without_addresses(fork["group"]) if fork else None,
+        fork_seat=fork["seat"] if fork else None,
+        fork_event=fork["events"] if fork else None,
+        seed=record.seed,
+        source="+".join(sorted(_sources(record))),
+        status=record.status.value,
+        failure=without_addresses(record.failure),
+        winner=(outcome.winner or None) if outcome else None,
+        reason=outcome.reason if outcome else None,
+        days=outcome.days if outcome else max((event.day for event in record.events), default=0),
+        seats=tuple(_seat_rows(record)),
+        judge=meta.get("judge"),
+        killed=_targets(record, {EventKind.DEATH}),
+        voted_out=_targets(record, _VOTED_OUT),
+        last_speaker=turns[-1] if turns else None,
+        statements=kinds.count(EventKind.STATEMENT) - sum(withdrawn_from(record).values()),
+        silences=kinds.count(EventKind.SILENCE),
+        fallbacks=sum(1 for event in record.events if event.fallback),
+        winners=outcome.winners if outcome else (),
+        meta=_text(all_without_addresses(dict(meta))) if meta else "{}",
+    )
+
+
+def event_rows(record: GameRecord) -> Iterator[EventRow]:
+    """The events of a game, finished or failed."""
+    for event in record.events:
+        yield EventRow(
+            game_id=record.game_id,
+            index=event.index,
+            kind=event.kind.value,
+            day=event.day,
+            phase=event.phase.value,
+            round=event.round,
+            actor=event.actor,
+            target=event.target,
+            text=event.text,
+            about=event.about,
+            audience=event.audience,
+            drawn=bool(event.data.get("drawn")),
+            fallback=without_addresses(event.fallback),
+            payload=_text(event.data) if event.data else "{}",
+        )
+
+
+def record_of(game: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> GameRecord:
+    """The record that rows were made of: the identity of `game_row` and `event_rows`, but for addresses of endpoints,
+    which no table holds, and lone surrogates, which no file can.
+
+    Parameters
+    ----------
+    game
+        The game's row in `games`, by column.
+    events
+        Its rows in `events`, in order.
+
+    Raises
+    ------
+    NotARecord
+        If the rows make no game.
+    """
+    try:
+        outcome = Outcome(game["winner"] or "", tuple(game["winners"]), game["reason"], game["days"])
+        record = GameRecord(
+            game["game_id"],
+            game["game"],
+            game["seed"],
+            game["cell"],
+            tuple(
+                Seat(seat["name"], seat["role"], seat["team"], seat["deceives"], seat["model"], Source(seat["source"]))
+                for seat in game["seats"]
+            ),
+            tuple(map(_event, events)),
+            Status(game["status"]),
+            None if game["reason"] is None else outcome,
+            game["failure"],
+            json.loads(game["meta"]),
+        )
+    except (ValueError, RecursionError) as error:
+        raise NotARecord(f"a value cannot be read: {error}") from error
+    check_record(record)
+    return record
+
+
+def _event(row: Mapping[str, Any]) -> Event:
+    return Event(
+        row["index"],
+        EventKind(row["kind"]),
+        row["day"],
+        Phase(row["phase"]),
+        row["round"],
+        row["actor"],
+        row["target"],
+        row["text"],
+        row["about"],
+        None if row["audience"] is None else tuple(row["audience"]),
+        row["fallback"],
+        json.loads(row["payload"]),
+    )
+
+
+def _text(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False)
+
+
+def _sources(record: GameRecord) -> set[str]:
+    """Whose words a game may hold: those of its seats, and of people who were in them before it was continued."""
+    before = record.meta.get("fork", {}).get("people")
+    return {seat.source.value for seat in record.seats} | ({Source.HUMAN.value} if before else set())
+
+
+@lru_cache(maxsize=64)
+def _as_json(settings: tuple[tuple[str, str], ...]) -> str:
+    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
+
+
+def family_of(record: GameRecord) -> str | None:
+    """The recorded game that a game goes on from or plays again, the first of them all; None for a game of its own."""
+    fork = record.meta.get("fork")
+    return fork["root"] if fork else record.meta.get("replayed")
+
+
+def model_of(record: GameRecord) -> str:
+    """Who plays a game, in one name: the one model in every seat, or else the model of each role, roles in alphabetical
+    order, as in "A | B | A"; several models in one role, or where no role is known, are joined by +.
+    """
+    models = {seat.model for seat in record.seats}
+    if len(models) == 1:
+        return models.pop()
+    roles = sorted({seat.role for seat in record.seats})
+    return " | ".join("+".join(sorted({seat.model for seat in record.by_role(role)})) for role in roles)
+
+
+def _seat_rows(record: GameRecord) -> Iterator[SeatRow]:
+    out = {event.target: (FATES[event.kind], event.day) for event in record.events if event.kind in FATES}
+    for seat in record.seats:
+        fate, day = out.get(seat.name, ("alive", None))
+        yield SeatRow(
+            name=seat.name,
+            role=seat.role,
+            team=seat.team,
+            deceives=seat.deceives,
+            model=seat.model,
+            source=seat.source.value,
+            won=seat.name in record.outcome.winners if record.outcome and record.outcome.winner else None,
+            fate=fate,
+            day_out=day,
+        )
+
+
+def _targets(record: GameRecord, kinds: Collection[EventKind]) -> tuple[str, ...]:
+    return tuple(event.target for event in record.events if event.kind in kinds and event.target is not None)
