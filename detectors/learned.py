@@ -18,6 +18,7 @@ from liescope.common.errors import BadData
 from liescope.common.reading import Reading, regular
 from liescope.detectors.examples import Example
 from liescope.detectors.near import ALIKE, BANDS, ROWS, Bools, copied_games, is_long, normal, shingled, signatures
+from liescope.detectors.protocol import TRAIN_AGAIN
 
 FILE = "learned.parquet"
 _HASHES = BANDS * ROWS
@@ -68,21 +69,18 @@ class Learned:
         pq.write_table(table, folder / FILE, compression="zstd")
 
     @classmethod
-    def read(cls, folder: Path) -> Learned | None:
-        """None for a model of an earlier version. Raises BadData."""
+    def read(cls, folder: Path) -> Learned:
+        """Raises BadData."""
         path = folder / FILE
-        if not path.exists():
-            return None
-        advice = "train the detector again"
-        with Reading(path, advice):
+        with Reading(path, TRAIN_AGAIN):
             regular(path)
             about = pq.read_metadata(path)
             if about.num_rows > _MOST or about.schema.to_arrow_schema() != _SCHEMA:
-                raise BadData(f"{path} is not what this version of Liescope writes; {advice}")
+                raise BadData(f"{path} is not what this version of Liescope writes; {TRAIN_AGAIN}")
             table = pq.read_table(path, schema=_SCHEMA)
             table.validate(full=True)
         if any(column.null_count for column in table.columns):
-            raise BadData(f"{path} lacks values; {advice}")
+            raise BadData(f"{path} lacks values; {TRAIN_AGAIN}")
         sketch = np.frombuffer(b"".join(table["sketch"].to_pylist()), np.uint8).reshape(-1, _HASHES)
         return cls(table["game"].to_numpy(), table["text"].to_numpy(), sketch)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import UsageError
+from liescope.common.reading import fault
 from liescope.common.text import plain
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
 
@@ -129,8 +130,7 @@ def _parsed(line: str) -> _Line:
     try:
         return kind.model_validate(given)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise UsageError(fault(error)) from error
 
 
 def _seated(name: str, game: Transcript) -> str:

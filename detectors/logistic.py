@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from liescope.common.errors import BadData, UsageError
 from liescope.common.reading import Reading
+from liescope.detectors.protocol import TRAIN_AGAIN
 
 # skops lists scikit-learn's estimators, which looks into every package of it, and one of these would load torch.
 _WRAPPER = "sklearn.externals.array_api_compat.torch"
@@ -35,7 +36,6 @@ else:
     finally:
         del sys.modules[_WRAPPER]
 
-TRAIN_AGAIN = "train the detector again"
 _LARGEST = 2**30  # bytes; a TF-IDF of 24,000 features takes 20 MB
 
 

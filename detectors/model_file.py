@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from liescope.common.errors import BadData
+from liescope.common.reading import read_json
 from liescope.detectors.confidence import Confidence
 from liescope.detectors.examples import TARGETS
-from liescope.detectors.protocol import StepsChosen
+from liescope.detectors.protocol import TRAIN_AGAIN, StepsChosen
 from liescope.detectors.sentence_body import PART
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.corpus.hub import download, hub_repo
 
-FORMAT = 5
 MODEL_FILE = "model.json"
 _LARGEST = 2**20
 _INSIDE = r"^\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)*$"  # a path without ".." or hidden parts
@@ -138,13 +138,12 @@ class ModelFile(BaseModel):
     the corpus's validation split. A statement is flagged when its score is above it. None if that split lacks the
     statements to choose it on. figures: its own, out of fold and on validation; files: the SHA-256, in hexadecimal, of
     every file of the folder but this one and the card, by path; confidence: its calibration, which comes before the
-    thresholds, and what it may conclude. Format 2 lacks `macro_f1`, figures and files; format 3 lacks confidence;
-    format 4 what was chosen in training.
+    thresholds, and what it may conclude.
     """
 
     model_config = _STRICT
 
-    format: int = Field(default=FORMAT, ge=1, le=FORMAT)
+    format: Literal[5] = 5
     kind: str
     target: Annotated[str, Field(pattern=f"^({'|'.join(TARGETS)})$")]
     text: TextConfig
@@ -164,16 +163,7 @@ def read_model_file(folder: Path) -> ModelFile:
     path = folder / MODEL_FILE
     if not path.is_file():
         raise BadData(f"{folder} is not a model (it has no {MODEL_FILE}); make one with: liescope train")
-    if path.stat().st_size > _LARGEST:
-        raise BadData(f"{path} is {path.stat().st_size / 1e6:,.0f} MB, which no model needs; it is not opened")
-    try:
-        return ModelFile.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = "".join(f"{str(part)[:50]}: " for part in first["loc"][:3])
-        raise BadData(
-            f"{path} is not what this version of Liescope writes ({where}{first['msg'][:150]}); train it again"
-        ) from error
+    return read_json(path, TypeAdapter(ModelFile), _LARGEST, TRAIN_AGAIN)
 
 
 def model_folder(source: str | os.PathLike[str]) -> Path:

@@ -39,6 +39,9 @@ Progress = Callable[[str, int, int], None]
 """Called with (what is being done, how much is done, how much there is to do)."""
 
 
+TRAIN_AGAIN = "train the detector again"
+"""What to do about a model folder that is damaged."""
+
 ROLE = "role"
 """The target whose labels are the players': who deceives."""
 

@@ -11,11 +11,11 @@ from liescope.common.errors import BadData, UsageError
 from liescope.detectors.card_reports import read_reports
 from liescope.detectors.model_card import eval_results, model_card
 from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, read_model_file
+from liescope.detectors.protocol import TRAIN_AGAIN
 from liescope.detectors.registry import detector_class
 from liescope.generate.corpus.hub import check_repo, writer
 from liescope.generate.corpus.push import Parcel, Published, check_no_links, push, say
 
-_ADVICE = "train the detector again"
 _STALE = ("*.json", "*.skops", "*.npy", "*.safetensors", "*.txt", "*.parquet", "*.model", ".eval_results/liescope.yaml")
 
 
@@ -42,7 +42,7 @@ def publish(
     if not dry_run:
         writer()
     say("checking the model", progress)
-    check_no_links(folder, [MODEL_FILE, *file.files], _ADVICE)
+    check_no_links(folder, [MODEL_FILE, *file.files], TRAIN_AGAIN)
     _check_whole(folder, file)
     chosen = detector_class(file.kind)
     options = chosen.options_type.of(file.kind, file.options)
@@ -56,7 +56,7 @@ def publish(
         name=f"{name}, Liescope {file.versions['liescope']}",
         files={**chosen.published_beside(options), **own},
         card=model_card(name, file, repo=repo, evaluated=evaluated, transferred=transferred),
-        advice=f"remove it from the games and {_ADVICE}",
+        advice=f"remove it from the games and {TRAIN_AGAIN}",
         texts={".eval_results/liescope.yaml": results} if results else {},
         stale=_STALE,
         notices=_notices(file, verbatim, public),
@@ -65,16 +65,14 @@ def publish(
 
 
 def _check_whole(folder: Path, file: ModelFile) -> None:
-    if not file.files:
-        raise BadData(f"{folder} was trained by an earlier version, which did not list its files; {_ADVICE}")
     for name, expected in file.files.items():
         try:
             with (folder / name).open("rb") as stream:
                 found = file_digest(stream, "sha256").hexdigest()
         except OSError as error:
-            raise BadData(f"{folder / name} cannot be read ({error.strerror}); {_ADVICE}") from error
+            raise BadData(f"{folder / name} cannot be read ({error.strerror}); {TRAIN_AGAIN}") from error
         if found != expected:
-            raise BadData(f"{folder / name} was changed after training: its SHA-256 is another; {_ADVICE}")
+            raise BadData(f"{folder / name} was changed after training: its SHA-256 is another; {TRAIN_AGAIN}")
 
 
 def _check_permitted(folder: Path, file: ModelFile, verbatim: bool) -> None:

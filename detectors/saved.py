@@ -34,7 +34,7 @@ from liescope.detectors.live import Followed, follow
 from liescope.detectors.model_card import model_card
 from liescope.detectors.model_file import MODEL_FILE, Figure, ModelFile, model_folder, read_model_file
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import ROLE, Detector, Progress, silent
+from liescope.detectors.protocol import ROLE, TRAIN_AGAIN, Detector, Progress, silent
 from liescope.detectors.registry import DETECTORS, load_parts
 from liescope.detectors.view.transcript import GamePrediction, Moment, Transcript, Turn
 
@@ -45,7 +45,6 @@ _MOST_ROWS, _LARGEST_LIST = 50_000_000, 2**28
 WINDOW = 4096
 """Statements that are read before they are scored: enough for batches of equal length, little enough for memory."""
 _PROBE = Example("", "", "speaker", "", "I investigated Bob. He is the mafioso.", ("Bob",), (("Bob", "No, I'm not."),))
-_ADVICE = "train the detector again"
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -56,8 +55,8 @@ class LoadedDetector:
 
     name: the folder's name; file: the contents of model.json; scores: its own score table (training out of fold,
     validation); games: the ids of the games it was trained on or had its thresholds chosen on; folder: where it is;
-    likeness: the games that its verdicts were chosen on, by which others are compared with them; None for a model of an
-    earlier version.
+    likeness: the games that its verdicts were chosen on, by which others are compared with them; None for a model
+    without validation games.
     """
 
     name: str
@@ -69,8 +68,8 @@ class LoadedDetector:
     likeness: Likeness | None = None
     _warned: list[tuple[Unlike, int]] = field(default_factory=list, compare=False)
 
-    def learned(self) -> Learned | None:
-        """What it learned from, as hashes; None if it was trained by an earlier version. Raises BadData."""
+    def learned(self) -> Learned:
+        """What it learned from, as hashes. Raises BadData."""
         return Learned.read(self.folder)
 
     def __repr__(self) -> str:
@@ -103,7 +102,7 @@ class LoadedDetector:
         """
         sets = self.file.confidence.labels
         if sets is None:
-            raise UsageError(f"{self.name} gives no verdicts: it was trained without validation games, or long ago")
+            raise UsageError(f"{self.name} gives no verdicts: it was trained without validation games")
         found = [sets.allowed(score, coverage) for coverage in coverages]
         unlike = self.likeness.unlike(examples, score) if self.likeness else None
         if unlike:
@@ -267,7 +266,7 @@ def load(path: str | os.PathLike[str]) -> LoadedDetector:
     check_folder(folder)
     if file.kind not in DETECTORS:
         check_installed(file.versions, f"the model {folder}")
-    with Reading(folder, _ADVICE):
+    with Reading(folder, TRAIN_AGAIN):
         detector = load_parts(file.kind, folder, file.text, file.options)
         asks = detector.requests((), [_PROBE]) > 0
         probe = None if asks else detector.predict_proba([_PROBE])
@@ -332,7 +331,7 @@ def check_free(out: Path, overwrite: bool) -> None:
 
 def _read_scores(folder: Path) -> pl.DataFrame:
     path = folder / SCORES_FILE
-    with Reading(path, _ADVICE):
+    with Reading(path, TRAIN_AGAIN):
         rows = pq.read_metadata(path).num_rows
         if rows > _MOST_ROWS:
             raise BadData(f"{path} has {rows:,} rows, more than any corpus; it is not opened")
@@ -348,7 +347,7 @@ def _read_scores(folder: Path) -> pl.DataFrame:
 
 def _read_games(folder: Path) -> frozenset[str]:
     path = folder / GAMES_FILE
-    with Reading(path, _ADVICE):
+    with Reading(path, TRAIN_AGAIN):
         if path.stat().st_size > _LARGEST_LIST:
             raise BadData(f"{path} is larger than any list of games; it is not opened")
         return frozenset(path.read_text(encoding="utf-8").splitlines())

@@ -24,7 +24,7 @@ from liescope.common.reading import Reading
 from liescope.common.sentence_encoder import load_encoder
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.loop import following
-from liescope.detectors.protocol import DetectorOptions, Progress, silent
+from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.truncation import Fitted, fit_plain, fit_texts
 
@@ -129,7 +129,7 @@ def saved_encoder(folder: Path, name: str) -> SentenceEncoder:
     """The encoder that a saved detector names, if it is the one that the detector was trained with. Raises BadData."""
     encoder = _named_encoder(folder, name)
     now = encoder.embed([_PROBE], 1)
-    with Reading(folder / _PROBE_FILE, "train the detector again"):
+    with Reading(folder / _PROBE_FILE, TRAIN_AGAIN):
         probe = np.load(folder / _PROBE_FILE, allow_pickle=False)
     if probe.shape != now.shape or probe.dtype.kind != "f" or not np.allclose(probe, now, atol=1e-3):
         raise BadData(

@@ -22,7 +22,7 @@ from liescope.common.reading import Reading
 from liescope.detectors.examples import Example
 from liescope.detectors.fine_tuning.bodies import FineTuningOptions, device, limit, read_body
 from liescope.detectors.fine_tuning.loop import Body, Losses, Tuned
-from liescope.detectors.protocol import Detector, DetectorOptions, Progress, StepsChosen
+from liescope.detectors.protocol import TRAIN_AGAIN, Detector, DetectorOptions, Progress, StepsChosen
 from liescope.detectors.sentence_body import PART, encoder_id, own_encoder
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.truncation import by_length
@@ -119,7 +119,7 @@ class FineTunedDetector(Detector):
             if not (path / part).is_file():
                 raise BadData(f"{path / part} is missing, so the model folder is damaged; train the detector again")
         check_encoder(path)
-        with Reading(path, "train the detector again"):
+        with Reading(path, TRAIN_AGAIN):
             detector._tokenizer, model, _ = read_body(path)
             expected = len(detector._classes())
             if model.config.num_labels != expected:

@@ -11,17 +11,16 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from scipy.special import expit, log_expit, logit
 
-from liescope.common.errors import BadData
-from liescope.common.reading import Reading
+from liescope.common.reading import read_json
 from liescope.detectors.judge.prompt import JudgePrompt
+from liescope.detectors.protocol import TRAIN_AGAIN
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _LARGEST = 2**23  # bytes
 _EDGE = 0.0025  # of the probabilities that a model states, 0 and 1 among them
-_ADVICE = "train the detector again"
 Floats = NDArray[np.float64]
 
 
@@ -81,10 +80,7 @@ class Learned(BaseModel):
     @classmethod
     def read(cls, path: Path) -> Self:
         """Raises BadData for what `write` never writes."""
-        with Reading(path, _ADVICE):
-            if path.stat().st_size > _LARGEST:
-                raise BadData(f"{path} is larger than any judge; it is not opened")
-            return cls.model_validate_json(path.read_bytes())
+        return read_json(path, TypeAdapter(cls), _LARGEST, TRAIN_AGAIN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,16 @@ replace.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from liescope.common.errors import BadData
-from liescope.common.reading import read_text
+from liescope.common.reading import read_toml
 from liescope.detectors.examples import TARGETS
 from liescope.detectors.judge.answers import label_probability, player_probabilities, stated_probability
 from liescope.generate.players.openai.completion import Completion
@@ -113,16 +112,7 @@ def read_prompt(path: Path | None = None) -> JudgePrompt:
     """The prompt in a TOML file; by default Liescope's own. Raises BadData."""
     path = path or DEFAULT
     advice = f"write it like {DEFAULT}"
-    try:
-        prompt = JudgePrompt.model_validate(tomllib.loads(read_text(path, _LARGEST, given=True)))
-    except OSError as error:
-        raise BadData(f"{path} cannot be read ({error.strerror or error}); {advice}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:100]
-        raise BadData(f"{path}: {where}: {first['msg'][:150]}; {advice}") from error
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"{path} is not TOML in UTF-8 ({str(error)[:150]}); {advice}") from error
+    prompt = read_toml(path, JudgePrompt, _LARGEST, advice)
     lacking = [name for name in ("{question}", "{statement}", "{answer}") if name not in prompt.prompt]
     lacking += [f"question.{target}" for target in TARGETS if target not in prompt.question]
     if lacking:

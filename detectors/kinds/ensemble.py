@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 from scipy.special import expit, logit
 
-from liescope.common.errors import BadData
-from liescope.common.reading import Reading
+from liescope.common.reading import Reading, read_json
 from liescope.detectors.examples import Example, moment_of
 from liescope.detectors.folds import INNER_FOLDS, by_game
 from liescope.detectors.kinds.whole_game import lesson
-from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
+from liescope.detectors.protocol import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.registry import DETECTORS, detector_class
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.posterior import Bools, Floats, Tables, logits_of
@@ -290,11 +289,8 @@ class EnsembleDetector(Detector):
         from liescope.detectors.registry import load_parts
 
         detector = cls(text, options)
-        path = folder / _FILE
-        with Reading(path, "train the detector again"):
-            if path.stat().st_size > _LARGEST:
-                raise BadData(f"{path} is larger than any ensemble's; it is not opened")
-            stacks = _SAVED.validate_json(path.read_bytes())
+        stacks = read_json(path := folder / _FILE, _SAVED, _LARGEST, TRAIN_AGAIN)
+        with Reading(path, TRAIN_AGAIN):
             detector._players, detector._statements = stacks["players"], stacks["statements"]
             if {len(stack.weights) for stack in stacks.values()} != {len(detector._members)}:
                 raise ValueError("it does not have one weight for each member")

@@ -21,11 +21,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from liescope.common.encoder_folder import LOCAL, is_hub_id
 from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
+from liescope.common.reading import read_json
 from liescope.detectors.examples import Example
 from liescope.detectors.judge.answers import label_probability
 from liescope.detectors.judge.session import KIND, AskingOptions, ask, check_model, keeping_in
@@ -38,7 +38,7 @@ from liescope.detectors.kinds.follow_up_questions import (
 )
 from liescope.detectors.kinds.probe import saved_language_model
 from liescope.detectors.language_model import LanguageModel, language_model
-from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
+from liescope.detectors.protocol import TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.sentence_body import PART
 from liescope.detectors.textualize import TextConfig
 from liescope.generate.players.openai.completion import Completion
@@ -203,11 +203,8 @@ class FollowUpDetector(Detector):
         from liescope.detectors.logistic import opened, restore_scaled, scaled_logistic
 
         detector = cls(text, options.model_copy(update={"questions": "", "cache": ""}))
-        o, path = detector.options, folder / _ASKED_FILE
-        with Reading(path, "train the detector again"):
-            if path.stat().st_size > _LARGEST:
-                raise BadData(f"{path} is larger than any list of questions; it is not opened")
-            asked = detector._asked = _Asked.model_validate_json(path.read_bytes())
+        o = detector.options
+        asked = detector._asked = read_json(folder / _ASKED_FILE, TypeAdapter(_Asked), _LARGEST, TRAIN_AGAIN)
         detector._head = scaled_logistic(o.strength, o.seed)
         with opened(folder / _FILE) as saved:
             restore_scaled(detector._head, saved, len(asked.questions.questions))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from liescope.common.errors import BadData
-from liescope.common.reading import read_text
+from liescope.common.reading import read_toml
 from liescope.detectors.examples import Example
 from liescope.detectors.textualize import SPEAKER_TOKEN, TextConfig, textualize
 
@@ -61,19 +59,7 @@ class Questions(BaseModel):
 
 def read_questions(path: Path | None = None) -> Questions:
     """The questions in a TOML file; by default Liescope's own. Raises BadData."""
-    path = path or DEFAULT
-    advice = f"write it like {DEFAULT}"
-    try:
-        return Questions.model_validate(tomllib.loads(read_text(path, _LARGEST, given=True)))
-    except OSError as error:
-        raise BadData(f"{path} cannot be read ({error.strerror or error}); {advice}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:100]
-        why = first["msg"].removeprefix("Value error, ")[:150]
-        raise BadData(f"{path}: {f'{where}: ' if where else ''}{why}; {advice}") from error
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"{path} is not TOML in UTF-8 ({str(error)[:150]}); {advice}") from error
+    return read_toml(path or DEFAULT, Questions, _LARGEST, f"write it like {DEFAULT}")
 
 
 @dataclass(frozen=True, slots=True)

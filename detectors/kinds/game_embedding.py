@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liescope.common.encoder_folder import encoder_folder
 from liescope.common.reading import Reading as Opening
 from liescope.detectors.kinds.whole_game import Lesson, WeighedOptions, WholeGameDetector, solve
-from liescope.detectors.protocol import DetectorOptions, Progress
+from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.sentence_body import (
     BodyOptions,
     SentenceEncoder,
@@ -93,7 +93,7 @@ class GameEmbeddingDetector(WholeGameDetector):
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import TRAIN_AGAIN, numbers
+        from liescope.detectors.logistic import numbers
 
         detector = cls(text, options)
         detector._encoder = saved_encoder(folder, detector.options.encoder)

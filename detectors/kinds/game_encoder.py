@@ -24,7 +24,7 @@ from liescope.detectors.fine_tuning.bodies import FineTuningOptions
 from liescope.detectors.fine_tuning.detector import FineTunedDetector, held_out_rows
 from liescope.detectors.fine_tuning.loop import Body, Items, fine_tune
 from liescope.detectors.kinds.whole_game import Lesson, ViewOptions, WholeGameDetector, lesson, prevalent
-from liescope.detectors.protocol import DetectorOptions, Progress, silent
+from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig, hide_roles
 from liescope.detectors.truncation import fit_plain
 from liescope.detectors.view.candidate import ABOUT, BEFORE, CLAIMS, OWN, REST, Candidate, view
@@ -218,7 +218,7 @@ class GameEncoderDetector(FineTunedDetector, WholeGameDetector):
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = super().load(folder, text, options)
-        with Reading(folder / _OFFSET, "train the detector again"):
+        with Reading(folder / _OFFSET, TRAIN_AGAIN):
             detector._offset = float(json.loads((folder / _OFFSET).read_text(encoding="utf-8")))
             if not math.isfinite(detector._offset):
                 raise ValueError("it is not a number")

@@ -29,7 +29,7 @@ from liescope.detectors.kinds.whole_game import (
     question,
     solve,
 )
-from liescope.detectors.protocol import DetectorOptions, Progress
+from liescope.detectors.protocol import TRAIN_AGAIN, DetectorOptions, Progress
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.candidate import CLAIMS, Candidate, Counted, Reading
 from liescope.detectors.view.posterior import Floats
@@ -143,7 +143,7 @@ class LinearDetector(WholeGameDetector):
 
     @classmethod
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
-        from liescope.detectors.logistic import TRAIN_AGAIN, numbers
+        from liescope.detectors.logistic import numbers
 
         detector = cls(text, options)
         with Opening(folder / _FEATURES, TRAIN_AGAIN):

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter
 from scipy.special import expit, logit
 
-from liescope.common.errors import BadData, UsageError
-from liescope.common.reading import Reading
+from liescope.common.errors import UsageError
+from liescope.common.reading import Reading, read_json
 from liescope.detectors.examples import Example, roles_by_game
-from liescope.detectors.protocol import ROLE, Detector, DetectorOptions, Progress, silent
+from liescope.detectors.protocol import ROLE, TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.view.posterior import Floats, posterior
 from liescope.detectors.view.transcript import EXILED, KILLED, VOTED, Moment
@@ -291,10 +291,9 @@ class ObserversDetector(Detector):
     def load(cls, folder: Path, text: TextConfig, options: DetectorOptions) -> Self:
         detector = cls(text, options)
         path = folder / _FILE
-        with Reading(path, "train the detector again"):
-            if path.stat().st_size > _LARGEST:
-                raise BadData(f"{path} is larger than any detector of this kind; it is not opened")
-            detector._habits = Habits(**_SAVED.validate_json(path.read_bytes()))
+        saved = read_json(path, _SAVED, _LARGEST, TRAIN_AGAIN)
+        with Reading(path, TRAIN_AGAIN):
+            detector._habits = Habits(**saved)
             if not 0 < detector._habits.prevalence < 1:
-                raise BadData(f"{path} has a share of players that is none; train the detector again")
+                raise ValueError("its share of players is not between 0 and 1")
         return detector

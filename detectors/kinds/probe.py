@@ -38,7 +38,7 @@ from liescope.common.reading import Reading
 from liescope.detectors.examples import Example
 from liescope.detectors.folds import by_game, by_unit
 from liescope.detectors.language_model import LanguageModel, Passage, language_model
-from liescope.detectors.protocol import Detector, DetectorOptions, Progress, silent
+from liescope.detectors.protocol import TRAIN_AGAIN, Detector, DetectorOptions, Progress, silent
 from liescope.detectors.sentence_body import PART, own_encoder
 from liescope.detectors.textualize import TextConfig, textualize
 
@@ -214,7 +214,7 @@ class ProbeDetector(Detector):
         head = scaled_logistic(o.strength, o.seed)
         with opened(folder / _FILE) as saved:
             restore_scaled(head, saved, len(now))
-        with Reading(folder / _PROBE_FILE, "train the detector again"):
+        with Reading(folder / _PROBE_FILE, TRAIN_AGAIN):
             then = numbers(np.load(folder / _PROBE_FILE, allow_pickle=False), now.shape)
         if np.median(np.abs(now - then) / head["scale"].scale_) > _APART:
             raise BadData(

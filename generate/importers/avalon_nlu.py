@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData
+from liescope.common.reading import fault
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.facts import AssessmentData, GameMeta
 from liescope.games.record import GameRecord, Seat, Source, Status
@@ -117,8 +118,7 @@ def _record(entry: Mapping[str, Any]) -> GameRecord:
     try:
         log = _Log.model_validate(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise BadData(f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from error
+        raise BadData(fault(error)) from error
     seats = tuple(_seat(user) for user in log.users.values())
     outcome = _outcome(log, seats)
     meta = GameMeta(judge=ANNOTATORS) if log.persuasion else GameMeta()

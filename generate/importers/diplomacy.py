@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from liescope.common.model_options import OptionsModel
+from liescope.common.reading import fault
 from liescope.games.core import Event, EventKind, Outcome, Phase
 from liescope.games.record import GameRecord, Seat, Source, Status
 from liescope.generate.importers.json_lines import read_objects
@@ -92,9 +93,7 @@ class DiplomacyImporter(Importer):
             try:
                 dialogue = _Dialogue.model_validate(entry)
             except ValidationError as error:
-                first = error.errors()[0]
-                reason = f"{'.'.join(map(str, first['loc'])) or 'line'}: {first['msg']}"
-                yield Rejected(source.name, line, str(entry.get("game_id", ""))[:40], reason)
+                yield Rejected(source.name, line, str(entry.get("game_id", ""))[:40], fault(error))
                 continue
             games.setdefault(dialogue.game_id, (line, []))[1].append(dialogue)
         for number, (line, dialogues) in games.items():

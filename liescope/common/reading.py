@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import tomllib
 from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from liescope.common.errors import BadData, LiescopeError
 
@@ -14,6 +18,8 @@ _LONGEST = 200
 _TEXTS = frozenset((".json", ".txt", ".md", ".toml", ".csv", ".jinja", ".yaml", ".yml"))
 LARGEST_TEXT = 2**28
 """Bytes: more than any text that is read as a whole has to have."""
+T = TypeVar("T")
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Reading:
@@ -29,8 +35,36 @@ class Reading:
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
         if isinstance(error, Exception) and not isinstance(error, LiescopeError):
-            why = (str(error).strip() or type(error).__name__).splitlines()[0][:_LONGEST]
+            why = fault(error) if isinstance(error, ValidationError) else str(error).strip() or type(error).__name__
+            why = why.splitlines()[0][:_LONGEST]
             raise BadData(f"{self._what} cannot be read ({why}); {self._advice}") from error
+
+
+def fault(error: ValidationError) -> str:
+    """The first thing that is wrong with data, in one line: where it stands, and why."""
+    first = error.errors()[0]
+    place, why = ".".join(map(str, first["loc"]))[:100], first["msg"].removeprefix("Value error, ")
+    return " ".join((f"{place}: {why}" if place else why).split())[:_LONGEST]
+
+
+def read_json(path: Path, kind: TypeAdapter[T], most: int, advice: str) -> T:
+    """What a JSON file holds, validated; raises BadData for a file that is not what `kind` says, or larger than `most`
+    bytes, and FileNotFoundError.
+    """
+    with Reading(path, advice):
+        return kind.validate_json(read_bytes(path, most))
+
+
+def read_toml(path: Path, kind: type[Model], most: int, advice: str) -> Model:
+    """What a TOML file that the user named holds, validated. Raises BadData."""
+    try:
+        return kind.model_validate(tomllib.loads(read_text(path, most, given=True)))
+    except OSError as error:
+        raise BadData(f"{path} cannot be read ({error.strerror or error}); {advice}") from error
+    except ValidationError as error:
+        raise BadData(f"{path}: {fault(error)}; {advice}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"{path} is not TOML in UTF-8 ({str(error)[:150]}); {advice}") from error
 
 
 def regular(path: Path, most: int | None = None) -> Path:

@@ -23,6 +23,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liescope.common.errors import BadData
+from liescope.common.reading import fault
 from liescope.games.facts import ClaimData
 
 Tick = Annotated[int, Field(ge=0, le=10**6)]
@@ -201,9 +202,7 @@ def _validated(kind: type[_Model], data: Any) -> _Model:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise BadData(f"{where or 'the data'}: {first['msg'].lower()}") from error
+        raise BadData(fault(error)) from error
 
 
 DUCK = "duck"
