@@ -65,6 +65,8 @@ def publish(
 
 
 def _check_whole(folder: Path, file: ModelFile) -> None:
+    if not file.files:
+        raise BadData(f"{folder} lists none of its files; {TRAIN_AGAIN}")
     for name, expected in file.files.items():
         try:
             with (folder / name).open("rb") as stream:

@@ -171,7 +171,7 @@ def link_weights(model: Path) -> None:
 
 def lose_the_list(model: Path) -> None:
     data = json.loads((model / "model.json").read_text(encoding="utf-8"))
-    (model / "model.json").write_text(json.dumps({**data, "files": {}, "format": 2}), encoding="utf-8")
+    (model / "model.json").write_text(json.dumps({**data, "files": {}}), encoding="utf-8")
 
 
 def name_a_file_elsewhere(model: Path) -> None:
@@ -185,8 +185,8 @@ def name_a_file_elsewhere(model: Path) -> None:
     [
         (spoil_weights, BadData, "was changed after training"),
         (link_weights, UsageError, "is a symbolic link"),
-        (lose_the_list, BadData, "trained by an earlier version"),
-        (name_a_file_elsewhere, BadData, "is not what this version"),
+        (lose_the_list, BadData, "lists none of its files"),
+        (name_a_file_elsewhere, BadData, "cannot be read .files"),
         (shutil.rmtree, BadData, "neither a corpus nor a model"),
     ],
 )

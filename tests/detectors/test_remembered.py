@@ -13,9 +13,8 @@ import pytest
 
 import liescope
 from liescope import cli
-from liescope.common.errors import BadData
 from liescope.detectors.examples import Example
-from liescope.detectors.learned import FILE, Learned
+from liescope.detectors.learned import Learned
 
 Rows = dict[str, list[dict[str, Any]]]
 Corpus = Callable[..., Path]
@@ -115,17 +114,6 @@ def test_where_nothing_is_repeated_nothing_is_said(make_corpus: Corpus, tmp_path
     assert not [note for note in result.notes if "learned" in note]
     assert [found.near for found in result.remembered] == [0]
     assert liescope.evaluate(model, corpus, split="train", draws=20).remembered == ()
-
-
-def test_a_model_that_does_not_say_what_it_learned_from_is_named(make_corpus: Corpus, tmp_path: Path) -> None:
-    corpus = make_corpus(60, change=gibberish)
-    model = trained(corpus, tmp_path / "tfidf")
-    (model / FILE).unlink()
-    notes = liescope.evaluate(model, corpus, draws=20).notes
-    assert any(note.startswith("tfidf was trained by an earlier version") for note in notes)
-    (model / FILE).write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(BadData, match=r"learned\.parquet"):
-        liescope.evaluate(model, corpus, draws=20)
 
 
 def test_sketches_tell_near_copies_from_others_after_a_trip_to_disk(tmp_path: Path) -> None:

@@ -329,15 +329,6 @@ def test_a_name_that_is_neither_a_folder_nor_of_the_hub_is_refused_before_any_re
         encoder_folder(name)
 
 
-def test_a_model_of_the_first_format_gives_the_scores_that_it_gave(tfidf: Path, tmp_path: Path) -> None:
-    folder = copy(tfidf, tmp_path)
-    file = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    training = {name: value for name, value in file["training"].items() if name not in ("lost", "names")}
-    change(folder / "model.json", format=1, training=training)
-    given = [{"text": text, "names": ["Bob"]} for text in WORDS]
-    assert load(folder).score(given).equals(load(tfidf).score(given))
-
-
 @pytest.mark.parametrize("kind", ["tfidf", "embedding", "encoder"])
 def test_flipped_cut_and_added_bytes_are_scored_or_refused_in_one_line(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
