@@ -20,8 +20,7 @@ from typing import Any
 import torch
 
 from liescope import play
-from liescope.generate.players.local.loading import load, prompt_ids
-from liescope.generate.players.local.spec import read_spec
+from liescope.generate.players.local.loading import load, prompt_ids, read_spec
 from liescope.generate.runs.journal import Journal
 from tests.generate.players.local import small_model
 from tests.generate.players.openai.tiny_model import ModelServer

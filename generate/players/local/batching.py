@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from liescope.common.errors import LiescopeError, PlayerFailed
-from liescope.generate.players.local.loading import load
-from liescope.generate.players.local.spec import LocalOptions, LocalSpec
+from liescope.generate.players.local.loading import LocalOptions, LocalSpec, load
 from liescope.generate.players.local.writing import Row, Writer, Written
 from liescope.generate.players.protocol import Halt, PlayerContext
 

@@ -20,8 +20,15 @@ from liescope.games.core import Ask, Event, Reply
 from liescope.games.record import Source
 from liescope.games.registry import PROMPTS
 from liescope.generate.players.local.batching import Engine
-from liescope.generate.players.local.loading import Loaded, answer_at, prompt_ids, reply_text, thinks
-from liescope.generate.players.local.spec import LocalSpec, read_spec
+from liescope.generate.players.local.loading import (
+    Loaded,
+    LocalSpec,
+    answer_at,
+    prompt_ids,
+    read_spec,
+    reply_text,
+    thinks,
+)
 from liescope.generate.players.local.states import keep_states
 from liescope.generate.players.local.writing import Row, random_key
 from liescope.generate.players.openai.accounts import Budget

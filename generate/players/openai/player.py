@@ -19,9 +19,8 @@ from liescope.games.record import Source
 from liescope.games.registry import PROMPTS
 from liescope.generate.players.openai.completion import Completion, reply_of
 from liescope.generate.players.openai.endpoint import Endpoint, FormatRefused
-from liescope.generate.players.openai.formats import NO, FormatSupport, response_format
 from liescope.generate.players.openai.key_rules import OPENAI_HOST, default_url, find_key, host_of
-from liescope.generate.players.openai.preflight import QUESTION, Preflight
+from liescope.generate.players.openai.preflight import NO, QUESTION, FormatSupport, Preflight, response_format
 from liescope.generate.players.openai.spec import ModelSpec, check_url, read_extra, read_spec, thinking_fields
 from liescope.generate.players.prices import price_of
 from liescope.generate.players.prompts import Prompts, load_prompts

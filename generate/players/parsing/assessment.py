@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from liescope.games.core import Assessment
+from liescope.games.core import Assessment, Reply
 from liescope.games.taxonomy import DeceptionType, parse_type
-from liescope.generate.players.parsing.clean import visible
+from liescope.generate.players.parsing.clean import Answer, visible
 from liescope.generate.players.parsing.forms import find_object
 
 CONTRADICTION = "flag and type contradict each other"
@@ -45,24 +44,14 @@ _LOOSE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """assessment: None if nothing could be read, with the problem given; reasoning: the text around it."""
-
-    assessment: Assessment | None
-    reasoning: str = ""
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-
-
-def read_assessment(text: str, peer: bool) -> Report:
-    """The assessment in a cleaned text. peer: whether it includes a suspicion."""
+def read_assessment(text: str, peer: bool) -> Answer:
+    """The assessment in a cleaned text, and its reasoning. peer: whether it includes a suspicion."""
     notes: list[str] = []
     data = find_object(text, notes, _known)
     if data is None and (data := _loose(text)) is not None:
         notes.append("fields read one by one")
     if data is None:
-        return Report(None, text, (), "no JSON in the reply")
+        return Answer(Reply(problem="no JSON in the reply"), text)
     flag, kind = _flag(data.get("deceptive"), notes), _type(data.get("type"), notes)
     if flag is not None and kind is not None and flag != (kind is not DeceptionType.NONE):
         notes.append(CONTRADICTION)
@@ -77,8 +66,8 @@ def read_assessment(text: str, peer: bool) -> Report:
     reasoning = _text(data.get("reasoning"))
     read = (assessment.deceptive, assessment.type, assessment.confidence, assessment.suspicion)
     if all(value is None for value in read):
-        return Report(None, reasoning, tuple(notes), "no field of the assessment could be read")
-    return Report(assessment, reasoning, tuple(notes))
+        return Answer(Reply(notes=tuple(notes), problem="no field of the assessment could be read"), reasoning)
+    return Answer(Reply(assessment=assessment, notes=tuple(notes)), reasoning)
 
 
 def _loose(text: str) -> dict[str, Any] | None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
-from liescope.generate.players.parsing.clean import unfence
+from liescope.games.core import Reply
+from liescope.generate.players.parsing.clean import Answer, unfence
 
 _EDGES = " \t\n*_`~#>\"'“”„‘’‚‹›«»「」『』【】（）()[]{}.,:;!?。，、：；！？-–—✅➡️→•"
 _MARKDOWN = re.compile(r"[*`~#]+|(?<!\w)_{1,3}|_{1,3}(?!\w)")
@@ -52,21 +52,11 @@ _NEAR = 120  # characters before a name that are searched for a negation or a ve
 _MENTIONS = 200  # a text that mentions names more often than this is not an answer
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """option: None if no single option could be read, with the problem given; rest: what followed the name."""
-
-    option: str | None
-    rest: str = ""
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-
-
-def read_choice(text: str, options: Sequence[str]) -> Choice:
-    """The option that a cleaned text names."""
+def read_choice(text: str, options: Sequence[str]) -> Answer:
+    """The option that a cleaned text names, and what followed it."""
     line, _, rest = text.partition("\n")
     if line.strip() in options:
-        return Choice(line.strip(), rest.strip())
+        return Answer(Reply(choice=line.strip()), rest.strip())
     inside = unfence(text)
     notes: tuple[str, ...] = ()
     if inside is not None:
@@ -75,14 +65,14 @@ def read_choice(text: str, options: Sequence[str]) -> Choice:
     bare = line.strip(_EDGES).casefold()
     for option in options:
         if bare == option.casefold():
-            return Choice(option, rest.strip(), (*notes, "name in other case or punctuation"))
+            return Answer(Reply(choice=option, notes=(*notes, "name in other case or punctuation")), rest.strip())
     for part, where in ((line, "name in a sentence"), (text, "name further down")):
         found, ambiguous = _in_sentence(part, options)
         if found:
-            return Choice(found, text.strip(), (*notes, where))
+            return Answer(Reply(choice=found, notes=(*notes, where)), text.strip())
         if ambiguous:
-            return Choice(None, notes=notes, problem="several names and no single choice")
-    return Choice(None, notes=notes, problem="no option is named")
+            return Answer(Reply(notes=notes, problem="several names and no single choice"))
+    return Answer(Reply(notes=notes, problem="no option is named"))
 
 
 def _in_sentence(text: str, options: Sequence[str]) -> tuple[str | None, bool]:
@@ -133,35 +123,26 @@ _ANY = re.compile(r"(?<![\w.])-?\d{1,9}(?![\w.]*\d)")
 _SCALE = re.compile(r"/\s*10\b|\bout of 10\b|\b(?:from )?0\s*(?:to|-|–)\s*10\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Bid:
-    """bid: None if there is no single number, with the problem given."""
-
-    bid: int | None
-    rest: str = ""
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-
-
-def read_bid(text: str) -> Bid:
-    """The bid in a cleaned text; a number outside 0 to 10 counts as the nearest bid, with a note."""
+def read_bid(text: str) -> Answer:
+    """The bid in a cleaned text, as a choice; a number outside 0 to 10 counts as the nearest bid, with a note."""
     line, _, rest = (unfence(text) or text).partition("\n")
     if found := _ALONE.fullmatch(line):
         return _bid(int(found.group(1)), rest.strip())
     if (number := _in_json(text)) is not None:
         return _bid(number, "", "bid in JSON")
-    for pattern, note in ((_NAMED, "bid in a sentence"), (_ANY, "bid in a sentence")):
+    for pattern in (_NAMED, _ANY):
         numbers = {int(found) for found in pattern.findall(_SCALE.sub(" ", text))}
         if len(numbers) == 1:
-            return _bid(numbers.pop(), text, note)
+            return _bid(numbers.pop(), text, "bid in a sentence")
         if numbers:
-            return Bid(None, problem="several numbers and no single bid")
-    return Bid(None, problem="no number in the reply")
+            return Answer(Reply(problem="several numbers and no single bid"))
+    return Answer(Reply(problem="no number in the reply"))
 
 
-def _bid(number: int, rest: str, *notes: str) -> Bid:
+def _bid(number: int, rest: str, *notes: str) -> Answer:
     bid = min(max(number, 0), 10)
-    return Bid(bid, rest, (*notes, *(["bid outside 0 to 10"] if bid != number else [])))
+    outside = ("bid outside 0 to 10",) if bid != number else ()
+    return Answer(Reply(choice=str(bid), notes=(*notes, *outside)), rest)
 
 
 def _in_json(text: str) -> int | None:

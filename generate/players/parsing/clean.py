@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from liescope.games.core import Reply
+
 _NAMES = r"(?:(?:seed|mm):)?think|thinking|thoughts?|reasoning|reasoning_scratchpad|reflection|analysis"
 _OPEN = re.compile(
     rf"<(?:{_NAMES})>|\[think\]|◁think▷|<\|think\|>|<\|begin_of_thought\|>|<\|start_thinking\|>"
@@ -144,6 +146,16 @@ _UNSEEN = re.compile(
 )
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _FENCE = re.compile(r"\s*```[^\n`]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was read of a text. reply: its choice, text, assessment or form with the notes, or the problem; rest: the
+    text around it, which stays private.
+    """
+
+    reply: Reply
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

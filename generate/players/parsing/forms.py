@@ -9,84 +9,39 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from liescope.games.core import Ask, AskKind, LessonKind
+from liescope.games.core import Ask, AskKind, LessonKind, Reply
 from liescope.games.registry import GAMES
 from liescope.generate.players.parsing.clean import unfence, visible
 from liescope.labeling.lesson_tags import CATEGORIES, ORDERS
 from liescope.labeling.model_claims import FIELDS
 
+ROLES = tuple(dict.fromkeys(role for game in GAMES.values() for role in game.roles))
+LONGEST_LESSON = 500  # characters
+MOST_LESSONS = 20  # of one kind from one game
+
+_KINDS = {
+    "to_do": LessonKind.TO_DO,
+    "do": LessonKind.TO_DO,
+    "todo": LessonKind.TO_DO,
+    "to_avoid": LessonKind.TO_AVOID,
+    "to_not_do": LessonKind.TO_AVOID,
+    "not_to_do": LessonKind.TO_AVOID,
+    "avoid": LessonKind.TO_AVOID,
+    "winning_tactic": LessonKind.WINNING_TACTIC,
+    "winning_tactics": LessonKind.WINNING_TACTIC,
+}
+_ROLE_ALIASES = {"wolf": "werewolf", "mafia": "mafioso", "villagers": "villager", "town": "villager"}
+_LINE = re.compile(r"([^:=\n]{1,60})[:=]([^\n]{1,60})")
+_WORD = re.compile("[a-z]+")
+_NEGATIONS = frozenset({"not", "no", "never", "isn"})
 MOST_CLAIMS = 50  # of one statement
 LONGEST_FIELD = 2000  # characters
 _COMMA = re.compile(r",(?=\s*[\]}])")
-_OPENING = re.compile(r"[\[{]")
+_LIST_OR_OBJECT, _OBJECT = re.compile(r"[\[{]"), re.compile("{")
 _NONE = frozenset({"null", "none", "no claims", "[]", "{}"})
-
-ClaimList = dict[str, tuple[str, ...]]
-
-
-def read_claim_list(text: str) -> tuple[ClaimList | None, tuple[str, ...], str]:
-    """(the fields of each claim by its number, notes, problem): None with the problem if there is no such list."""
-    notes: list[str] = []
-    inside = unfence(text)
-    if inside is not None:
-        notes.append("code fence")
-    items = _items(text if inside is None else inside, notes)
-    if items is None:
-        return None, tuple(notes), "no list of claims in the reply"
-    claims = [_claim(item) for item in items[:MOST_CLAIMS]]
-    if len(items) > MOST_CLAIMS or None in claims:
-        notes.append("claims left out that could not be read")
-    kept = [claim for claim in claims if claim is not None]
-    return {str(number): claim for number, claim in enumerate(kept, 1)}, tuple(notes), ""
-
-
-def _items(text: str, notes: list[str]) -> list[Any] | None:
-    if text.strip(" .").casefold() in _NONE:
-        return []
-    for value, whole in _values(text, notes):
-        if isinstance(value, dict) and "claims" in value:
-            value = [] if value["claims"] is None else value["claims"]
-        elif isinstance(value, dict) and "kind" in value:
-            value = [value]
-        if isinstance(value, list) and (not value or any(isinstance(item, dict) for item in value)):
-            notes += [] if whole else ["JSON inside other text"]
-            return value
-    return None
-
-
-def _values(text: str, notes: list[str]) -> Iterator[tuple[Any, bool]]:
-    """The JSON values in a text, from the front; whether each is the whole text."""
-    mended = _COMMA.sub("", text)
-    if mended != text:
-        notes.append("trailing comma")
-    decoder, position = json.JSONDecoder(), 0
-    for _ in range(_TRIED):
-        opening = _OPENING.search(mended, position)
-        if opening is None:
-            return
-        try:
-            value, position = decoder.raw_decode(mended, opening.start())
-        except (ValueError, RecursionError):
-            position = opening.end()
-        else:
-            yield value, not mended[: opening.start()].strip() and not mended[position:].strip()
-
-
-def _claim(item: Any) -> tuple[str, ...] | None:
-    """The texts of a claim's fields in their order; None if it is no claim."""
-    if not isinstance(item, dict):
-        return None
-    known = {str(key).strip().casefold(): value for key, value in item.items()}
-    values = [known.get(name) for name in FIELDS]
-    if not isinstance(known.get("kind"), str) or not all(isinstance(value, str | None) for value in values):
-        return None
-    return tuple(visible(value or "")[0][:LONGEST_FIELD] for value in values)
-
-
-_TRIED = 50  # the maximum number of opening braces tried
+_TRIED = 50  # the maximum number of opening brackets tried
 
 Fields = dict[str, Any]
 
@@ -108,20 +63,28 @@ def find_object(text: str, notes: list[str], wanted: Callable[[Any], Fields | No
         if fields is not None:
             notes += [note] if note else []
             return fields
-    decoder, last, position, tried = json.JSONDecoder(), None, text.find("{"), 0
-    while position >= 0 and tried < _TRIED:
-        tried += 1
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            fields = wanted(value)
-            last = last if fields is None else fields
-        position = text.find("{", end)
+    last = None
+    for value, _, _ in _values(text, _OBJECT):
+        fields = wanted(value)
+        last = last if fields is None else fields
     if last is not None:
         notes.append("JSON inside other text")
     return last
+
+
+def _values(text: str, opening: re.Pattern[str]) -> Iterator[tuple[Any, int, int]]:
+    """The JSON values in a text that begin with a bracket, from the front, each with its beginning and end."""
+    decoder, position = json.JSONDecoder(), 0
+    for _ in range(_TRIED):
+        opened = opening.search(text, position)
+        if opened is None:
+            return
+        try:
+            value, position = decoder.raw_decode(text, opened.start())
+        except (ValueError, RecursionError):
+            position = opened.end()
+        else:
+            yield value, opened.start(), position
 
 
 def whole_object(text: str) -> Fields | None:
@@ -142,53 +105,26 @@ def first_text(data: Mapping[str, Any], names: Sequence[str]) -> str | None:
     return next((known[name] for name in names if name in known), None)
 
 
-ROLES = tuple(dict.fromkeys(role for game in GAMES.values() for role in game.roles))
-LONGEST_LESSON = 500  # characters
-MOST_LESSONS = 20  # of one kind from one game
-
-_KINDS = {
-    "to_do": LessonKind.TO_DO,
-    "do": LessonKind.TO_DO,
-    "todo": LessonKind.TO_DO,
-    "to_avoid": LessonKind.TO_AVOID,
-    "to_not_do": LessonKind.TO_AVOID,
-    "not_to_do": LessonKind.TO_AVOID,
-    "avoid": LessonKind.TO_AVOID,
-    "winning_tactic": LessonKind.WINNING_TACTIC,
-    "winning_tactics": LessonKind.WINNING_TACTIC,
-}
-_ROLE_ALIASES = {"wolf": "werewolf", "mafia": "mafioso", "villagers": "villager", "town": "villager"}
-_LINE = re.compile(r"([^:=\n]{1,60})[:=]([^\n]{1,60})")
-_WORD = re.compile("[a-z]+")
-_NEGATIONS = frozenset({"not", "no", "never", "isn"})
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """fields: None if nothing could be read, with the problem given."""
-
-    fields: Mapping[str, tuple[str, ...]] | None
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-
-
-def read_form(ask: Ask, text: str) -> Form:
+def read_form(ask: Ask, text: str) -> Reply:
     """The form requested by an ask, in a cleaned text."""
     if ask.kind is AskKind.FIND_CLAIMS:
-        return Form(*read_claim_list(text))
+        return _claims(text)
     notes: list[str] = []
     data = _unwrapped(find_object(text, notes))
     if ask.kind is AskKind.NAME_ROLES:
         roles = _roles(data.items() if data is not None else _lines(text, notes), ask.options)
-        return Form(roles, tuple(notes)) if roles else Form(None, tuple(notes), "no player's role is named")
+        return _form(roles or None, notes, "no player's role is named")
     if data is None:
-        return Form(None, tuple(notes), "no JSON in the reply")
+        return _form(None, notes, "no JSON in the reply")
     if ask.kind is AskKind.TAG_LESSON:
-        tags = _tags(data)
-        return Form(tags, tuple(notes)) if tags else Form(None, tuple(notes), "no tag that is known")
+        return _form(_tags(data) or None, notes, "no tag that is known")
     lessons = _lessons(data, notes)
     known = any(_key(name) in _KINDS for name in data)
-    return Form(lessons, tuple(notes)) if known or not data else Form(None, tuple(notes), "no list of lessons")
+    return _form(lessons if known or not data else None, notes, "no list of lessons")
+
+
+def _form(fields: Fields | None, notes: list[str], problem: str) -> Reply:
+    return Reply(form=fields, notes=tuple(notes), problem=problem if fields is None else "")
 
 
 def _unwrapped(data: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -259,3 +195,47 @@ def _texts(value: Any) -> list[str]:
 
 def _key(name: str) -> str:
     return re.sub(r"[\s-]+", "_", str(name).strip().casefold())
+
+
+def _claims(text: str) -> Reply:
+    """The fields of each claim by its number, in a list, an object with a list, or null for none."""
+    notes: list[str] = []
+    inside = unfence(text)
+    if inside is not None:
+        notes.append("code fence")
+    items = _items(text if inside is None else inside, notes)
+    if items is None:
+        return Reply(notes=tuple(notes), problem="no list of claims in the reply")
+    claims = [_claim(item) for item in items[:MOST_CLAIMS]]
+    if len(items) > MOST_CLAIMS or None in claims:
+        notes.append("claims left out that could not be read")
+    kept = [claim for claim in claims if claim is not None]
+    return Reply(form={str(number): claim for number, claim in enumerate(kept, 1)}, notes=tuple(notes))
+
+
+def _items(text: str, notes: list[str]) -> list[Any] | None:
+    if text.strip(" .").casefold() in _NONE:
+        return []
+    mended = _COMMA.sub("", text)
+    if mended != text:
+        notes.append("trailing comma")
+    for value, begin, end in _values(mended, _LIST_OR_OBJECT):
+        if isinstance(value, dict) and "claims" in value:
+            value = [] if value["claims"] is None else value["claims"]
+        elif isinstance(value, dict) and "kind" in value:
+            value = [value]
+        if isinstance(value, list) and (not value or any(isinstance(item, dict) for item in value)):
+            notes += ["JSON inside other text"] if mended[:begin].strip() or mended[end:].strip() else []
+            return value
+    return None
+
+
+def _claim(item: Any) -> tuple[str, ...] | None:
+    """The texts of a claim's fields in their order; None if it is no claim."""
+    if not isinstance(item, dict):
+        return None
+    known = {str(key).strip().casefold(): value for key, value in item.items()}
+    values = [known.get(name) for name in FIELDS]
+    if not isinstance(known.get("kind"), str) or not all(isinstance(value, str | None) for value in values):
+        return None
+    return tuple(visible(value or "")[0][:LONGEST_FIELD] for value in values)

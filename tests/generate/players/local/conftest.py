@@ -11,8 +11,7 @@ import pytest
 
 from liescope.games import Ask, Event, Mafia, MafiaSpec, Reply, start
 from liescope.generate.players.local import loading
-from liescope.generate.players.local.loading import Loaded, Sampling, load, prompt_ids
-from liescope.generate.players.local.spec import read_spec
+from liescope.generate.players.local.loading import Loaded, Sampling, load, prompt_ids, read_spec
 from liescope.generate.players.local.writing import Row, random_key
 from liescope.generate.players.prompts import load_prompts
 from tests.generate.players.local import small_model

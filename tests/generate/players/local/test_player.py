@@ -17,9 +17,8 @@ from liescope.common.errors import BadData, BudgetSpent, MissingExtra, PlayerFai
 from liescope.games import Ask, AskKind, Mafia, MafiaSpec, Reply, start
 from liescope.games.core import Phase
 from liescope.generate.players.local.batching import Batcher
-from liescope.generate.players.local.loading import Loaded, answer_at
+from liescope.generate.players.local.loading import Loaded, answer_at, read_spec
 from liescope.generate.players.local.player import LocalPlayer, open_local
-from liescope.generate.players.local.spec import read_spec
 from liescope.generate.players.local.states import keep_states, read_states
 from liescope.generate.players.local.writing import Written
 from liescope.generate.players.protocol import Attempt, PlayerContext

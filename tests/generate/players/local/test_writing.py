@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from liescope.generate.players.local.loading import load
-from liescope.generate.players.local.spec import read_spec
+from liescope.generate.players.local.loading import load, read_spec
 from liescope.generate.players.local.writing import Row, Writer, Written
 from tests.generate.players.local import small_model
 

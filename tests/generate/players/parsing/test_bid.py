@@ -60,13 +60,13 @@ def test_anything_else_is_no_bid(make_ask, text: str) -> None:
 
 
 def test_what_was_bent_is_noted() -> None:
-    assert read_bid("7").notes == ()
-    assert read_bid("15").notes == ("bid outside 0 to 10",)
-    assert read_bid("my bid is 4").notes == ("bid in a sentence",)
+    assert read_bid("7").reply.notes == ()
+    assert read_bid("15").reply.notes == ("bid outside 0 to 10",)
+    assert read_bid("my bid is 4").reply.notes == ("bid in a sentence",)
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_bid_within_bounds_or_a_problem(text: str) -> None:
-    found = read_bid(text)
-    assert (found.bid is None) == bool(found.problem)
-    assert found.bid is None or 0 <= found.bid <= 10
+    found = read_bid(text).reply
+    assert (found.choice is None) == bool(found.problem)
+    assert found.choice is None or 0 <= int(found.choice) <= 10

@@ -11,7 +11,7 @@ import pytest
 from liescope.games import Ask, AskKind, Event, Reply, Werewolf, WerewolfSpec, drive, start
 from liescope.games.core import Phase
 from liescope.generate.players.parsing import read_reply
-from liescope.generate.players.parsing.explained import KEPT_BACK, UNQUOTED
+from liescope.generate.players.parsing.speech import KEPT_BACK, UNQUOTED
 
 
 @pytest.mark.parametrize(
