@@ -178,7 +178,7 @@ def asked_model(spec: str, files: Mapping[str, str]) -> AskedModel | None:
         persona = len(file_text(read.options.persona, files)) if read.options.persona else 0
         return AskedModel(read.label, read.name, host, read.options, persona, read.thinking or 0)
     if kind == "local":
-        from liescope.generate.players.local.spec import read_spec as read_local
+        from liescope.generate.players.local.loading import read_spec as read_local
 
         local = read_local(argument)
         persona = len(file_text(local.seat.persona, files)) if local.seat.persona else 0

@@ -21,6 +21,38 @@ from liescope.generate.players.parsing.clean import storable
 from liescope.generate.players.protocol import VIA_CACHE, Attempt, PlayerContext, Price
 from liescope.generate.players.reply_cache import ReplyCache
 
+_KEPT = 2000  # characters kept of a response without an answer
+_FIRST_ANSWER = 200.0  # tokens of an answer of a kind that was not answered before
+_WEIGHT = 0.05  # of each answer in the mean
+_COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request for the answer to an ask. body: its JSON, without keys; number: from 1, of those for the ask; via:
+    None if it is sent now.
+    """
+
+    ask: Ask
+    body: Mapping[str, Any]
+    price: Price | None
+    number: int = 1
+    via: str | None = None
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model"))
+
+    @property
+    def kind(self) -> Hashable:
+        """What its latency and its tokens may be compared with."""
+        return self.model, self.ask.kind
+
+    @property
+    def characters(self) -> int:
+        """Of the prompt."""
+        return sum(len(part["content"]) for part in self.body["messages"])
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
@@ -34,12 +66,6 @@ class Spent:
 
     def __sub__(self, other: Spent) -> Spent:
         return Spent(self.tokens - other.tokens, self.cost - other.cost)
-
-
-def expected(prompt: float, completion: float, price: Price | None) -> Spent:
-    """What a request of so many tokens will cost."""
-    money = 0.0 if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
-    return Spent(prompt + completion, money)
 
 
 class Budget:
@@ -63,11 +89,14 @@ class Budget:
                 raise used_up(what, limit, spent)
 
     @asynccontextmanager
-    async def request(self, expected: Spent) -> AsyncIterator[None]:
-        """Wait until there is room for a request beside those under way; inside the context, it is under way.
+    async def request(self, prompt: float, completion: float, price: Price | None) -> AsyncIterator[None]:
+        """Wait until there is room for a request of so many tokens beside those under way; inside the context, it is
+        under way.
 
         Raises BudgetSpent if nothing more may be spent.
         """
+        money = 0.0 if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
+        expected = Spent(prompt + completion, money)
         self.check()
         while self._under_way and not self._has_room(expected):
             self._ended.clear()
@@ -106,9 +135,6 @@ def used_up(what: str, limit: float, spent: float) -> BudgetSpent:
     )
 
 
-_COMPLETION: TypeAdapter[Completion] = TypeAdapter(Completion)
-
-
 def find_completion(cache: ReplyCache, key: str) -> Completion | None:
     """The completion kept under a key. Raises BadData if what is kept is none."""
     text = cache.find(key)
@@ -124,9 +150,6 @@ def keep_completion(cache: ReplyCache, key: str, completion: Completion) -> None
     cache.keep(key, _COMPLETION.dump_json(completion).decode())
 
 
-_KEPT = 2000  # characters kept of a response without an answer
-
-
 class Accounts:
     """Of one endpoint. secrets: hidden in whatever is kept."""
 
@@ -137,58 +160,40 @@ class Accounts:
         self._activity = context.activity.at(host)
         self._secrets = secrets
 
-    def outcome(
-        self,
-        ask: Ask,
-        body: Mapping[str, Any],
-        price: Price | None,
-        number: int,
-        response: Response | Trouble,
-        latency: float | None = None,
-        via: str | None = None,
-    ) -> Verdict:
-        """What came of a request, counted and logged."""
-        verdict: Verdict = response if isinstance(response, Trouble) else judge(response, body)
+    def outcome(self, request: Request, response: Response | Trouble, latency: float | None = None) -> Verdict:
+        """What came of a request, counted and logged. latency: milliseconds."""
+        verdict: Verdict = response if isinstance(response, Trouble) else judge(response, request.body)
         raw = "" if isinstance(response, Trouble) else response.text[:_KEPT]
         cost = None
         if isinstance(verdict, Completion):
             verdict = self._without_keys(verdict)
-            raw, cost = verdict.content or verdict.refusal, verdict.usage.cost(price)
-            self.budget.spend(verdict.usage, price, (sum(len(part["content"]) for part in body["messages"]), len(raw)))
-            self._activity.saved += verdict.usage.saved(price)
+            raw, cost = verdict.said, verdict.usage.cost(request.price)
+            self.budget.spend(verdict.usage, request.price, (request.characters, len(raw)))
+            self._activity.saved += verdict.usage.saved(request.price)
         else:
             verdict = replace(verdict, problem=self._secrets.hide(verdict.problem))
-        self.log(ask, body, number, verdict, raw, cost, latency, via)
+        self.log(request, verdict, raw, cost, latency)
         return verdict
 
-    def kept(self, cache: ReplyCache, key: str, ask: Ask, body: Mapping[str, Any], number: int) -> Completion | None:
+    def kept(self, cache: ReplyCache, key: str, request: Request) -> Completion | None:
         """The answer that was kept, and is logged as such."""
         completion = find_completion(cache, key)
         if completion is not None:
             completion = self._without_keys(completion)
-            raw = completion.content or completion.refusal
-            self.log(ask, body, number, completion, raw, cost=0.0, via=VIA_CACHE)
+            self.log(replace(request, via=VIA_CACHE), completion, completion.said, cost=0.0)
         return completion
 
     def log(
-        self,
-        ask: Ask,
-        body: Mapping[str, Any],
-        number: int,
-        verdict: Verdict,
-        raw: str,
-        cost: float | None,
-        latency: float | None = None,
-        via: str | None = None,
+        self, request: Request, verdict: Verdict, raw: str = "", cost: float | None = None, latency: float | None = None
     ) -> None:
         answer = verdict if isinstance(verdict, Completion) else None
         usage = Usage() if answer is None else answer.usage
         self._context.log(
             Attempt(
-                game=ask.game,
-                step=ask.step,
-                seat=ask.seat,
-                attempt=number,
+                game=request.ask.game,
+                step=request.ask.step,
+                seat=request.ask.seat,
+                attempt=request.number,
                 raw=raw,
                 problem=verdict.problem,
                 prompt_tokens=usage.prompt,
@@ -196,11 +201,11 @@ class Accounts:
                 completion_tokens=usage.completion,
                 cost=cost,
                 latency_ms=latency,
-                request=dict(body),
+                request=dict(request.body),
                 response_id=None if answer is None else answer.response_id,
                 served_model=None if answer is None else answer.served_model,
-                host="" if via == VIA_CACHE else self._host,
-                via=via,
+                host="" if request.via == VIA_CACHE else self._host,
+                via=request.via,
             )
         )
 
@@ -227,10 +232,6 @@ def in_short(problem: str) -> str:
     return status[0] if status else problem[:60]
 
 
-_FIRST_ANSWER = 200.0  # tokens of an answer of a kind that was not answered before
-_WEIGHT = 0.05  # of each answer in the mean
-
-
 class TokenEstimate:
     """Of the requests to one host."""
 
@@ -238,12 +239,13 @@ class TokenEstimate:
         self._a_character = 1 / CHARACTERS_A_TOKEN
         self._answers: dict[Hashable, float] = {}
 
-    def of(self, kind: Hashable, characters: int) -> tuple[float, float]:
-        """Tokens of the prompt and of the answer. kind: the model and kind of ask; characters: of the prompt."""
-        return characters * self._a_character, self._answers.get(kind, _FIRST_ANSWER)
+    def of(self, request: Request) -> tuple[float, float]:
+        """Tokens of the prompt and of the answer."""
+        return request.characters * self._a_character, self._answers.get(request.kind, _FIRST_ANSWER)
 
-    def learn(self, kind: Hashable, characters: int, usage: Usage) -> None:
+    def learn(self, request: Request, usage: Usage) -> None:
         """What a request took."""
+        characters, kind = request.characters, request.kind
         if usage.prompt is not None and characters > 0:
             self._a_character += _WEIGHT * (usage.prompt / characters - self._a_character)
         if usage.completion is not None:

@@ -145,6 +145,11 @@ class Completion:
         )
 
     @property
+    def said(self) -> str:
+        """Its message, or why there is none, in the model's words."""
+        return self.content or self.refusal
+
+    @property
     def problem(self) -> str:
         """Why the completion cannot be used, or ""."""
         if self.refusal:
@@ -187,7 +192,7 @@ def read_completion(body: str) -> Completion:
 def reply_of(ask: Ask, completion: Completion) -> Reply:
     """The reply to an ask in a completion."""
     if completion.problem:
-        return Reply(problem=completion.problem, notes=completion.notes, raw=completion.content or completion.refusal)
+        return Reply(problem=completion.problem, notes=completion.notes, raw=completion.said)
     reply = read_reply(ask, completion.content, completion.thinking)
     return replace(reply, notes=completion.notes + reply.notes) if completion.notes else reply
 

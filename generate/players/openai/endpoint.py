@@ -10,11 +10,12 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from liescope.common.errors import EndpointRefused, PlayerFailed
 from liescope.games.core import Ask, Reply
-from liescope.generate.players.openai.accounts import Accounts, TokenEstimate, expected, in_short, keep_completion
+from liescope.generate.players.openai.accounts import Accounts, Request, TokenEstimate, in_short, keep_completion
 from liescope.generate.players.openai.batch_client import BatchClient
 from liescope.generate.players.openai.batch_queue import BatchQueue, Unsent, discount
 from liescope.generate.players.openai.completion import Completion
@@ -111,89 +112,83 @@ class Endpoint:
         EndpointRefused if no request for this model will be answered, EndpointSilent if none was answered for too long,
         BudgetSpent if nothing more may be spent.
         """
-        body = self._secrets.without(body)
+        request = Request(ask, self._secrets.without(body), price, made + 1)
         cache, queue = self._context.cache, None if now else self._batches
         if cache is None and queue is None:
-            return await self._asked(ask, body, price, made)
-        key = request_key(self.base_url, body, self._context.draw(ask.game), ask)
-        completion = None if cache is None else self._accounts.kept(cache, key, ask, body, made + 1)
+            return await self._asked(request)
+        key = request_key(self.base_url, request.body, self._context.draw(ask.game), ask)
+        completion = None if cache is None else self._accounts.kept(cache, key, request)
         if completion is not None:
             return completion
-        if queue is None:
-            completion = await self._asked(ask, body, price, made)
-        else:
-            completion = await self._batched(queue, key, ask, body, price, made)
+        completion = await (self._asked(request) if queue is None else self._batched(queue, key, request))
         if cache is not None:
             keep_completion(cache, key, completion)
         return completion
 
-    async def _batched(
-        self, queue: BatchQueue, key: str, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int
-    ) -> Completion:
+    async def _batched(self, queue: BatchQueue, key: str, request: Request) -> Completion:
         """A new answer, by batch. What a batch leaves without one goes into the next, ASK_TRIES times at most."""
-        price = None if price is None else price.times(discount(self.host))
-        tries = 0
+        price = None if request.price is None else request.price.times(discount(self.host))
+        last = request.number + ASK_TRIES - 1
+        again = False
+        request = replace(request, price=price, via=VIA_BATCH)
         while True:
             self._accounts.budget.check()
-            answer = await queue.ask(key, body, again=tries > 0)
+            answer = await queue.ask(key, request.body, again)
             if isinstance(answer, Unsent):
                 continue
-            tries += 1
             response = self._accounts.safe(answer) if isinstance(answer, Response) else Trouble(answer)
-            verdict = self._accounts.outcome(ask, body, price, made + tries, response, via=VIA_BATCH)
+            verdict = self._accounts.outcome(request, response)
             if isinstance(verdict, Completion):
-                self._patience.read(verdict, self._patience.standing(str(body.get("model"))))
+                self._patience.read(verdict, self._patience.standing(request.model))
                 return verdict
             if isinstance(verdict, Refusal):
                 if verdict.scope is Scope.FORMAT:
-                    raise FormatRefused(verdict.problem, made + tries)
+                    raise FormatRefused(verdict.problem, request.number)
                 if verdict.scope is Scope.PLAYER:
                     raise self._patience.no_use(verdict)
-            if tries >= ASK_TRIES:
+            if request.number == last:
                 raise PlayerFailed(verdict.problem)
             self._activity.retries[in_short(verdict.problem)] += 1
+            request, again = replace(request, number=request.number + 1), True
 
-    async def _asked(self, ask: Ask, body: Mapping[str, Any], price: Price | None, made: int) -> Completion:
+    async def _asked(self, request: Request) -> Completion:
         """A new answer."""
-        standing = self._patience.standing(str(body.get("model")))
+        standing = self._patience.standing(request.model)
         own = History()
-        number = made
-        async with self._prefixes.turn(ask, body):
+        async with self._prefixes.turn(request.ask, request.body):
             while True:
-                number += 1
-                verdict, sent = await self._hedged(ask, body, price, number)
+                verdict, turn = await self._hedged(request)
                 if isinstance(verdict, Completion):
                     self._patience.read(verdict, standing)
                     return verdict
                 if isinstance(verdict, Refusal):
                     if verdict.scope is Scope.FORMAT:
-                        raise FormatRefused(verdict.problem, number)
+                        raise FormatRefused(verdict.problem, request.number)
                     await self._patience.refused(verdict, own, standing)
                 else:
-                    await self._patience.troubled(verdict, own, standing, sent)
+                    await self._patience.troubled(verdict, own, standing, turn)
                 self._activity.retries[in_short(verdict.problem)] += 1
+                request = replace(request, number=request.number + 1)
 
-    async def ask_once(
-        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int, seconds: float
-    ) -> tuple[Verdict, float | None]:
+    async def ask_once(self, request: Request, seconds: float) -> tuple[Verdict, float | None]:
         """What comes of one request, which is not sent again, and the milliseconds that took: None if the answer had
         been kept. seconds: for the request.
 
         Raises RunPaused if the run is ending.
         """
         cache = self._context.cache
-        key = request_key(self.base_url, body, ask.game, ask)
-        if cache is not None and (kept := self._accounts.kept(cache, key, ask, body, number)) is not None:
+        key = request_key(self.base_url, request.body, request.ask.game, request.ask)
+        if cache is not None and (kept := self._accounts.kept(cache, key, request)) is not None:
             return kept, None
         began = time.perf_counter()
-        verdict, sent = await self._attempt(ask, body, price, number, seconds)
+        verdict, turn = await self._attempt(request, seconds)
         latency = (time.perf_counter() - began) * 1000
         if isinstance(verdict, Completion):
-            self._patience.standing(str(body.get("model"))).answered()
+            self._patience.standing(request.model).answered()
             if cache is not None:
                 keep_completion(cache, key, verdict)
         elif isinstance(verdict, Trouble) and verdict.limited:
-            self._pace.limited(sent, verdict.asked, verdict.problem, verdict.crowded)
+            self._pace.limited(turn, verdict.asked, verdict.problem, verdict.crowded)
         return verdict, latency
 
     def safe(self, reply: Reply) -> Reply:
@@ -208,43 +203,33 @@ class Endpoint:
         """The error that says what to do about a refusal of every request."""
         return self._patience.no_use(refusal)
 
-    async def _hedged(
-        self, ask: Ask, body: Mapping[str, Any], price: Price | None, number: int
-    ) -> tuple[Verdict, Turn]:
+    async def _hedged(self, request: Request) -> tuple[Verdict, Turn]:
         """Make one request, and a second one if it stalls; return the outcome that counts and its turn."""
         sent: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
-        first = asyncio.create_task(self._attempt(ask, body, price, number, sent=sent))
-        requests = {first}
+        first = asyncio.create_task(self._attempt(request, sent=sent))
+        attempts = {first}
         try:
             either: set[asyncio.Future[Any]] = {first, sent}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if sent.done() and sent.result() is not None:
-                await asyncio.wait(requests, timeout=sent.result())
+                await asyncio.wait(attempts, timeout=sent.result())
                 if not first.done() and self._pace.free() and self._stalls.take():
                     self._activity.retries[STALLED] += 1
-                    requests.add(asyncio.create_task(self._attempt(ask, body, price, number)))
-            return await first_good(requests, lambda result: isinstance(result[0], Completion))
+                    attempts.add(asyncio.create_task(self._attempt(request)))
+            return await first_good(attempts, lambda result: isinstance(result[0], Completion))
         finally:
-            for request in requests:
-                request.cancel()
+            for attempt in attempts:
+                attempt.cancel()
 
     async def _attempt(
-        self,
-        ask: Ask,
-        body: Mapping[str, Any],
-        price: Price | None,
-        number: int,
-        limit: float | None = None,
-        sent: asyncio.Future[float | None] | None = None,
+        self, request: Request, limit: float | None = None, sent: asyncio.Future[float | None] | None = None
     ) -> tuple[Verdict, Turn]:
         """Make one request; return its outcome and its turn. limit: seconds, by default the run's timeout; sent: told,
         when it is sent, after how many seconds it will have stalled.
         """
-        kind = (body.get("model"), ask.kind)
-        characters = sum(len(part["content"]) for part in body["messages"])
-        tokens = self._estimate.of(kind, characters)
-        budget = self._accounts.budget
-        async with self._pace.turn(sum(tokens)) as turn, budget.request(expected(*tokens, price)):
+        kind = request.kind
+        tokens = self._estimate.of(request)
+        async with self._pace.turn(sum(tokens)) as turn, self._accounts.budget.request(*tokens, request.price):
             self._context.halt.check()
             stalls = self._stalls.after(kind)
             limit = limit or self._context.timeout
@@ -254,18 +239,17 @@ class Endpoint:
                     limit = min(limit, stalls)
             began = time.perf_counter()
             try:
-                response = await self._received(self._wire.post(body, limit))
+                response = await self._received(self._wire.post(request.body, limit))
             except asyncio.CancelledError as cancelled:
                 if LOST in cancelled.args:
-                    took = (time.perf_counter() - began) * 1000
-                    self._accounts.log(ask, body, number, Trouble(LOST), "", None, took)
+                    self._accounts.log(request, Trouble(LOST), latency=(time.perf_counter() - began) * 1000)
                 raise
             seconds = time.perf_counter() - began
-        verdict = self._accounts.outcome(ask, body, price, number, response, seconds * 1000)
+        verdict = self._accounts.outcome(request, response, seconds * 1000)
         if isinstance(verdict, Completion):
-            self._estimate.learn(kind, characters, verdict.usage)
+            self._estimate.learn(request, verdict.usage)
             self._pace.answered(turn, kind, seconds)
-            self._prefixes.learn(body.get("model"), verdict.usage.cached)
+            self._prefixes.learn(request.model, verdict.usage.cached)
             self._stalls.learn(kind, seconds)
         if isinstance(response, Response):
             refused = isinstance(verdict, Trouble) and verdict.limited

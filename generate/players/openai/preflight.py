@@ -18,6 +18,7 @@ from liescope.common.errors import EndpointRefused, EndpointSilent
 from liescope.common.text import plain
 from liescope.games.core import Ask, AskKind, LessonKind, Phase
 from liescope.games.taxonomy import DeceptionType
+from liescope.generate.players.openai.accounts import Request
 from liescope.generate.players.openai.completion import Completion
 from liescope.generate.players.openai.endpoint import Endpoint
 from liescope.generate.players.openai.verdict import Refusal, Scope, Trouble, Verdict
@@ -123,14 +124,8 @@ QUESTION = 'Reply with one JSON object and nothing else: {"ready": true}'
 SECONDS = 20.0  # for the question; a server that loads its model first may need longer, and is waited for by the games
 LIST_SECONDS = 10.0
 AGAIN = 1.0  # seconds until an address where nobody was is tried once more
-_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"ready": {"type": "boolean"}},
-    "required": ["ready"],
-    "additionalProperties": False,
-}
 _FORMATS: Mapping[str, Mapping[str, Any]] = {
-    "schema": {"type": "json_schema", "json_schema": {"name": "ready", "strict": True, "schema": _SCHEMA}},
+    "schema": _strict("ready", {"ready": {"type": "boolean"}}),
     "object": {"type": "json_object"},
 }
 _LOGPROBS: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 1}
@@ -180,17 +175,20 @@ class Preflight:
         """What came of the question, with which extras, and its latency."""
         tries = self._tries()
         for number, extras in enumerate(tries, 1):
-            ask = Ask(PREFLIGHT, 0, str(self.body["model"]), AskKind.SPEAK, 0, Phase.SETUP)
-            verdict, latency = await self.endpoint.ask_once(ask, {**self.body, **extras}, self.price, number, SECONDS)
+            request = self._request({**self.body, **extras}, number=number)
+            verdict, latency = await self.endpoint.ask_once(request, SECONDS)
             if not (isinstance(verdict, Refusal) and verdict.scope is Scope.FORMAT) or number == len(tries):
                 break
         return verdict, extras, latency
 
     async def _speaks(self) -> bool:
         """Whether a second answer, to the plain question, holds words; or none came, and the games will tell."""
-        ask = Ask(PREFLIGHT, 1, str(self.body["model"]), AskKind.SPEAK, 0, Phase.SETUP)
-        verdict, _ = await self.endpoint.ask_once(ask, self.body, self.price, 1, SECONDS)
+        verdict, _ = await self.endpoint.ask_once(self._request(self.body, step=1), SECONDS)
         return not (isinstance(verdict, Completion) and verdict.wordless)
+
+    def _request(self, body: Mapping[str, Any], step: int = 0, number: int = 1) -> Request:
+        ask = Ask(PREFLIGHT, step, str(self.body["model"]), AskKind.SPEAK, 0, Phase.SETUP)
+        return Request(ask, body, self.price, number)
 
     def _tries(self) -> Sequence[Extras]:
         """The extras to ask for, until one request is answered."""
