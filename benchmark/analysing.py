@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
+from liescope.benchmark.benchmark_settings import AnalyseSettings
 from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
+from liescope.common.settings import resolve, takes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,24 +57,35 @@ class AnalysisResult:
         }
 
 
+@takes(AnalyseSettings)
 def analyse(
     sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     out: str | os.PathLike[str] | None = None,
-    pool_conditions: bool = False,
-    overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[AnalyseSettings],
 ) -> AnalysisResult:
     """Analyse games: who won, who was voted out and why, who deceived, who noticed, what was learned.
 
-    sources: runs or corpora (folders, or USER/NAME on the Hub), one or several; a run and judged copies of it may
-    be given together, and their raters are compared. out: a folder for report.html, report.md and a CSV file for
-    every table. pool_conditions: pool games with different settings, which otherwise form separate cells.
-    overwrite: replace a report that `out` holds. progress: show bars on standard error.
+    Parameters
+    ----------
+    sources : path, or several
+        Runs or corpora (folders, or USER/NAME on the Hub); a run and judged copies of it may be given together, and
+        their raters are compared.
+    out : str or path, optional
+        A folder for report.html, report.md and a CSV file for every table.
+    progress : bool
+        Show bars on standard error.
+    **settings
 
-    Raises UsageError if no game is finished, if a game would count twice or if `out` cannot be written, and
-    BadData for a source that cannot be read.
+    Raises
+    ------
+    UsageError
+        If no game is finished, if a game would count twice or if `out` cannot be written.
+    BadData
+        For a source that cannot be read.
     """
+    own = resolve(AnalyseSettings, settings)
     from liescope.benchmark.analyses.registry import ANALYSES
     from liescope.benchmark.analyses.report import notes, run_analyses, winners
     from liescope.benchmark.analyses.sources import load_games
@@ -81,10 +94,10 @@ def analyse(
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder, overwrite)
+        check_report_folder(folder, own["overwrite"])
     with progress_bars(progress) as bar:
         task = bar.add_task("reading", total=None, note="games")
-        games_set = load_games(named, lambda games: bar.update(task, completed=games), pool_conditions)
+        games_set = load_games(named, lambda games: bar.update(task, completed=games), own["pool_conditions"])
         task = bar.add_task("analysing", total=len(ANALYSES), note="")
         findings = run_analyses(
             ANALYSES,

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Unpack
 
 import polars as pl
 
+from liescope.benchmark.benchmark_settings import DrawnVotes, FitSettings
 from liescope.benchmark.capability import effects
 from liescope.benchmark.capability.backend import Settings
 from liescope.benchmark.capability.compare import against_each_other, beside, win_rate_differences
@@ -32,9 +33,8 @@ from liescope.benchmark.counting.sources import load_conditions
 from liescope.benchmark.folders import check_report_folder
 from liescope.benchmark.parts import Part
 from liescope.common.console import progress as progress_bars
-from liescope.common.errors import NotConverged, UnknownName, UsageError
-
-DrawnVotes = Literal["keep", "leave-out"]
+from liescope.common.errors import NotConverged, UsageError
+from liescope.common.settings import resolve, takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,61 +116,56 @@ class FitResult:
         return {"conditions": [{"condition": name, **data} for name, data in parts], **unfit}
 
 
+@takes(FitSettings)
 def fit(
     sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     out: str | os.PathLike[str] | None = None,
-    model: str = "",
-    compare: bool = False,
-    suggest: int | None = None,
-    suggest_for: Sequence[str] = (),
-    extend: str | os.PathLike[str] | None = None,
-    without: Sequence[str] = (),
-    drawn_votes: DrawnVotes = "keep",
-    condition: Sequence[str] = (),
-    pool_conditions: bool = False,
-    independent: bool = False,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
-    seed: int = 1,
-    target_accept: float = 0.95,
-    sampler: str = "",
-    overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[FitSettings],
 ) -> FitResult:
     """Fit a capability model to the games of runs or corpora, or to tables of counts.
 
-    sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several. out: a folder
-    for the report. model: a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
-    logit p = v (m - d); "" for "offset+dispersion", or for "paper+dispersion" where the combinations are too few for
-    it. compare: also score every model of the family on combinations that it has not seen, which takes minutes.
-    suggest: also find so many games to play next, those that lower the variances of the scores most; suggest_for: new
-    models that they should include. extend: the folder of an older report, whose counts are added and whose scale is
-    kept, and its model if none is named (games of the sources must not be among its own). without: models whose games
-    are left out. drawn_votes: "keep" or "leave-out" games with a vote drawn by the rules; if there are any, the result
-    has both fits. condition: conditions to fit, by their names or some of their settings ("rounds 8"), all if none is
-    named. pool_conditions: add up games with different settings, which the notes then name; otherwise each condition is
-    fitted separately, and one that cannot be fitted is left out, with the reason in the result. independent: the
-    sources hold different games, even if their counts agree too well for that. draws, tune: of each chain; chains: how
-    many. target_accept: acceptance rate to tune the steps for. sampler: "nutpie" or "pymc", "" for nutpie if it is
-    installed. overwrite: replace a report that `out` holds. progress: show bars on standard error.
+    A model is a base and terms (`liescope.benchmark.capability.variants`), "paper" for the published
+    logit p = v (m - d). With `extend`, the older report's model is fitted if none is named, and games of the sources
+    must not be among its own. If there are games with a drawn vote, the result has a fit with them and one without.
+    Conditions that cannot be fitted are left out, with the reason in the result.
 
-    Raises UsageError if the counts cannot determine the parameters, if sources that would be added up agree too well to
-    hold different games, or if `out` cannot be written; UnknownName for a model that is not in the family, BadData for
-    a source that cannot be read, MissingExtra without PyMC, and NotConverged if a sampler's diagnostics fail by far (a
-    result that fails by little says so).
+    Parameters
+    ----------
+    sources : path, or several
+        Runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts.
+    out : str or path, optional
+        A folder for the report.
+    progress : bool
+        Show bars on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        If the counts cannot determine the parameters, if sources that would be added up agree too well to hold
+        different games, or if `out` cannot be written.
+    UnknownName
+        For a model that is not in the family.
+    BadData
+        For a source that cannot be read.
+    MissingExtra
+        Without PyMC.
+    NotConverged
+        If a sampler's diagnostics fail by far; a result that fails by little says so.
     """
-    old = None if extend is None else read_report(Path(extend))
-    chosen = variant(name) if (name := model or (old.variant if old else "")) else None
-    if drawn_votes not in get_args(DrawnVotes):
-        raise UnknownName("way to treat games with a drawn vote", drawn_votes, get_args(DrawnVotes))
-    settings = Settings(draws, tune, chains, seed, target_accept, sampler)
+    own = resolve(FitSettings, settings)
+    suggest, suggest_for, drawn_votes = own["suggest"], own["suggest_for"], own["drawn_votes"]
+    independent = own["independent"]
+    old = None if own["extend"] is None else read_report(Path(own["extend"]))
+    chosen = variant(name) if (name := own["model"] or (old.variant if old else "")) else None
+    sampling = Settings(own["draws"], own["tune"], own["chains"], own["seed"], own["target_accept"], own["sampler"])
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder, overwrite)
+        check_report_folder(folder, own["overwrite"])
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    conditions = load_conditions(named, without, pool_conditions, condition, independent)
+    conditions = load_conditions(named, own["without"], own["pool_conditions"], own["condition"], independent)
     if old:
         known = {str(old.folder): old.counts.cells}
         conditions = {
@@ -179,7 +174,7 @@ def fit(
             )
             for name, counts in conditions.items()
         }
-        conditions = old.joined(conditions, without)
+        conditions = old.joined(conditions, own["without"])
     check_suggestible(conditions, suggest, suggest_for)
     variants: dict[str, Variant] = {}
     unfit: dict[str, str] = {}
@@ -192,21 +187,23 @@ def fit(
             unfit[name] = str(error)
     with progress_bars(progress) as bar:
         fitted = {name: conditions[name] for name in variants}
-        samples = sum((2 if counts.drawn_games else 1) + compare * (len(FAMILY) + 1) for counts in fitted.values())
+        samples = sum(
+            (2 if counts.drawn_games else 1) + own["compare"] * (len(FAMILY) + 1) for counts in fitted.values()
+        )
         task = bar.add_task("sampling", total=samples, note="")
         fits = []
         for name, counts in fitted.items():
             games = int(counts.cells["games"].sum())
             bar.update(task, note=f"{games} games, {counts.cells.height} combinations {name}".strip())
             try:
-                part = _fit(name, counts, variants[name], drawn_votes, settings, old)
+                part = _fit(name, counts, variants[name], drawn_votes, sampling, old)
             except NotConverged as error:
                 if len(conditions) == 1:
                     raise
                 unfit[name] = str(error)
                 continue
             bar.update(task, advance=2 if counts.drawn_games else 1)
-            if compare:
+            if own["compare"]:
                 part = _compared(part, drawn_votes, lambda name: bar.update(task, advance=1, note=f"held out: {name}"))
             fits.append(part)
     if not fits:

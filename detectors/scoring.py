@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
-from liescope.detectors.conformal import COVERAGE
+from liescope.common.settings import resolve, takes
+from liescope.detectors.detector_settings import ScoreSettings
 from liescope.detectors.progress import shown
 from liescope.detectors.saved import LoadedDetector, load
 from liescope.detectors.score_files import Share, score_writer, statements_of
@@ -35,14 +36,14 @@ class ScoredFile:
         return {**asdict(self), "out": str(self.out)}
 
 
+@takes(ScoreSettings)
 def score(
     model: str | os.PathLike[str] | LoadedDetector,
     statements: Any,
     *,
-    coverage: float = COVERAGE,
-    reasons: int = 0,
     cache: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    **settings: Unpack[ScoreSettings],
 ) -> pl.DataFrame:
     """The probability that each statement is deceptive.
 
@@ -76,20 +77,20 @@ def score(
     Example:
         >>> liescope.score("models/tfidf", ["I investigated Bob. He is the mafioso."])
     """
-    detector = opened(model, cache)
-    return detector.score(statements, coverage=coverage, reasons=reasons, progress=progress)
+    own, detector = resolve(ScoreSettings, settings), opened(model, cache)
+    return detector.score(statements, coverage=own["coverage"], reasons=own["reasons"], progress=progress)
 
 
+@takes(ScoreSettings)
 def score_file(
     model: str | os.PathLike[str] | LoadedDetector,
     statements: str | os.PathLike[str] | Iterable[object],
     *,
     out: str | os.PathLike[str],
-    coverage: float = COVERAGE,
-    reasons: int = 0,
     cache: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[ScoreSettings],
 ) -> ScoredFile:
     """Score the statements of a file into another, a few thousand at a time, so that memory use stays flat.
 
@@ -105,7 +106,8 @@ def score_file(
     Example:
         >>> liescope.score_file("models/tfidf", "said.parquet", out="scores.parquet")
     """
-    detector = opened(model, cache)
+    own, detector = resolve(ScoreSettings, settings), opened(model, cache)
+    coverage, reasons = own["coverage"], own["reasons"]
     name = detector.name if isinstance(model, LoadedDetector) else os.fspath(model)
     if isinstance(statements, str | os.PathLike):
         with statements_of(Path(statements)) as (rows, share):

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
+from liescope.common.settings import split, takes
 from liescope.detectors.calibrate import METHODS, TEMPERATURE
 from liescope.detectors.confidence import Confidence, Judged, judge_games
+from liescope.detectors.detector_settings import TrainSettings
 from liescope.detectors.evaluation.decisions import choose_thresholds
 from liescope.detectors.evaluation.populations import is_population
 from liescope.detectors.evaluation.rows import MetricRow, ScoringPlan, metric_table
@@ -107,56 +109,64 @@ class TrainResult:
         )
 
 
+@takes(TrainSettings, others="options")
 def train(
     kind: str,
     corpus: str | os.PathLike[str],
     *,
     out: str | os.PathLike[str],
-    target: str = "role",
-    preset: str | None = None,
-    context: int | None = None,
-    mask_names: bool = True,
-    mask_role_words: bool = False,
-    speaker_tag: bool = False,
-    folds: int | None = None,
-    calibrate: str = TEMPERATURE,
-    seed: int = 0,
-    keep_lost: bool = False,
-    overwrite: bool = False,
     progress: bool = False,
-    **options: Any,
+    **settings: Any,
 ) -> TrainResult:
     """Train one detector on the train split of a corpus and save it with its card and scores.
 
-    corpus: a corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as
-    `build` does.
+    Out-of-fold scores teach it to give calibrated probabilities (`calibrate`), unless that does not help; games that
+    were scored out of fold are also what its thresholds and verdicts are chosen on.
 
-    kind: "tfidf", "embedding", "encoder" or any other in the registry; target: one of `TARGETS`; preset: "best", "fast"
-    or "tiny", for options that are not given; context: earlier statements of the game that stand before each, none
-    unless a preset says so; folds: of the cross-validation by game, 0 for none,
-    None for the kind's default; calibrate: how out-of-fold scores teach it to give calibrated probabilities,
-    "temperature", "isotonic" or "none", which is also what is kept where calibrating does not help; keep_lost: also
-    learn from statements whose text was lost before publication; overwrite: replace a model in `out`; options: those of
-    the kind, as `liescope train --help` lists them.
+    Parameters
+    ----------
+    kind : str
+        "tfidf", "embedding", "encoder" or any other in the registry.
+    corpus : str or path
+        A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder, which is labelled and split as `build`
+        does.
+    out : str or path
+        The folder for the model.
+    progress : bool
+        Show bars on standard error.
+    **settings
+    **options
+        Those of the kind, as `liescope train --help` lists them.
 
-    Raises UnknownName for a kind or target, UsageError for an option, a folder that is taken, or a training split that
-    cannot train (one class, too few games), BadData for a damaged corpus, MissingExtra.
+    Raises
+    ------
+    UnknownName
+        For a kind or target.
+    UsageError
+        For an option, a folder that is taken, or a training split that cannot train (one class, too few games).
+    BadData
+        For a damaged corpus.
+    MissingExtra
+        If the kind needs a package that is not installed.
 
-    Example:
-        >>> liescope.train("tfidf", "corpus/mini", out="models/tfidf", words=3)
+    Examples
+    --------
+    >>> liescope.train("tfidf", "corpus/mini", out="models/tfidf", words=3)
     """
+    own, options = split(TrainSettings, settings)
+    preset, context, folds = own["preset"], own["context"], own["folds"]
     options = {**(preset_options(kind, preset) if preset else {}), **options}
     usual = options.pop("context", 0)
     text = TextConfig(
         context=usual if context is None else context,
-        mask_names=mask_names,
-        mask_role_words=mask_role_words,
-        speaker_tag=speaker_tag,
+        mask_names=own["mask_names"],
+        mask_role_words=own["mask_role_words"],
+        speaker_tag=own["speaker_tag"],
     )
     chosen = detector_class(kind).folds if folds is None else folds
-    recipe = Recipe(kind, target, text, options, chosen, seed, keep_lost, calibrate)
+    recipe = Recipe(kind, own["target"], text, options, chosen, own["seed"], own["keep_lost"], own["calibrate"])
     with shown(progress and is_first()) as show:
-        return train_recipe(corpus, Path(out), recipe, overwrite, show)
+        return train_recipe(corpus, Path(out), recipe, own["overwrite"], show)
 
 
 def train_recipe(

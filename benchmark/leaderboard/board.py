@@ -6,13 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
+from liescope.benchmark.benchmark_settings import LeaderboardSettings
 from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
+from liescope.common.settings import resolve, takes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,29 +50,39 @@ class LeaderboardResult:
         }
 
 
+@takes(LeaderboardSettings)
 def leaderboard(
     reports: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     out: str | os.PathLike[str],
-    title: str = "",
-    joint: bool = True,
-    draws: int = 1000,
-    tune: int = 1000,
-    seed: int = 1,
-    overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[LeaderboardSettings],
 ) -> LeaderboardResult:
     """Static pages over many reports: who deceives, detects and discloses, and which detectors hold up.
 
-    reports: folders of `liescope.report`, `transfer` and `evaluate`. out: a folder for index.html, a page for each
-    report, and the data to compute all of it again. joint: fit the counts of all reports together, the only scale on
-    which their models compare; where that cannot be done, the boards stay apart and the page says why. draws, tune,
-    seed: of that fit. overwrite: replace pages that `out` holds. progress: show bars on standard error.
+    A joint fit of the counts of all reports is the only scale on which their models compare; where that cannot be done,
+    the boards stay apart and the page says why. The reports may be a stranger's: report.json is checked, all text is
+    escaped, nothing else of them is opened.
 
-    The reports may be a stranger's: report.json is checked, all text is escaped, nothing else of them is opened. Raises
-    UsageError for a folder that is no report, if there is nothing to show, or if `out` holds something else or cannot
-    be written; BadData for a report.json that cannot be one.
+    Parameters
+    ----------
+    reports : path, or several
+        Folders of `liescope.report`, `transfer` and `evaluate`.
+    out : str or path
+        A folder for index.html, a page for each report, and the data to compute all of it again.
+    progress : bool
+        Show bars on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        For a folder that is no report, if there is nothing to show, or if `out` holds something else or cannot be
+        written.
+    BadData
+        For a report.json that cannot be one.
     """
+    own = resolve(LeaderboardSettings, settings)
     from liescope.benchmark.leaderboard.boards import detectors, scores
     from liescope.benchmark.leaderboard.inputs import open_reports
     from liescope.benchmark.leaderboard.joint import joint_fit
@@ -78,15 +90,15 @@ def leaderboard(
 
     named = [reports] if isinstance(reports, str | os.PathLike) else list(reports)
     folder = Path(out)
-    check_report_folder(folder, overwrite)
+    check_report_folder(folder, own["overwrite"])
     inputs = open_reports(named)
     fitted, apart = None, "it was not asked for"
-    if joint:
+    if own["joint"]:
         with progress_bars(progress) as bar:
             bar.add_task("fitting all reports together", total=None, note="")
-            fitted, apart = joint_fit(inputs.entries, draws, tune, seed)
+            fitted, apart = joint_fit(inputs.entries, own["draws"], own["tune"], own["seed"])
     result = LeaderboardResult(
         scores(inputs.entries), fitted, apart, detectors(inputs.entries), inputs.left_out, folder / "index.html"
     )
-    write_site(folder, title, inputs, result)
+    write_site(folder, own["title"], inputs, result)
     return result

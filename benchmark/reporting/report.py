@@ -6,17 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Unpack
 
 import polars as pl
 
+from liescope.benchmark.benchmark_settings import DrawnVotes, ReportSettings
 from liescope.benchmark.counting.counts import Counts
 from liescope.benchmark.counting.sources import is_file, load_conditions
-from liescope.benchmark.fitting import DrawnVotes, FitResult
+from liescope.benchmark.fitting import FitResult
 from liescope.benchmark.fitting import fit as fit_games
 from liescope.benchmark.folders import check_report_folder
 from liescope.common.console import progress as progress_bars
-from liescope.common.errors import LiescopeError, UnknownName, UsageError
+from liescope.common.errors import LiescopeError, UsageError
+from liescope.common.settings import resolve, takes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,38 +44,40 @@ class ReportResult:
         return f"<ReportResult: {len(self.tables)} tables, {len(self.missing)} things cannot be shown>"
 
 
+@takes(ReportSettings)
 def report(
     sources: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     out: str | os.PathLike[str] | None = None,
-    title: str = "",
-    model: str = "",
-    compare: bool = False,
-    without: Sequence[str] = (),
-    drawn_votes: DrawnVotes = "keep",
-    pool_conditions: bool = False,
-    independent: bool = False,
-    draws: int = 1000,
-    tune: int = 1000,
-    seed: int = 1,
-    overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[ReportSettings],
 ) -> ReportResult:
     """Everything that games say about their players: capabilities, other methods, behaviour, settings, what is missing.
 
-    sources: runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts, one or several; of files there
-    are only counts, so nothing is said about behaviour. out: a folder for report.html, report.json, counts.csv and a
-    CSV file for every table. title: of the page. model, compare, draws, tune, seed: of the fit (`liescope.fit`);
-    without, drawn_votes: games left out of the fit and of the other methods on counts; the analyses have all games.
-    pool_conditions: add up games with different settings. independent: add up counts of sources that agree too well to
-    hold different games. overwrite: replace a report that `out` holds. progress: show bars on standard error.
+    Games left out (`without`, `drawn_votes`) are left out of the fit and of the other methods on counts; the analyses
+    have all games. A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games
+    or models, another game than Mini-Mafia) is left out, and its place says why.
 
-    A part that cannot be computed (PyMC is not installed, the sampler has not converged, too few games or models,
-    another game than Mini-Mafia) is left out, and its place says why. Raises UsageError if no game is finished, if one
-    would count twice or if `out` cannot be written, and BadData for a source that cannot be read.
+    Parameters
+    ----------
+    sources : path, or several
+        Runs, corpora (folders, or USER/NAME on the Hub) and CSV files of counts; of files there are only counts, so
+        nothing is said about behaviour.
+    out : str or path, optional
+        A folder for report.html, report.json, counts.csv and a CSV file for every table.
+    progress : bool
+        Show bars on standard error.
+    **settings
+
+    Raises
+    ------
+    UsageError
+        If no game is finished, if one would count twice or if `out` cannot be written.
+    BadData
+        For a source that cannot be read.
     """
-    if drawn_votes not in get_args(DrawnVotes):
-        raise UnknownName("way to treat games with a drawn vote", drawn_votes, get_args(DrawnVotes))
+    own = resolve(ReportSettings, settings)
+    without, drawn_votes, pool_conditions = own["without"], own["drawn_votes"], own["pool_conditions"]
     from liescope.benchmark.analyses.registry import ANALYSES
     from liescope.benchmark.analyses.report import run_analyses
     from liescope.benchmark.analyses.sources import load_games
@@ -85,7 +89,7 @@ def report(
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_report_folder(folder, overwrite)
+        check_report_folder(folder, own["overwrite"])
     games, found = None, None
     with progress_bars(progress) as bar:
         if of_games := [source for source in named if not is_file(Path(source))]:
@@ -99,17 +103,17 @@ def report(
                 draw=folder is not None,
             )
     chosen = {"without": list(without), "drawn_votes": drawn_votes}
-    sampling = {"model": model, "compare": compare, "draws": draws, "tune": tune, "seed": seed}
-    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, independent, must=games is None)
+    sampling = {name: own[name] for name in ("model", "compare", "draws", "tune", "seed")}
+    conditions, unfit = _counted(named, pool_conditions, without, drawn_votes, own["independent"], must=games is None)
     fitted = None
     if conditions:
         fitted, unfit = _fitted(
-            named, pool_conditions, {**chosen, **sampling, "independent": independent, "progress": progress}
+            named, pool_conditions, {**chosen, **sampling, "independent": own["independent"], "progress": progress}
         )
     gathered = Gathered(conditions, fitted, unfit, games, found)
     told = parts(gathered)
     names = [str(source) for source in named]
-    shown = page.page(title, gathered, told, names)
+    shown = page.page(own["title"], gathered, told, names)
     data = to_json(shown.title, gathered, told, names, {**chosen, "pool_conditions": pool_conditions, **sampling})
     result = ReportResult(
         shown.findings,

@@ -7,18 +7,19 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
 from liescope.common.errors import UsageError
 from liescope.common.folders import replacing
-from liescope.detectors.adapt.choose import RANDOM, UNCERTAIN, chosen
+from liescope.common.settings import resolve, takes
+from liescope.detectors.adapt.choose import UNCERTAIN, chosen
 from liescope.detectors.adapt.compare import NEW, OWN, Truth, gains
 from liescope.detectors.adapt.guess import guessed
 from liescope.detectors.calibrate import ISOTONIC, TEMPERATURE
-from liescope.detectors.evaluation.bootstrap import DRAWS
+from liescope.detectors.detector_settings import AdaptSettings
 from liescope.detectors.examples import Labelled, corpus_id, corpus_name, labelled, read_statements
 from liescope.detectors.material import NOTHING, Material, joined, read_material, words_of
 from liescope.detectors.model_file import Adapted, CorpusName, Gain, ModelFile
@@ -84,43 +85,55 @@ class _New:
         return Labelled((*examples, *copies), y, groups, 0)
 
 
+@takes(AdaptSettings)
 def adapt(
     model: Corpus | LoadedDetector,
     corpus: Corpus,
     *,
     base: Corpus,
     out: Corpus,
-    labels: int = 30,
-    choose: str = RANDOM,
-    weight: int = WEIGHT,
-    self_training: int = 0,
-    draws: int = DRAWS,
-    seed: int = 0,
-    cache: Corpus | None = None,
-    overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[AdaptSettings],
 ) -> AdaptResult:
     """Train a detector again, on its own corpus and on some games of another, and compare it with what it was.
 
-    model: a model folder, or what `load` returned; corpus: new games (those it has seen, or of `base`, are left out);
-    base: the corpus that it was trained on; labels: of how many games of `corpus` the labels are used, 0 for none;
-    choose: which, "random", "uncertain" (half of them those that the detector is least sure of) or a file with the id
-    of a game on each line; weight: what each counts for beside a game of `base`; self_training: rounds in which the
-    detector labels those of the other games in which it is sure of every player (Yarowsky 1995), for the target role;
-    cache: the folder for replies, for kinds that ask a chat model.
+    Of the games with labels, "uncertain" chooses half among those that the detector is least sure of. With rounds of
+    self-training, it labels those of the other games in which it is sure of every player (Yarowsky 1995), for the
+    target role. Both detectors are scored on the games of `corpus` whose labels were not used, and on the test split of
+    `base`; the result holds the difference with its interval over games, and model.json and the card keep it.
 
-    Both detectors are scored on the games of `corpus` whose labels were not used, and on the test split of `base`; the
-    result holds the difference with its interval over games, and model.json and the card keep it.
+    Parameters
+    ----------
+    model : path or detector
+        A model folder, or what `load` returned.
+    corpus : str or path
+        New games; those that it has seen, or of `base`, are left out.
+    base : str or path
+        The corpus that it was trained on.
+    out : str or path
+        The folder for the adapted model.
+    progress : bool
+        Show bars on standard error.
+    **settings
 
-    Raises UsageError for a `base` that is not the detector's corpus, games that are too few, or a taken `out`,
-    BadData for a damaged corpus.
+    Raises
+    ------
+    UsageError
+        For a `base` that is not the detector's corpus, games that are too few, or a taken `out`.
+    BadData
+        For a damaged corpus.
 
-    Example:
-        >>> liescope.adapt("models/linear", "corpus/new", base="corpus/mini", labels=30, out="models/adapted")
+    Examples
+    --------
+    >>> liescope.adapt("models/linear", "corpus/new", base="corpus/mini", labels=30, out="models/adapted")
     """
+    own_settings = resolve(AdaptSettings, settings)
+    labels, choose, weight = own_settings["labels"], own_settings["choose"], own_settings["weight"]
+    self_training, draws, seed = own_settings["self_training"], own_settings["draws"], own_settings["seed"]
+    cache, overwrite = own_settings["cache"], own_settings["overwrite"]
     loaded, target = opened(model, cache), Path(out)
-    if labels < 0 or self_training < 0 or not labels + self_training or weight < 1:
-        raise UsageError("give labels, rounds of self-training, or both, and a weight of 1 or more")
+    if not labels + self_training:
+        raise UsageError("give labels, rounds of self-training, or both")
     if self_training and loaded.file.target != ROLE:
         raise UsageError("a detector can only guess labels for the role, which players of a game share out")
     check_free(target, overwrite)

@@ -5,60 +5,66 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
-from liescope.common.errors import UnknownName, UsageError
+from liescope.common.errors import UnknownName
+from liescope.common.settings import resolve, takes
 from liescope.detectors.audit.bench import SCHEMES
 from liescope.detectors.audit.data import read_audited
 from liescope.detectors.audit.marks import read_marks
-from liescope.detectors.audit.result import SHUFFLES, AuditPlan, AuditResult
-from liescope.detectors.evaluation.bootstrap import DRAWS
+from liescope.detectors.audit.result import AuditPlan, AuditResult
+from liescope.detectors.detector_settings import AuditSettings
 from liescope.detectors.examples import corpus_name, target_column
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import MAX_SEED
 from liescope.generate.corpus import as_corpus, check
 
 
+@takes(AuditSettings)
 def audit(
     corpus: str | os.PathLike[str],
     *,
-    target: str = "role",
-    split: str = "both",
-    shuffles: int = SHUFFLES,
-    draws: int = DRAWS,
-    seed: int = 0,
-    marks: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    **settings: Unpack[AuditSettings],
 ) -> AuditResult:
     """What a detector could exploit in a corpus without detecting deception: shortcuts, leaks between splits, gaps.
 
-    corpus: a corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder; target: the label; split:
-    "out-of-fold" (five folds by game over the whole corpus), "train-test" (the corpus's own), or "both"; shuffles: how
-    often labels are dealt to other games, at least 20; draws: resamples of games for the 95% intervals; marks: a file
-    that `view` wrote, with what people think of labels; out: a folder for the report.
+    Parameters
+    ----------
+    corpus : str or path
+        A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder.
+    out : str or path, optional
+        A folder for the report.
+    progress : bool
+        Show bars on standard error.
+    **settings
 
-    Raises UnknownName for a target or split, BadData for a damaged corpus, and UsageError for a corpus that lacks
-    labels of both classes, fewer than 20 shuffles, or an `out` that contains something else.
+    Raises
+    ------
+    UnknownName
+        For a target or split.
+    BadData
+        For a damaged corpus.
+    UsageError
+        For a corpus that lacks labels of both classes, or an `out` that contains something else.
 
-    Example:
-        >>> for found in liescope.audit("corpus/mini").findings:
-        ...     print(found.severity, found.sentence)
+    Examples
+    --------
+    >>> for found in liescope.audit("corpus/mini").findings:
+    ...     print(found.severity, found.sentence)
     """
+    own = resolve(AuditSettings, settings)
+    target, split, marks = own["target"], own["split"], own["marks"]
     target_column(target)
     if split not in SCHEMES:
         raise UnknownName("split", split, SCHEMES)
-    if shuffles < SHUFFLES:
-        raise UsageError(f"--shuffles must be {SHUFFLES} or more, not {shuffles}")
-    if draws < 10:
-        raise UsageError(f"--draws must be 10 or more, not {draws}")
-    if not 0 <= seed <= MAX_SEED:
-        raise UsageError(f"--seed must be from 0 to {MAX_SEED}, not {seed}")
     if out is not None:
         from liescope.detectors.audit.report import check_report_folder
 
         check_report_folder(Path(out))
     people = () if marks is None else read_marks(Path(marks))
-    plan = AuditPlan(target, split, shuffles, draws, seed, "" if marks is None else os.fspath(marks))
+    known = "" if marks is None else os.fspath(marks)
+    plan = AuditPlan(target, split, own["shuffles"], own["draws"], own["seed"], known)
     from liescope.detectors.audit.checks import check_all
 
     with shown(progress) as show, as_corpus(corpus) as folder:

@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Unpack
 
 import polars as pl
 
 from liescope.common.errors import UsageError
+from liescope.common.settings import resolve, takes
+from liescope.detectors.detector_settings import EvaluateSettings
 from liescope.detectors.evaluation.beside_people import on_judged_players, on_judged_statements
-from liescope.detectors.evaluation.bootstrap import DRAWS
 from liescope.detectors.evaluation.evaluated import (
     Model,
     check_unseen,
@@ -42,7 +44,7 @@ from liescope.detectors.examples import (
     read_statements,
 )
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import MAX_SEED, Progress
+from liescope.detectors.protocol import Progress
 from liescope.detectors.saved import LoadedDetector
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.games.mafia import MiniMafia
@@ -64,87 +66,72 @@ class _Wanted:
     say: bool
 
 
+@takes(EvaluateSettings)
 def evaluate(
     models: Model | Sequence[Model],
     corpus: str | os.PathLike[str],
     *,
-    split: str | None = None,
-    observers: bool = False,
-    people: Sequence[str | os.PathLike[str]] = (),
-    draws: int = DRAWS,
-    seed: int = 0,
-    keep_lost: bool = False,
-    judge: str | Sequence[str] = (),
-    judge_limit: int | None = None,
-    judge_prompt: str | os.PathLike[str] | None = None,
-    judge_cache: str | os.PathLike[str] | None = None,
-    judge_batch: bool = False,
-    price: Sequence[str] = (),
-    max_cost: float | None = None,
-    currency: str = "USD",
-    allow_key: Sequence[str] = (),
     out: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
     progress: bool = False,
+    **settings: Unpack[EvaluateSettings],
 ) -> EvaluationResult:
-    """Evaluate saved detectors on a corpus, next to cheap controls and, on request, the players.
-
-    models: one or several model folders, or detectors returned by `load`; corpus: a corpus folder, a corpus on the
-    Hub ("USER/NAME"), or a run's folder; split: "train" (out of fold), "validation", "test", or "all" for a corpus that
-    no model was trained on; by default "all" for such a corpus and "test" for any other; observers: compare with the
-    players' own judgement; people: runs in which people judged games of the corpus (`liescope serve --judge`), one for
-    each person, to be compared on the statements that they judged; draws: resamples of games for the 95% intervals;
-    keep_lost: include statements whose text was lost before publication; out: a folder for the report; overwrite:
-    replace an evaluation of other detectors or another corpus there (one of the same is replaced, and a note says so).
-
-    judge: chat models that score the same statements zero-shot, "openai:MODEL…" as for `play`; judge_limit: how many
-    statements for each target, drawn by whole games, those that people judged first; judge_prompt: a file to be used in
-    place of `detectors/judge/prompt.toml`; judge_cache: the folder that keeps every reply, also those that models ask
-    a chat model for, so that none is paid for twice, by default in the user's cache folder; judge_batch: send requests
-    by OpenAI's batch protocol; price, max_cost, currency, allow_key: as for `play`.
+    """Evaluate saved detectors on a corpus, next to cheap controls and, on request, chat models, players, people.
 
     What models that were held out of training say, what the others at their tables say, and the rest are populations of
-    their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them.
+    their own (`test:held-out`, `test:others-in-their-games`, `test:seen`), and no figure mixes them. A chat model
+    (`judge`) scores the same statements zero-shot; where only some are asked about, these are drawn by whole games,
+    those that people judged first, for each target. Every reply is kept, also those that models ask a chat model for.
 
-    Raises UnknownName for a split, BadData for a damaged model or corpus, and UsageError for a split without
-    statements, or without labels of any of the targets, one whose games a model has seen, an `out` that contains
-    something else, or a judge that cannot be asked; RunPaused if a judge cannot be asked for now: the same
-    call goes on.
+    Parameters
+    ----------
+    models : path, detector, or several
+        Model folders, or detectors returned by `load`.
+    corpus : str or path
+        A corpus folder, a corpus on the Hub ("USER/NAME"), or a run's folder.
+    out : str or path, optional
+        A folder for the report. An evaluation of the same detectors on the same corpus there is replaced, and a note
+        says so.
+    progress : bool
+        Show bars on standard error.
+    **settings
 
-    Example:
-        >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
+    Raises
+    ------
+    UnknownName
+        For a split.
+    BadData
+        For a damaged model or corpus.
+    UsageError
+        For a split without statements, without labels of any of the targets, or whose games a model has seen, an `out`
+        that contains something else, or a judge that cannot be asked.
+    RunPaused
+        If a judge cannot be asked for now: the same call goes on.
+
+    Examples
+    --------
+    >>> liescope.evaluate("models/tfidf", "corpus/mini", observers=True).metrics
     """
-    if split is not None:
-        check_split(split)
-    if draws < 10:
-        raise UsageError(f"--draws must be 10 or more, not {draws}")
-    if not 0 <= seed <= MAX_SEED:
-        raise UsageError(f"--seed must be from 0 to {MAX_SEED}, not {seed}")
+    own = resolve(EvaluateSettings, settings)
+    if own["split"] is not None:
+        check_split(own["split"])
     if out is not None:
         from liescope.detectors.evaluation.report import check_replaceable, check_report_folder
 
         check_report_folder(Path(out))
-    limits = limits_of(
-        {
-            "max_cost": max_cost,
-            "price": price,
-            "currency": currency,
-            "allow_key": allow_key,
-            "cache": judge_cache,
-            "batch": judge_batch,
-        },
+    limits = limits_of({**own, "cache": own["judge_cache"], "batch": own["judge_batch"]})
+    judges = judges_of(own["judge"], own["judge_limit"], own["judge_prompt"], limits)
+    answers = read_people(own["people"]) if own["people"] else None
+    wanted = _Wanted(
+        own["split"], own["observers"], answers, own["draws"], own["seed"], own["keep_lost"], judges, progress
     )
-    judges = judges_of([judge] if isinstance(judge, str) else judge, judge_limit, judge_prompt, limits)
-    answers = read_people(people) if people else None
-    wanted = _Wanted(split, observers, answers, draws, seed, keep_lost, judges, progress)
     with shown(progress) as show, as_corpus(corpus) as folder:
         loaded = load_all(models)
-        if judge_cache is not None:
+        if limits.cache is not None:
             for model in loaded.values():
-                model.detector.keep_replies_in(Path(judge_cache))
+                model.detector.keep_replies_in(limits.cache)
         replaced = ""
-        if out is not None and not overwrite:
-            replaced = check_replaceable(Path(out), corpus_name(corpus), loaded, bool(judge))
+        if out is not None and not own["overwrite"]:
+            replaced = check_replaceable(Path(out), corpus_name(corpus), loaded, bool(own["judge"]))
         result = _evaluate(loaded, folder, corpus_name(corpus), wanted, show)
     if out is None:
         return result

@@ -12,10 +12,10 @@ from typing import Any
 import polars as pl
 
 from liescope.common.errors import UnknownName, UsageError
-from liescope.detectors.evaluation.bootstrap import DRAWS
+from liescope.common.settings import split, takes
+from liescope.detectors.detector_settings import TransferSettings
 from liescope.detectors.evaluation.metrics import WITHIN
 from liescope.detectors.progress import shown
-from liescope.detectors.protocol import MAX_SEED
 from liescope.detectors.registry import detector_class, versions_of
 from liescope.detectors.textualize import TextConfig
 from liescope.detectors.transfer.cells import Figures, figures
@@ -87,61 +87,72 @@ def worst_rows(headline: pl.DataFrame) -> list[dict[str, Any]]:
     return headline.filter(pl.col("worst").is_not_null() & (pl.col("metric") == WITHIN)).to_dicts()
 
 
+@takes(TransferSettings, others="options")
 def transfer(
     corpora: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     *,
     by: str | Sequence[str],
-    detector: str | Sequence[str] = "tfidf",
-    target: str | Sequence[str] = "role",
-    context: int | None = None,
-    mask_role_words: bool = False,
-    protocols: str | Sequence[str] = PROTOCOLS,
-    labels: Sequence[int] = (),
-    ablate: bool = False,
-    draws: int = DRAWS,
-    seed: int = 0,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    **options: Any,
+    **settings: Any,
 ) -> TransferResult:
     """Train here, test there: every pair of units, and each unit left out of training.
 
-    corpora: one or several corpus folders, corpora on the Hub, or runs; all their splits are used, and no statement is
-    scored by a detector that learned from its game. by: the units, one or several of "model" (who speaks), "game" (the
-    rules), "corpus" and "source". detector: one or several kinds. target: of all corpora, and "CORPUS=TARGET" for one
-    of them. context, options: of the detectors; what is not given is chosen from each kind's `grid`, on inner folds
-    that leave units out too. mask_role_words: as in `train`. protocols: "pair", "left out" or both. labels: how
-    many games of a unit that is left out to learn from too, in further fits. ablate: run the detectors that read fields
-    without each of them, and without votes, too. draws: resamples of games for the intervals. out: a folder
-    for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
+    All splits of the corpora are used, and no statement is scored by a detector that learned from its game. What of
+    `context` and the detectors' options is not given is chosen from each kind's `grid`, on inner folds that leave units
+    out too.
 
-    Raises UnknownName for a unit, detector, target or protocol, UsageError for options, corpora that share a game,
-    units of which there is only one, or an `out` that holds something else, BadData for a damaged corpus, MissingExtra.
+    Parameters
+    ----------
+    corpora : path, or several
+        Corpus folders, corpora on the Hub, or runs.
+    by : str, or several
+        The units: "model" (who speaks), "game" (the rules), "corpus", "source".
+    out : str or path, optional
+        A folder for the report, which also keeps the scores of each fit, so that a run that was stopped goes on there.
+    progress : bool
+        Show bars on standard error.
+    **settings
+    **options
+        Those of the detectors, as `liescope transfer --help` lists them.
 
-    Example:
-        >>> liescope.transfer("corpus/mini", by="model").headline
+    Raises
+    ------
+    UnknownName
+        For a unit, detector, target or protocol.
+    UsageError
+        For options, corpora that share a game, units of which there is only one, or an `out` that holds something else.
+    BadData
+        For a damaged corpus.
+    MissingExtra
+        If a kind needs a package that is not installed.
+
+    Examples
+    --------
+    >>> liescope.transfer("corpus/mini", by="model").headline
     """
-    kinds, recipes = _listed(by), _recipes(_listed(detector), context, mask_role_words, seed, options)
+    own, options = split(TransferSettings, settings)
+    mask_role_words, draws, seed = own["mask_role_words"], own["draws"], own["seed"]
+    kinds, recipes = _listed(by), _recipes(_listed(own["detector"]), own["context"], mask_role_words, seed, options)
     for kind in kinds:
         if kind not in UNITS:
             raise UnknownName("unit", kind, UNITS)
-    only, few = _listed(protocols), sorted(set(labels))
+    only = [name.replace("-", " ") for name in _listed(own["protocols"])] or list(PROTOCOLS)
+    few = sorted(set(_numbers(own["labels"])))
     if few and (few[0] < 1 or LEFT_OUT not in only):
         raise UsageError("--labels takes numbers of games from 1, for units that are left out")
-    if ablate:
+    if own["ablate"]:
         recipes = [one for recipe in recipes for one in (recipe, *_ablations(recipe))]
     for protocol in only:
         if protocol not in PROTOCOLS:
             raise UnknownName("protocol", protocol, PROTOCOLS)
-    if draws < 10:
-        raise UsageError(f"--draws must be 10 or more, not {draws}")
     with ExitStack() as stack:
         store = None
         if out is not None:
             from liescope.detectors.transfer.report import open_report
 
             store = Store(stack.enter_context(open_report(Path(out))))
-        table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, target)
+        table = read_table([corpora] if isinstance(corpora, str | os.PathLike) else corpora, own["target"])
         for kind in kinds:
             _check_units(table, kind)
         fits = [fit for kind in kinds for fit in _planned(table, kind, seed, only, few)]
@@ -194,12 +205,18 @@ def _listed(given: str | Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name.strip() for words in named for name in words.split(",")))
 
 
+def _numbers(given: str | Sequence[int]) -> list[int]:
+    """Numbers of games; they may stand in one text, separated by commas."""
+    try:
+        return [int(number) for number in given.split(",") if number] if isinstance(given, str) else list(given)
+    except ValueError as error:
+        raise UsageError(f"--labels must be numbers of games, such as 30,100,300, got {given!r}") from error
+
+
 def _recipes(
     kinds: Sequence[str], context: int | None, mask_role_words: bool, seed: int, options: Mapping[str, Any]
 ) -> list[Recipe]:
     """How each kind is made. An option goes to every kind that has it, and is then not chosen."""
-    if not 0 <= seed <= MAX_SEED:
-        raise UsageError(f"--seed must be from 0 to {MAX_SEED}, not {seed}")
     classes = [detector_class(kind) for kind in kinds]
     takes = {kind: set(chosen.options_type.model_fields) for kind, chosen in zip(kinds, classes, strict=True)}
     if odd := sorted(set(options) - set().union(*takes.values())):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from liescope.common.console import emit
+from liescope.common.console import emit, put
 from liescope.common.errors import UsageError
 from liescope.common.settings import Setting, settings_of
 
@@ -79,10 +79,10 @@ def _parameter(setting: Setting) -> inspect.Parameter:
     )
 
 
-def say(result: Any, as_json: bool, lines: Callable[[Any], Iterable[str]]) -> None:
-    """Print a result: as JSON, or the lines that a function makes of it."""
+def say(result: Any, as_json: bool, show: Callable[[Any], Iterable[str] | None]) -> None:
+    """Print a result: as JSON, or as a function shows it, which prints it or gives the lines."""
     if as_json:
         emit(result.to_json())
         return
-    for line in lines(result):
-        typer.echo(line)
+    for line in show(result) or ():
+        put(line)

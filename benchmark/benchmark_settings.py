@@ -1,0 +1,130 @@
+"""The settings of fit, analyse, report and leaderboard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypedDict
+
+from liescope.common.settings import Setting
+
+DrawnVotes = Literal["keep", "leave-out"]
+"""What to do with games that contain a vote drawn by the rules."""
+
+_VOTES = "Games with a vote drawn at random because the reply was unreadable"
+Compare = Annotated[
+    bool, Setting("Score the whole family of models on combinations not seen (minutes).", False, flag="--compare")
+]
+PoolConditions = Annotated[
+    bool,
+    Setting(
+        "Add up games with different settings, prompts among them, instead of keeping conditions apart; notes name "
+        "them.",
+        False,
+        flag="--pool-conditions",
+    ),
+]
+Independent = Annotated[
+    bool,
+    Setting(
+        "The sources hold different games, even if their counts agree too well for that.", False, flag="--independent"
+    ),
+]
+Tune = Annotated[int, Setting("Tuning draws of each chain, discarded.", 1000, at_least=1)]
+Seed = Annotated[int, Setting("Seed of the sampler.", 1, at_least=0, at_most=2**32 - 1)]
+Overwrite = Annotated[bool, Setting("Replace an existing report at --out.", False, flag="--overwrite")]
+
+
+class FitSettings(TypedDict, total=False):
+    """What `fit` takes."""
+
+    model: Annotated[
+        str,
+        Setting(
+            "The model to fit: paper, offset or additive, and terms such as +dispersion (offset+dispersion where the "
+            "games allow it, else paper+dispersion).",
+            "",
+        ),
+    ]
+    compare: Compare
+    suggest: Annotated[
+        int | None,
+        Setting(
+            "How many games to play next: suggests which, for the smallest sum of the scores' variances (A-optimal).",
+            at_least=1,
+            metavar="N",
+        ),
+    ]
+    suggest_for: Annotated[
+        Sequence[str],
+        Setting("A new model that the suggested games should include; may be repeated.", (), metavar="MODEL"),
+    ]
+    extend: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "The folder of an older report: its games are added, and its scores keep their scale.", metavar="REPORT"
+        ),
+    ]
+    without: Annotated[
+        Sequence[str], Setting("A model whose games are left out; may be repeated.", (), metavar="MODEL")
+    ]
+    drawn_votes: Annotated[DrawnVotes, Setting(f"{_VOTES}; the report shows both.", "keep")]
+    condition: Annotated[
+        Sequence[str],
+        Setting(
+            "A condition to fit, by its name or some of its settings, as in 'rounds 8'; may be repeated. All if none "
+            "is named.",
+            (),
+        ),
+    ]
+    pool_conditions: PoolConditions
+    independent: Independent
+    draws: Annotated[int, Setting("Draws to keep of each chain.", 1000, at_least=1)]
+    tune: Tune
+    chains: Annotated[int, Setting("Chains.", 4, at_least=2)]
+    seed: Seed
+    target_accept: Annotated[
+        float,
+        Setting(
+            "Acceptance rate to tune the steps for; higher if transitions diverge.", 0.95, at_least=0.5, at_most=0.999
+        ),
+    ]
+    sampler: Annotated[str, Setting("nutpie or pymc; nutpie if it is installed.", "")]
+    overwrite: Overwrite
+
+
+class AnalyseSettings(TypedDict, total=False):
+    """What `analyse` takes."""
+
+    pool_conditions: PoolConditions
+    overwrite: Overwrite
+
+
+class ReportSettings(TypedDict, total=False):
+    """What `report` takes."""
+
+    title: Annotated[str, Setting("The title of the page.", "")]
+    model: Annotated[str, Setting("The capability model to fit, as for fit.", "")]
+    compare: Compare
+    without: Annotated[
+        Sequence[str],
+        Setting("A model whose games are left out of the fit and the ratings; may be repeated.", (), metavar="MODEL"),
+    ]
+    drawn_votes: Annotated[DrawnVotes, Setting(f"{_VOTES}.", "keep")]
+    pool_conditions: PoolConditions
+    independent: Independent
+    draws: Annotated[int, Setting("Draws of the fit to keep of each chain.", 1000, at_least=1)]
+    tune: Tune
+    seed: Seed
+    overwrite: Overwrite
+
+
+class LeaderboardSettings(TypedDict, total=False):
+    """What `leaderboard` takes."""
+
+    title: Annotated[str, Setting("The title of the first page.", "")]
+    joint: Annotated[bool, Setting("Fit the counts of all reports together, to compare all models.", True)]
+    draws: Annotated[int, Setting("Draws of that fit to keep of each chain.", 1000, at_least=1)]
+    tune: Tune
+    seed: Seed
+    overwrite: Overwrite

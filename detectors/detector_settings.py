@@ -1,0 +1,197 @@
+"""The settings of the functions of detectors and of their commands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+
+from liescope.common.settings import Setting, like
+from liescope.data_cards.tables import TARGETS
+from liescope.detectors.calibrate import METHODS, TEMPERATURE
+from liescope.detectors.conformal import COVERAGE
+from liescope.detectors.protocol import MAX_SEED, PRESETS
+from liescope.detectors.registry import DETECTORS
+from liescope.generate.runs.limits import RunSettings
+
+_TEXT = "The text that a detector sees"
+_JUDGE = "Chat models beside the detectors"
+
+AnyPath = str | os.PathLike[str]
+Seed = Annotated[int, Setting("Random seed.", 0, at_least=0, at_most=MAX_SEED, metavar="N")]
+Draws = Annotated[int, Setting("Resamples of games for the intervals.", 1000, at_least=10)]
+KeepLost = Annotated[
+    bool, Setting("Use statements whose text was lost before it was published, too.", False, flag="--keep-lost")
+]
+OverwriteModel = Annotated[bool, Setting("Replace an existing model at --out.", False, flag="--overwrite")]
+ReplyFolder = Annotated[AnyPath | None, Setting("For kinds that ask a chat model: the folder that keeps every reply.")]
+
+
+class TrainSettings(TypedDict, total=False):
+    """What `train` takes, beside the options of the kind."""
+
+    target: Annotated[str, Setting(f"What to predict: {', '.join(TARGETS)}.", "role")]
+    preset: Annotated[
+        str | None, Setting(f"Options that are not given: {', '.join(PRESETS)}, for kinds that have them.")
+    ]
+    context: Annotated[
+        int | None,
+        Setting(
+            "How many earlier statements of the game to include before each.",
+            shown="0, or the preset's",
+            at_least=0,
+            metavar="N",
+        ),
+    ]
+    mask_names: Annotated[bool, Setting("Replace players' names by tokens.", True, group=_TEXT)]
+    mask_role_words: Annotated[bool, Setting("Replace words for roles and teams.", False, group=_TEXT)]
+    speaker_tag: Annotated[bool, Setting("Put the speaker before the words.", False, group=_TEXT)]
+    folds: Annotated[
+        int | None,
+        Setting(
+            "Folds of the cross-validation by game, 0 for none; each kind has its default.", at_least=0, metavar="N"
+        ),
+    ]
+    calibrate: Annotated[
+        str, Setting(f"How scores are made probabilities, by the folds: {', '.join(METHODS)}.", TEMPERATURE)
+    ]
+    seed: Seed
+    keep_lost: KeepLost
+    overwrite: OverwriteModel
+
+
+class ScoreSettings(TypedDict, total=False):
+    """What every way of scoring takes."""
+
+    coverage: Annotated[
+        float,
+        Setting(
+            "How much of either class the verdicts may not get wrong: more, and more abstain.",
+            COVERAGE,
+            at_least=0.5,
+            at_most=0.99,
+        ),
+    ]
+    reasons: Annotated[
+        int, Setting("Name N words or claims that weigh most in each score.", 0, at_least=0, metavar="N")
+    ]
+
+
+class EvaluateSettings(TypedDict, total=False):
+    """What `evaluate` takes."""
+
+    split: Annotated[
+        str | None,
+        Setting(
+            "train (out of fold), validation, test or all.",
+            shown="all of a corpus that no model was trained on, else test",
+        ),
+    ]
+    observers: Annotated[bool, Setting("Compare with the players' own judgement.", False, flag="--observers")]
+    people: Annotated[
+        Sequence[AnyPath],
+        Setting("A run in which a person judged games, to set beside the detectors; may be repeated.", ()),
+    ]
+    draws: Draws
+    seed: Seed
+    keep_lost: KeepLost
+    judge: Annotated[
+        Sequence[str],
+        Setting("A chat model to set beside the detectors, as in openai:NAME; may be repeated.", (), group=_JUDGE),
+    ]
+    judge_limit: Annotated[int | None, Setting("How many statements, drawn by whole games.", at_least=1, group=_JUDGE)]
+    judge_prompt: Annotated[AnyPath | None, Setting("A TOML file with another prompt.", group=_JUDGE)]
+    judge_cache: Annotated[
+        AnyPath | None,
+        Setting("The folder that keeps every reply.", shown="in the user's cache folder", group=_JUDGE),
+    ]
+    judge_batch: Annotated[bool, Setting("Send requests in files of many, for part of the price.", False, group=_JUDGE)]
+    price: Annotated[Sequence[str], like(RunSettings, "price", group=_JUDGE)]
+    max_cost: Annotated[float | None, like(RunSettings, "max_cost", help="Stop asking at this cost.", group=_JUDGE)]
+    currency: Annotated[str, like(RunSettings, "currency", group=_JUDGE)]
+    allow_key: Annotated[Sequence[str], like(RunSettings, "allow_key", group=_JUDGE)]
+    overwrite: Annotated[
+        bool,
+        Setting("Replace an evaluation of other detectors or another corpus at --out.", False, flag="--overwrite"),
+    ]
+
+
+class TransferSettings(TypedDict, total=False):
+    """What `transfer` takes, beside the options of the detectors."""
+
+    detector: Annotated[
+        Sequence[str],
+        Setting(f"{', '.join(DETECTORS)}; may be repeated.", ("tfidf",), shown="tfidf", metavar="KIND"),
+    ]
+    target: Annotated[
+        Sequence[str],
+        Setting(
+            "role, claim, self or peer, and CORPUS=TARGET for one corpus; may be repeated.",
+            ("role",),
+            shown="role",
+            metavar="TARGET",
+        ),
+    ]
+    context: Annotated[
+        int | None,
+        Setting("Earlier statements before each; else chosen on inner folds.", at_least=0, metavar="N"),
+    ]
+    mask_role_words: Annotated[bool, Setting("Replace words for roles and teams.", False, flag="--mask-role-words")]
+    protocols: Annotated[
+        Sequence[str],
+        Setting("left-out or pair, to skip the other.", (), shown="both", flag="--only", metavar="PROTOCOL"),
+    ]
+    labels: Annotated[
+        str | Sequence[int],
+        Setting("Learn from so many games of a unit that is left out too: 30,100,300.", "", metavar="N,…"),
+    ]
+    ablate: Annotated[
+        bool,
+        Setting("Also without each field that a detector reads, and without votes.", False, flag="--ablate"),
+    ]
+    draws: Draws
+    seed: Seed
+
+
+class LearningSettings(TypedDict, total=False):
+    """From which new games a detector learns."""
+
+    labels: Annotated[
+        int, Setting("Of how many new games the labels are used, 0 for none.", 30, at_least=0, metavar="N")
+    ]
+    choose: Annotated[str, Setting("Which games: random, uncertain, or a file with one id a line.", "random")]
+    weight: Annotated[
+        int,
+        Setting("What each of them counts for beside a game of --base.", 5, at_least=1, metavar="N"),
+    ]
+    self_training: Annotated[
+        int,
+        Setting("Rounds in which it labels games it is sure of itself.", 0, at_least=0, flag="--self", metavar="N"),
+    ]
+
+
+class LearnedSettings(TypedDict, total=False):
+    """How what it has learned is measured, and where it is kept."""
+
+    draws: Draws
+    seed: Seed
+    cache: ReplyFolder
+    overwrite: OverwriteModel
+
+
+class AdaptSettings(LearningSettings, LearnedSettings, total=False):
+    """What `adapt` takes."""
+
+
+class AuditSettings(TypedDict, total=False):
+    """What `audit` takes."""
+
+    target: Annotated[str, Setting("The label: role, claim, self, peer or promise.", "role")]
+    split: Annotated[
+        str,
+        Setting("out-of-fold (folds by game over the whole corpus), train-test (its own split), or both.", "both"),
+    ]
+    shuffles: Annotated[int, Setting("How often to shuffle the labels.", 20, at_least=20, metavar="N")]
+    draws: Draws
+    seed: Seed
+    marks: Annotated[AnyPath | None, Setting("A file of marks that `liescope view` wrote.")]
