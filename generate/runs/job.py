@@ -25,7 +25,7 @@ from liescope.games.judging import JudgeSpec, Judging, ReaderSpec
 from liescope.games.record import GameRecord, Status, record
 from liescope.games.registry import find_game
 from liescope.games.session import Session, branch
-from liescope.generate.players.prompts import Templates, read_templates
+from liescope.generate.players.prompts import Templates
 from liescope.generate.players.protocol import Player, named
 from liescope.generate.players.registry import files_of
 from liescope.generate.runs.conditions import handed_on
@@ -149,7 +149,7 @@ class Playing(Job):
     plan: Plan
 
     def __init__(self, plan: Plan, out: Path, templates: Templates | None = None, first: int | None = None) -> None:
-        super().__init__(plan, templates or read_templates(plan.prompts, plan.game))
+        super().__init__(plan, templates or templates_for(plan.prompts, plan.game, out))
         self._learner = find_game(plan.game).learner
         self._first = len(plan) if first is None else first
         self._out = out
@@ -203,8 +203,8 @@ class Forking(Job):
 
     plan: ForkPlan
 
-    def __init__(self, plan: ForkPlan, moment: Moment, templates: Templates | None = None) -> None:
-        super().__init__(plan, templates or read_templates(plan.prompts, plan.game))
+    def __init__(self, plan: ForkPlan, moment: Moment, templates: Templates) -> None:
+        super().__init__(plan, templates)
         self.moment = moment
         self._events = len(moment.session().events)
 

@@ -195,7 +195,7 @@ class Dealt(BaseModel):
 
 class Plan(RunPlan):
     """Games played from their start. options: the game's resolved options; cells: the player's spec for each role;
-    games: the number in each cell; seating: how roles are dealt (`tournament.SEATINGS`); learning: for each cell,
+    games: the number in each cell; seating: how roles are dealt (`planning.SEATINGS`); learning: for each cell,
     whether its learner learns, empty if none does; recorded: the games that are played again, the same in every cell,
     empty if the games are new; held: at a table whose seats are taken before roles are dealt, the spec of the player in
     each seat, else empty; served: how its people came to it; ids: what the ids of its games begin with if that is not

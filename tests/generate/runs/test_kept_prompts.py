@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from liescope.common.errors import BudgetSpent, LiescopeError, PlanChanged, PlayerFailed
+from liescope.common.errors import BudgetSpent, LiescopeError, PlanChanged, PlayerFailed, RunPaused
 from liescope.games.core import Ask
 from liescope.generate.players import registry
-from liescope.generate.players.prompts import Templates, load_prompts, read_templates, render
-from liescope.generate.players.prompts.render import HERE
+from liescope.generate.players.prompts import Templates, load_prompts, read_templates, render, template_folder
+from liescope.generate.players.prompts.sandbox import read_template
 from liescope.generate.players.protocol import PlayerContext
 from liescope.generate.runs.fork import fork
+from liescope.generate.runs.job import Playing
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.label import label
 from liescope.generate.runs.play import play
 from liescope.generate.runs.rebuild import prompt_of_call
 from tests.generate.runs.fakes import FakeEndpoint, FakePlayer
+from tests.generate.runs.people import play_with_people, table
 
-FAMILY = {"mini-mafia": "mafia", "werewolf": "werewolf"}
 SMALL = {"werewolf": {"villagers": 2, "werewolves": 1, "debate_turns": 1, "defence_turns": 1}, "mini-mafia": {}}
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The prompts that come with Liescope, for a test to change."""
-    copied = shutil.copytree(HERE, tmp_path / "package", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    monkeypatch.setattr(render, "HERE", copied)
-    return copied
+def another_version(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From the call on, every template of the package says something else, also those that a set takes from another."""
 
+    def change() -> None:
+        monkeypatch.setattr(render, "read_template", lambda folder, name: f"NEW WORDS\n{read_template(folder, name)}")
 
-def change(package: Path, game: str) -> None:
-    """Another version of the package says something else everywhere, also where a set has no question of its own."""
-    for file in (*(package / FAMILY[game]).rglob("*.jinja"), package / "find_claims.jinja"):
-        file.write_text(f"NEW WORDS\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+    return change
 
 
 def interrupted(game: str, out: Path, endpoint: FakeEndpoint, prompts: str = "full") -> None:
@@ -51,9 +49,9 @@ def interrupted(game: str, out: Path, endpoint: FakeEndpoint, prompts: str = "fu
     endpoint.before = lambda ask: None
 
 
-@pytest.mark.parametrize("game", FAMILY)
+@pytest.mark.parametrize("game", SMALL)
 def test_the_same_command_goes_on_with_the_prompts_of_before(
-    game: str, run: Path, endpoint: FakeEndpoint, package: Path, monkeypatch: pytest.MonkeyPatch
+    game: str, run: Path, endpoint: FakeEndpoint, another_version: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = read_templates("full", game)
     given: list[Templates] = []
@@ -66,7 +64,7 @@ def test_the_same_command_goes_on_with_the_prompts_of_before(
 
     monkeypatch.setitem(registry.PLAYERS, "fake", opened)
     interrupted(game, run, endpoint)
-    change(package, game)
+    another_version()
     with Journal.open(run) as journal:
         assert journal.plan["templates"] == first.hash != read_templates("full", game).hash
         before = {record.game_id for record in journal.records()}
@@ -83,24 +81,33 @@ def test_the_same_command_goes_on_with_the_prompts_of_before(
 
 
 def test_a_judged_run_and_continuations_go_on_with_the_questions_of_before(
-    run: Path, endpoint: FakeEndpoint, package: Path
+    run: Path, endpoint: FakeEndpoint, another_version: Callable[[], None]
 ) -> None:
     play("mini-mafia", out=run, players=["fake:a"], games=2)
     judged, forked = run.with_name("judged"), run.with_name("forked")
     label(run, "fake:judge", out=judged)
     fork(run, "0", 4, out=forked, times=1)
-    change(package, "mini-mafia")
+    another_version()
     assert label(run, "fake:judge", out=judged).tally.done == 2
     assert fork(run, "0", 4, out=forked, times=1).tally.done == 1
     with pytest.raises(PlanChanged, match="prompts"):
         label(run, "fake:judge", out=judged, prompts="minimal")
 
 
+def test_a_table_goes_on_with_the_prompts_of_before_too(tmp_path: Path, another_version: Callable[[], None]) -> None:
+    plan, out = table(), tmp_path / "run"
+    first = Playing(plan, out).templates
+    assert isinstance(play_with_people(plan, out, 1).stop, RunPaused)
+    another_version()
+    assert Playing(plan, out).templates.sources == first.sources
+    assert Playing(plan, tmp_path / "other").templates.sources != first.sources
+
+
 def test_a_run_with_prompts_of_ones_own_is_refused_when_these_change_and_goes_on_when_they_are_gone(
     run: Path, endpoint: FakeEndpoint
 ) -> None:
     folder = run.with_name("prompts")
-    shutil.copytree(HERE / "mafia" / "minimal", folder)
+    shutil.copytree(template_folder("minimal", "mini-mafia"), folder)
     interrupted("mini-mafia", run, endpoint, str(folder))
     (folder / "vote.jinja").write_text("Vote: {{ options }}", encoding="utf-8")
     with pytest.raises(PlanChanged, match="templates"):
