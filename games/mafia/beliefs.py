@@ -1,4 +1,4 @@
-"""Who seems to be in the mafia, from what was said publicly and what the seat itself knows.
+"""Who seems to be in the mafia, from what was said publicly and what the seat itself knows; whom to vote for.
 
 A belief is a number for each living player: higher is more suspect, and differences are on the scale of log-odds. A
 speaker's strength, averaged over all its statements, is its credit: if it accuses someone, half of it counts against
@@ -12,10 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
+from random import Random
 
-from liescope.games.mafia import DETECTIVE, MAFIOSO
-from liescope.games.mafia.knowledge import Knowledge, only_detective
-from liescope.games.script.draws import SURE
+from liescope.games.core import Ask
+from liescope.games.mafia.rules import DETECTIVE, MAFIOSO
+from liescope.games.script.draws import SURE, favourite, pick, weights
+from liescope.games.script.knowledge import Knowledge, Table
+from liescope.games.script.persona import Skills
 
 POINTED = 0.3  # for being accused at all, whatever the strength
 REPORTED = 0.2  # if the accuser reports an investigation
@@ -23,15 +26,17 @@ WRONGED = 0.2  # for an accuser, as seen by an accused who knows better
 TURNED = 0.5  # for a role claim that differs from an earlier one
 ECHOED = 0.2  # for claiming a detective's role that someone claimed before
 QUIET = -0.4  # the strength of a silence
+LIKELY = 0.8  # that a player votes for the one it last spoke against
 
 
 @lru_cache(maxsize=64)
-def suspicion(seen: Knowledge, observer: str | None) -> Mapping[str, float]:
-    """How suspect each player at the table is, to `observer` or (None) to a bystander without secrets.
+def suspicion(seen: Table, observer: str | None, sure: bool) -> Mapping[str, float]:
+    """How suspect each player at the table is, to `observer` or (None) to a bystander without secrets. sure: it is the
+    only detective, so that anyone else who claims to be one is lying.
 
     Only an observer on the town's side reasons from its own innocence.
     """
-    scores = dict.fromkeys(seen.names, 0.0)
+    scores, safe = dict.fromkeys(seen.names, 0.0), town(seen)
     spoken = Counter([*(item.actor for item in seen.said), *seen.silent])
     for name in seen.silent:
         scores[name] -= QUIET / spoken[name]
@@ -49,7 +54,7 @@ def suspicion(seen: Knowledge, observer: str | None) -> Mapping[str, float]:
         targets = [(name, weight) for name, weight in reading.accused if name not in (actor, observer)]
         if any(name == observer for name, _ in reading.accused) and actor != observer:
             scores[actor] += share * WRONGED
-        trusted = 2.0 if actor in seen.town else 1.0
+        trusted = 2.0 if actor in safe else 1.0
         if not targets:
             scores[actor] -= share * strength
         else:
@@ -60,21 +65,34 @@ def suspicion(seen: Knowledge, observer: str | None) -> Mapping[str, float]:
         for name in reading.cleared:
             if name != actor and name in scores:
                 scores[name] -= trusted * share * 0.25
-    for voter, target in seen.votes:
-        if target in seen.town and voter in scores:
-            scores[voter] += POINTED
+    for vote in seen.votes:
+        if vote.target in safe and vote.voter in scores:
+            scores[vote.voter] += POINTED
     claimants = [
         name
         for name, role in claims.items()
         if role == DETECTIVE and name != observer and seen.revealed.get(name) != DETECTIVE
     ]
-    if observer is not None and only_detective(seen):
+    if observer is not None and sure:
         for name in claimants:
             scores[name] += SURE / 2
-    elif len(claimants) > seen.detectives:
+    elif len(claimants) > seen.counts.get(DETECTIVE, 0) - list(seen.revealed.values()).count(DETECTIVE):
         for name in claimants:
             scores[name] += 2 * POINTED
     return scores
+
+
+def town(table: Table) -> set[str]:
+    """Names that, by the rules, cannot be in the mafia: those killed at night, and those arrested if there is only one
+    mafioso and the game went on.
+    """
+    return {*table.killed, *(table.exiled if table.counts.get(MAFIOSO) == 1 else ())}
+
+
+def suspect(seen: Knowledge, knows: bool = True) -> Mapping[str, float]:
+    """How suspect each player is to the seat; knows False: to the table as a whole."""
+    observer = seen.me if knows and not seen.evil else None
+    return suspicion(seen.table, observer, seen.role == DETECTIVE and seen.table.counts.get(DETECTIVE) == 1)
 
 
 def believe(seen: Knowledge, observer_knows: bool = True) -> dict[str, float]:
@@ -82,8 +100,8 @@ def believe(seen: Knowledge, observer_knows: bool = True) -> dict[str, float]:
 
     observer_knows False: what the table as a whole may think, which a deceiver takes into account.
     """
-    scores = dict(suspicion(seen, seen.me if observer_knows and not seen.evil else None))
-    for name in seen.town:
+    scores = dict(suspect(seen, observer_knows))
+    for name in town(seen.table):
         scores[name] = -SURE
     if observer_knows:
         if seen.evil:
@@ -91,3 +109,54 @@ def believe(seen: Knowledge, observer_knows: bool = True) -> dict[str, float]:
         for name, role in seen.results.items():
             scores[name] = SURE if role == MAFIOSO else -SURE
     return {name: scores[name] for name in seen.others()}
+
+
+def vote(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> str:
+    """The town votes by belief with sensitivity v, and for anyone it has found out; the mafia votes with the others."""
+    if seen.evil:
+        return _with_the_crowd(seen, ask, random)
+    found = [name for name in ask.options if name in seen.culprits()]
+    if found:
+        return random.choice(found)
+    beliefs = believe(seen)
+    open_ones = [name for name in ask.options if beliefs.get(name, 0.0) > -SURE] or list(ask.options)
+    return favourite(beliefs, open_ones, skills.v, leaning)
+
+
+def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
+    """A mafioso kills those who seem to be detectives or who speak against the mafia."""
+    danger = {name: 3.0 if name in seen.exposed else 0.0 for name in ask.options}
+    for said in seen.table.said:
+        if said.actor in danger:
+            danger[said.actor] += 1.5 if said.reading.role == DETECTIVE or said.reading.report else 0.0
+    for name in (seen.me, *seen.partners):
+        for accuser in seen.table.accusers.get(name, ()):
+            if accuser in danger:
+                danger[accuser] += 0.7
+    return pick(danger, ask.options, 1.0 + max(skills.m, -0.5), random)
+
+
+def investigate(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
+    """A detective investigates the most suspect of the players it does not know yet."""
+    safe = town(seen.table)
+    unknown = [name for name in ask.options if name not in seen.results and name not in safe]
+    return pick(believe(seen), unknown or ask.options, max(skills.v, 0.0), random)
+
+
+def _with_the_crowd(seen: Knowledge, ask: Ask, random: Random) -> str:
+    """The option that can expect the most votes, given who the others spoke against; partners are spared."""
+    public = believe(seen, observer_knows=False)
+    prey = [name for name in ask.options if name not in seen.partners] or list(ask.options)
+    expected = dict.fromkeys(prey, 0.0)
+    for other in seen.others():
+        if other in seen.partners:
+            continue
+        last = seen.last_by(other)
+        named = [name for name, _ in last.reading.accused if name in seen.table.alive and name != other] if last else []
+        rest = [name for name in seen.table.alive if name != other]
+        for name, share in zip(rest, weights(public, rest, 1.0), strict=True):
+            aim = LIKELY / len(named) if name in named else 0.0
+            if name in expected:
+                expected[name] += aim + (1.0 - (LIKELY if named else 0.0)) * share
+    claimed = seen.exposed | {said.actor for said in seen.table.said if said.reading.role == DETECTIVE}
+    return max(prey, key=lambda name: expected[name] + (0.3 if name in claimed else 0.0) + 0.1 * random.random())

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
+from liescope.games.core import Ask
 from liescope.games.mafia import DETECTIVE
 from liescope.games.mafia.beliefs import believe
-from liescope.games.mafia.knowledge import Knowledge
 from liescope.games.script.draws import chance, favourite, pick
 from liescope.games.script.grammar import SECOND, SPREAD, Intent
+from liescope.games.script.knowledge import Knowledge
 from liescope.games.script.persona import Skills
 from liescope.games.taxonomy import DeceptionType as Kind
 
@@ -55,15 +56,14 @@ _GUARDED = {
 }
 
 
-def intend(seen: Knowledge, skills: Skills, last: bool, random: Random, leaning: Mapping[str, float]) -> Intent:
-    """Draw the speaker's intent. last: it is the last round. The same arguments (and state of `random`) always give
-    the same intent.
-    """
+def intend(seen: Knowledge, skills: Skills, ask: Ask, random: Random, leaning: Mapping[str, float]) -> Intent:
+    """Draw the speaker's intent. The same arguments (and state of `random`) always give the same intent."""
+    last = ask.round >= ask.rounds
     if not seen.others():
         return _intent(seen, skills, ("small_talk",), "", "", random)
     if seen.evil:
         return _mafioso(seen, skills, last, random)
-    if seen.role == DETECTIVE and any(name in seen.alive for name in seen.results):
+    if seen.role == DETECTIVE and any(name in seen.table.alive for name in seen.results):
         return _detective(seen, skills, last, random, leaning)
     return _villager(seen, skills, last, random, leaning)
 
@@ -75,7 +75,7 @@ def _villager(seen: Knowledge, skills: Skills, last: bool, random: Random, leani
     beliefs = believe(seen)
     suspect = favourite(beliefs, list(beliefs), skills.v, leaning)
     options = _table(seen, last)
-    if accusers(seen, seen.me):
+    if seen.table.accusers.get(seen.me):
         options |= {"deny": 3.0, "claim_villager": 2.0}
     options["claim_detective"] = 0.05
     if seen.role == DETECTIVE:
@@ -92,13 +92,13 @@ def _detective(seen: Knowledge, skills: Skills, last: bool, random: Random, lean
         tells = chance((2.2 if last else 0.8) + 1.2 * skills.d + openly)
     else:
         suspect = favourite(believe(seen), seen.others(), skills.v, leaning)
-        tells = chance(-1.5 + skills.d + (2.0 if accusers(seen, seen.me) else 0.0))
+        tells = chance(-1.5 + skills.d + (2.0 if seen.table.accusers.get(seen.me) else 0.0))
     friend = _friend(seen, believe(seen), suspect)
     if told:
         options = _table(seen, last) | {"claim_villager": 0.0, "small_talk": 0.1, "claim_detective": 0.6}
         options["report_investigation"] = 2.5
         options["accuse"] += 1.0
-        if accusers(seen, seen.me):
+        if seen.table.accusers.get(seen.me):
             options |= {"deny": 1.5}
         return _compound(seen, skills, options, suspect, friend, random)
     if random.random() < tells:
@@ -109,12 +109,12 @@ def _detective(seen: Knowledge, skills: Skills, last: bool, random: Random, lean
 
 
 def _mafioso(seen: Knowledge, skills: Skills, last: bool, random: Random) -> Intent:
-    against = [name for name in accusers(seen, seen.me) if name in seen.alive]
+    hostile = seen.accusers(seen.me)
     public = believe(seen, observer_knows=False)
-    prey = [name for name in seen.others() if name not in seen.partners] or seen.others()
-    claimants = [name for name in prey if any(s.actor == name and s.reading.role == DETECTIVE for s in seen.said)]
+    prey = seen.prey()
+    claimants = [name for name in prey if any(s.actor == name and s.reading.role == DETECTIVE for s in seen.table.said)]
     claimants = claimants or [name for name in prey if name in seen.exposed]
-    rivals = [name for name in claimants if name in against] or claimants or [n for n in against if n in prey]
+    rivals = [name for name in claimants if name in hostile] or claimants or [n for n in hostile if n in prey]
     target = rivals[-1] if rivals else pick(public, prey, 1.0, random)
     told = any(said.reading.role == DETECTIVE or said.reading.report for said in seen.mine)
     options = {move: weight * _GUARDED.get(move, 1.0) for move, weight in _table(seen, last).items()}
@@ -123,35 +123,25 @@ def _mafioso(seen: Knowledge, skills: Skills, last: bool, random: Random) -> Int
         options |= {"claim_villager": 0.0, "small_talk": 0.1, "report_investigation": 2.5, "claim_detective": 0.6}
         options["accuse"] += 1.0
     elif rivals:
-        counter = 2.5 if seen.counts.get(DETECTIVE) else 0.0
+        counter = 2.5 if seen.table.counts.get(DETECTIVE) else 0.0
         options |= {"deny": 1.5, "report_investigation": counter, "claim_detective": 0.3}
         options["doubt"] += 1.0
     else:
-        options |= {"report_investigation": 1.2 if seen.counts.get(DETECTIVE) else 0.0, "claim_detective": 0.1}
+        options |= {"report_investigation": 1.2 if seen.table.counts.get(DETECTIVE) else 0.0, "claim_detective": 0.1}
     return _compound(seen, skills, options, target, friend, random)
-
-
-def accusers(seen: Knowledge, name: str) -> list[str]:
-    """Players who have accused `name`, today or before, each once, the latest last."""
-    found: dict[str, None] = {}
-    for said in seen.said:
-        if said.actor != name and any(accused == name for accused, _ in said.reading.accused):
-            found.pop(said.actor, None)
-            found[said.actor] = None
-    return list(found)
 
 
 def _table(seen: Knowledge, last: bool) -> Weights:
     """How likely any player at the table is to make each move at this point."""
-    begun = 1.0 if seen.said else 0.25
+    begun = 1.0 if seen.table.said else 0.25
     return {
         "accuse": 2.0 * begun,
         "doubt": 1.5 * begun,
         "defend": 0.7 * begun,
         "question": 0.8 if last else 1.8,
-        "agree": 1.3 if seen.said else 0.0,
+        "agree": 1.3 if seen.table.said else 0.0,
         "vote_promise": 2.5 if last else 0.5,
-        "observe": 1.3 if seen.said else 0.0,
+        "observe": 1.3 if seen.table.said else 0.0,
         "claim_villager": 1.2,
         "appeal": 0.7,
         "small_talk": 0.5 if last else 2.5,
@@ -160,7 +150,7 @@ def _table(seen: Knowledge, last: bool) -> Weights:
 
 def _friend(seen: Knowledge, beliefs: dict[str, float], suspect: str) -> str:
     """A player to defend or agree with: one who accused the suspect, else the least suspect."""
-    allies = [name for name in accusers(seen, suspect) if name != seen.me and name in seen.alive]
+    allies = [name for name in seen.accusers(suspect) if name != seen.me]
     others = [name for name in beliefs if name != suspect]
     return allies[-1] if allies else min(others or [suspect], key=lambda name: beliefs[name])
 
@@ -212,7 +202,7 @@ def _intent(
     random: Random,
     hides: bool = False,
 ) -> Intent:
-    dead = seen.victim or "one of us"
+    dead = (seen.table.killed or ["one of us"])[-1]
     keys, names, planted = [], [], Kind.NONE
     for move in moves:
         x, y = (friend, suspect) if move in ("defend", "agree") else (suspect, friend)
@@ -236,7 +226,7 @@ def _report(seen: Knowledge, suspect: str) -> tuple[str, str]:
     """What a detective found, or what a mafioso makes up."""
     if seen.evil or suspect in seen.culprits():
         return "report_investigation/guilty", suspect
-    cleared = [name for name in seen.results if name in seen.alive]
+    cleared = [name for name in seen.results if name in seen.table.alive]
     return "report_investigation/clean", cleared[-1] if cleared else suspect
 
 
@@ -268,9 +258,9 @@ def _facts(seen: Knowledge) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     roles: dict[str, str] = {}
     spoke: set[str] = set()
-    for said in seen.said:
+    for said in seen.table.said:
         spoke.add(said.actor)
-        if said.actor not in seen.alive or said.actor == seen.me:
+        if said.actor not in seen.table.alive or said.actor == seen.me:
             continue
         found += [("observe/accused", said.actor, name) for name, _ in said.reading.accused if name != said.actor]
         role = said.reading.role

@@ -1,97 +1,80 @@
-"""A scripted player's answers in Mafia, from nothing but the seat's view and the planted skills."""
+"""How scripted players of Mafia think: what they rate and name, and where their draws come from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
 from random import Random
 
-from liescope.games.core import Ask, AskKind, Assessment, Event, Reply
-from liescope.games.mafia.assessments import name_roles, rate
-from liescope.games.mafia.choices import investigate, kill, vote
+from liescope.games.core import AskKind, Assessment
+from liescope.games.mafia.beliefs import believe, investigate, kill, suspect, town, vote
 from liescope.games.mafia.intents import intend
-from liescope.games.mafia.knowledge import Heard, Knowledge, look
 from liescope.games.mafia.phrases import WORDS
-from liescope.games.script.assessments import report_self, suspected_kind
-from liescope.games.script.draws import draws, lean
-from liescope.games.script.following import Log
-from liescope.games.script.grammar import Composed, Intent, compose
-from liescope.games.script.persona import Persona, Skills
-from liescope.games.taxonomy import DeceptionType
+from liescope.games.mafia.rules import DETECTIVE, MAFIOSO, VILLAGER
+from liescope.games.script.assessments import NEAR, OTHERS, Dealing, suspected_kind
+from liescope.games.script.draws import SURE, chance
+from liescope.games.script.hearing import MessageContent
+from liescope.games.script.knowledge import Follower, Heard, Knowledge
+from liescope.games.script.persona import Skills
+from liescope.games.script.player import Mind
+from liescope.games.taxonomy import DeceptionType as Kind
+
+_KNOWN = 3.0  # log-odds that a statement by a known mafioso deceives, before its words are weighed
+_BASE = -0.9  # the same for a speaker about whom nothing is known
 
 
-def answer(who: Persona, ask: Ask, view: Sequence[Event]) -> Reply:
-    """The reply of this player."""
-    return _Player(who.name, who.skills).answer(ask, view)
+def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
+    """A peer's view of a statement, from what it believes about the speaker and what it heard in the words."""
+    belief = believe(seen).get(said.actor, 0.0)
+    known = seen.results.get(said.actor) == MAFIOSO or seen.evil
+    if known:
+        odds = (_KNOWN if belief > 0 else -_KNOWN) - (1.5 if belief > 0 and _harmless(said.reading) else 0.0)
+    else:
+        wronged = any(name == seen.me for name, _ in said.reading.accused)
+        odds = _BASE + max(skills.v, 0.0) * belief + (0.8 if wronged else 0.0)
+    probability = chance(odds)
+    flag = random.random() < probability
+    kind = Kind.NONE
+    if flag:
+        kind = suspected_kind(said.reading)
+        if random.random() < 0.15 + 0.25 * chance(-skills.v):
+            kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
+    sure = 0.5 + 0.5 * abs(2 * probability - 1)
+    confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
+    evil = chance(belief if known else max(skills.v, 0.0) * belief + 0.4 * flag - 0.2)
+    suspicion = round(min(1.0, max(0.0, random.gauss(evil, 0.05))), 2)
+    reason = random.choice(OTHERS[flag]).format(x=said.actor)
+    return Assessment(flag, kind.value, confidence, suspicion, reason)
 
 
-class _Player:
-    def __init__(self, model: str, skills: Skills) -> None:
-        self.model = model
-        self.skills = skills
-
-    def answer(self, ask: Ask, view: Sequence[Event]) -> Reply:
-        if ask.kind is AskKind.SPEAK:
-            intent, words = self._speak(ask, ask.step, ask.rounds, view)
-            return Reply(text=words.text(ask.limit), private=intent.private)
-        seen = look(ask.seat, ask.game, view)
-        if ask.kind is AskKind.SELF_ASSESSMENT:
-            return Reply(assessment=self._report(seen, ask, view))
-        random = _random(self.model, ask)
-        match ask.kind:
-            case AskKind.PEER_ASSESSMENT:
-                said = _about(seen, ask)
-                return Reply(assessment=rate(seen, said, self.skills, random)) if said else _NOTHING
-            case AskKind.VOTE:
-                return Reply(
-                    choice=vote(
-                        seen, self.skills, ask, random, lean(seen.names, self.model, ask.game, ask.day, ask.seat)
-                    )
-                )
-            case AskKind.KILL:
-                return Reply(choice=kill(seen, self.skills, ask, random))
-            case AskKind.INVESTIGATE:
-                return Reply(choice=investigate(seen, self.skills, ask, random))
-            case AskKind.NAME_ROLES:
-                return Reply(form=name_roles(seen, ask.options, self.skills, random))
-        return Reply(problem=f"a scripted player of Mafia has no answer to {ask.kind.value}")
-
-    def _speak(self, ask: Ask, step: int, rounds: int, view: Sequence[Event]) -> tuple[Intent, Composed]:
-        """What the seat said, or says, at this step of a discussion with these rounds."""
-        last, log = ask.round >= rounds, Log(ask.game, tuple(view))
-        return _spoken(self.model, self.skills, ask.seat, ask.day, step, last, log)
-
-    def _report(self, seen: Knowledge, ask: Ask, view: Sequence[Event]) -> Assessment | None:
-        """Derive the statement's intent again: the view from before the statement gives the same one."""
-        said = _about(seen, ask)
-        if said is None:
-            return None
-        before = [event for event in view if event.index < said.about]
-        intent, composed = self._speak(ask, ask.step - 1, seen.rounds, before)
-        words = set(said.text.rstrip("…").split())
-        meant = intent.planted
-        if 2 * len(words.intersection(composed.text(None).split())) <= len(words):  # someone else spoke for this seat
-            meant = suspected_kind(said.reading) if seen.evil else DeceptionType.NONE
-        return report_self(meant, self.skills, _random(self.model, ask))
+def _harmless(reading: MessageContent) -> bool:
+    return not (reading.report or reading.role or reading.accused)
 
 
-@lru_cache(maxsize=64)
-def _spoken(
-    model: str, skills: Skills, seat: str, day: int, step: int, last: bool, log: Log
-) -> tuple[Intent, Composed]:
-    """The statement that a player makes, however long; its report on it needs it again."""
-    seen = look(seat, log.game, log.events)
-    random = draws(model, log.game, step, seat, AskKind.SPEAK.value)
-    intent = intend(seen, skills, last, random, lean(seen.names, model, log.game, day, seat))
-    return intent, compose(intent.moves, intent.names, intent.strength, random, WORDS)
+def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
+    """As many mafiosos and detectives as the table has, without the seat's own role: what the seat knows, then the most
+    suspect as mafiosos (drawn with sensitivity v) and those who claimed to be detectives; all others are villagers.
+    """
+    deal = Dealing(seen.table.counts, seen.role, options)
+    for name, role in (*dict.fromkeys(seen.partners, MAFIOSO).items(), *seen.results.items()):
+        deal.give(role, [name])
+    scores = suspect(seen)
+    cleared = town(seen.table) | {name for name, role in seen.results.items() if role != MAFIOSO}
+    doubt = {name: scores[name] - SURE * (name in cleared) for name in options}
+    noise = {name: random.gauss(0.0, 1.0) for name in options}
+    suspects = sorted(options, key=lambda name: -(max(skills.v, 0.0) * doubt[name] + noise[name]))
+    claimants = [said.actor for said in seen.table.said if said.reading.role == DETECTIVE]
+    deal.give(MAFIOSO, suspects)
+    deal.give(DETECTIVE, [*claimants, *reversed(suspects)])
+    return deal.form(VILLAGER)
 
 
-def _random(model: str, ask: Ask) -> Random:
-    return draws(model, ask.game, ask.step, ask.seat, ask.kind.value)
-
-
-_NOTHING = Reply(problem="the statement to rate is not in the view")
-
-
-def _about(seen: Knowledge, ask: Ask) -> Heard | None:
-    return next((said for said in reversed(seen.said) if said.about == ask.about), None)
+answer = Mind(
+    Follower(MAFIOSO),
+    WORDS,
+    place=lambda ask, _: (ask.game, ask.step, ask.seat, ask.kind.value),
+    leaning=lambda ask: (ask.game, ask.day, ask.seat),
+    intend=intend,
+    vote=vote,
+    rate=rate,
+    name_roles=name_roles,
+    acts={AskKind.KILL: kill, AskKind.INVESTIGATE: investigate},
+).answer

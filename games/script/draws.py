@@ -53,3 +53,10 @@ def favourite(
 def pick(scores: Mapping[str, float], options: Sequence[str], sensitivity: float, random: Random) -> str:
     """An option drawn with these weights."""
     return random.choices(options, weights(scores, options, sensitivity))[0]
+
+
+def templates(text: str) -> dict[str, tuple[str, ...]]:
+    """Templates by name, from lines "name: template | template"; lines that begin with spaces go on."""
+    entries = text.strip().replace("\n  ", " ").splitlines()
+    named = (entry.partition(":") for entry in entries)
+    return {name: tuple(each.strip() for each in rest.split("|")) for name, _, rest in named}

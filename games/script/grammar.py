@@ -18,6 +18,7 @@ from liescope.games.script.fragments import CLOSERS, FRAMES, OPENERS, REASONS, R
 from liescope.games.script.hearing import CUE, tone
 from liescope.games.taxonomy import DeceptionType as Kind
 
+JOINS = (" and ", "; ", ": ", ", and ", ". ")  # between two cores
 ROOM = 200  # characters that a statement aims to keep within
 PLAIN = 0.6  # how often a place not needed for firmness stays empty
 

@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
 
+from liescope.games.script.draws import SURE
+from liescope.games.script.knowledge import Knowledge, Table
 from liescope.games.werewolf import DOCTOR, JESTER, SEER, WEREWOLF
-from liescope.games.werewolf.knowledge import Knowledge, PublicTable
 
-SURE = 9.0  # what the seat knows from the rules or from its night
 CREDIT = 0.5  # of the average strength, for the speaker
 ODD = 1.6  # for a speaker that is always odd
 POINTED = 0.12  # for each player that accuses one, whatever its credit
@@ -27,7 +27,7 @@ CAREFUL = 0.6  # how much of the suspicion of an odd player a careful voter puts
 
 
 @lru_cache(maxsize=64)
-def public_suspicion(table: PublicTable) -> Mapping[str, float]:
+def public_suspicion(table: Table) -> Mapping[str, float]:
     """How suspect each player is to a bystander without secrets."""
     spoken = Counter(said.actor for said in table.said)
     credit: dict[str, float] = defaultdict(float)
@@ -57,24 +57,19 @@ def public_suspicion(table: PublicTable) -> Mapping[str, float]:
         if vote.target in table.killed:
             scores[vote.voter] += HUNTED
     for role in (SEER, DOCTOR):
-        claimants = claiming(table, role)
+        claimants = table.claiming(role)
         if len(claimants) > table.counts.get(role, 0):
             for name in claimants:
                 scores[name] += 2 * POINTED
     return scores
 
 
-def _reports(table: PublicTable, role: str) -> bool:
+def _reports(table: Table, role: str) -> bool:
     return role == SEER and table.counts.get(SEER, 0) > 0
 
 
-def claiming(table: PublicTable, role: str) -> set[str]:
-    """The players who have claimed a role."""
-    return {said.actor for said in table.said if said.role == role}
-
-
 @lru_cache(maxsize=64)
-def jesterish(table: PublicTable) -> Mapping[str, float]:
+def jesterish(table: Table) -> Mapping[str, float]:
     """How much like a jester each player behaves, from 0 to about 1; no one does at a table without a jester."""
     if not table.counts.get(JESTER):
         return dict.fromkeys(table.names, 0.0)
@@ -93,14 +88,14 @@ def believe(seen: Knowledge) -> dict[str, float]:
     for name in seen.accusers(seen.me):
         scores[name] += WRONGED
     if seen.role in (SEER, DOCTOR) and seen.table.counts.get(seen.role) == 1:
-        for name in claiming(seen.table, seen.role):
+        for name in seen.table.claiming(seen.role):
             scores[name] += SURE / 2
     for name, role in seen.results.items():
         scores[name] = SURE if role == WEREWOLF else -SURE
     return {name: scores[name] for name in seen.others()}
 
 
-def wary(scores: Mapping[str, float], table: PublicTable) -> dict[str, float]:
+def wary(scores: Mapping[str, float], table: Table) -> dict[str, float]:
     """Beliefs of a player who would rather not exile a jester."""
     jesters = jesterish(table)
     return {name: score - CAREFUL * jesters[name] for name, score in scores.items()}

@@ -7,19 +7,17 @@ from collections.abc import Mapping
 from random import Random
 
 from liescope.games.core import Ask, Phase
-from liescope.games.script.draws import chance, favourite, pick, weights
+from liescope.games.script.draws import SURE, chance, favourite, pick, weights
+from liescope.games.script.knowledge import Knowledge
 from liescope.games.script.persona import Skills
 from liescope.games.werewolf import DOCTOR, JESTER, SEER
 from liescope.games.werewolf.beliefs import (
     CAREFUL,
-    SURE,
     believe,
-    claiming,
     jesterish,
     public_suspicion,
     wary,
 )
-from liescope.games.werewolf.knowledge import Knowledge
 
 MOMENTUM = 0.6  # what each vote of the first ballot adds to a revote for the same player
 FOLLOWS = 0.9  # how often a werewolf adopts the proposal of the one before it at the table
@@ -75,7 +73,7 @@ def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
         if seen.proposals.get(seen.me) in ask.options:
             return seen.proposals[seen.me]
     public, jesters = public_suspicion(seen.table), jesterish(seen.table)
-    special = claiming(seen.table, SEER) | claiming(seen.table, DOCTOR)
+    special = seen.table.claiming(SEER) | seen.table.claiming(DOCTOR)
     danger = {name: -0.5 * public[name] + 1.5 * (name in special) - 3.0 * jesters[name] for name in ask.options}
     for name in (seen.me, *seen.partners):
         for accuser in seen.accusers(name):
@@ -87,7 +85,7 @@ def kill(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
 def protect(seen: Knowledge, skills: Skills, ask: Ask, random: Random) -> str:
     """The players who seem most worth killing; itself once it has revealed its role."""
     public = public_suspicion(seen.table)
-    special = claiming(seen.table, SEER) | claiming(seen.table, DOCTOR)
+    special = seen.table.claiming(SEER) | seen.table.claiming(DOCTOR)
     worth = {name: -0.5 * public[name] + 1.5 * (name in special) for name in ask.options}
     worth[seen.me] += 0.5
     return pick(worth, ask.options, max(skills.v, 0.0), random)

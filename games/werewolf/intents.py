@@ -8,11 +8,11 @@ from random import Random
 from liescope.games.core import Ask, Phase
 from liescope.games.script.draws import chance, favourite, pick
 from liescope.games.script.grammar import SECOND, SPREAD, Intent
+from liescope.games.script.knowledge import Knowledge
 from liescope.games.script.persona import Skills
 from liescope.games.taxonomy import DeceptionType as Kind
 from liescope.games.werewolf import DOCTOR, JESTER, SEER, VILLAGER
-from liescope.games.werewolf.beliefs import believe, claiming, jesterish, public_suspicion, wary
-from liescope.games.werewolf.knowledge import Knowledge
+from liescope.games.werewolf.beliefs import believe, jesterish, public_suspicion, wary
 
 SHOWN = 0.8  # firmness that a jester gives up for each unit of j
 ODDER = 1.2  # weight of odd moves for each unit of j
@@ -100,7 +100,7 @@ def _aims(seen: Knowledge, skills: Skills, leaning: Mapping[str, float], random:
     others = seen.others()
     if seen.evil:
         public = public_suspicion(seen.table)
-        prey = [name for name in others if name not in seen.partners] or others
+        prey = seen.prey()
         back = [name for name in seen.accusers(seen.me) if name in prey]
         scores = wary({name: public[name] for name in others}, seen.table)
         suspect = back[-1] if back and random.random() < 0.5 else pick(scores, prey, 1.0, random)
@@ -171,7 +171,7 @@ def _oddity(seen: Knowledge, skills: Skills) -> float:
 
 
 def _seers(seen: Knowledge) -> set[str]:
-    return claiming(seen.table, SEER)
+    return seen.table.claiming(SEER)
 
 
 def _intent(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from liescope.games.core import LessonKind
+from liescope.games.script.knowledge import Knowledge
 from liescope.games.script.persona import Skills
 from liescope.games.werewolf import JESTER
-from liescope.games.werewolf.knowledge import Knowledge
 
 _NONE = 0.2  # how often nothing is learned
 

@@ -1,125 +1,137 @@
-"""A scripted player's answers in Werewolf, from nothing but the seat's view and the planted skills."""
+"""How scripted players of Werewolf think: what they hear, rate and name, and where their draws come from.
+
+Draws depend on the point in the game, not on the step, so that assessments, or lessons shown to a player, change
+nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
 from functools import lru_cache
 from random import Random
 
-from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
-from liescope.games.script.assessments import report_self, suspected_kind
-from liescope.games.script.draws import draws, lean
-from liescope.games.script.following import Log
-from liescope.games.script.grammar import Composed, Intent, compose
-from liescope.games.script.persona import Persona, Skills
-from liescope.games.taxonomy import DeceptionType
-from liescope.games.werewolf.assessments import name_roles, rate
+from liescope.games.core import Ask, AskKind, Assessment, Event
+from liescope.games.script.assessments import NEAR, OTHERS, Dealing, suspected_kind
+from liescope.games.script.draws import SURE, chance
+from liescope.games.script.hearing import MessageContent
+from liescope.games.script.knowledge import Follower, Heard, Knowledge
+from liescope.games.script.persona import Skills
+from liescope.games.script.player import Mind
+from liescope.games.taxonomy import DeceptionType as Kind
+from liescope.games.werewolf.beliefs import believe, jesterish, public_suspicion
 from liescope.games.werewolf.choices import bid, investigate, kill, protect, vote
 from liescope.games.werewolf.intents import explain, intend
-from liescope.games.werewolf.knowledge import Heard, Knowledge, look
 from liescope.games.werewolf.phrases import WORDS
 from liescope.games.werewolf.reflection import reflect
+from liescope.games.werewolf.rules import DOCTOR, JESTER, SEER, VILLAGER, WEREWOLF
 
-_ACTS: dict[AskKind, Callable[[Knowledge, Skills, Ask, Random], str]] = {
-    AskKind.KILL: kill,
-    AskKind.PROTECT: protect,
-    AskKind.INVESTIGATE: investigate,
-    AskKind.BID: bid,
+_BASE = -1.3  # log-odds that a statement deceives if nothing is known about its speaker
+_PARTNER = 1.5  # the same for a werewolf's statement, to its partners
+_OTHER = -1.8  # the same for anyone else's statement, to werewolves
+_CHARGE = 0.4  # for accusing someone: an honest player has less reason to
+_STRANGE = 1.2  # for an odd statement
+_WRONGED = 0.8  # for accusing the rater
+_FELT = 0.5  # weight of v times belief
+_GONE = 0.5  # the suspicion of those who were exiled
+_FIRM = 0.2  # weight of v times the firmness of the words themselves
+
+_CLAIMS = {
+    SEER: re.compile(r"\bi(?: a|['’])m (?:the|your) seer\b|\bas (?:the|your) seer\b|\bmy role is (?:the )?seer\b"),
+    DOCTOR: re.compile(
+        r"\bi(?: a|['’])m (?:the|your) doctor\b|\bas (?:the|your) doctor\b|\bmy role is (?:the )?doctor\b|"
+        r"\bi (?:have )?protected\b"
+    ),
 }
-_NOTHING = Reply(problem="what the ask is about is not in the view")
+_ODD = re.compile(
+    r"\b(?:exile me|vote for me|votes? on me|if i were (?:a|the) (?:were)?wolf|i(?: a|['’])m (?:a|the) werewolf|"
+    r"i would not trust me|i forgot what i said|i take (?:it|that) back|i might have been out|nothing to hide|"
+    r"no matter who goes)\b"
+)
+_JESTER = re.compile(r"\bjester\b")
 
 
-def answer(who: Persona, ask: Ask, view: Sequence[Event]) -> Reply:
-    """The reply of this player. Its draws depend on the point in the game, not on the
-    event number, so that assessments, or lessons shown to it, change nothing else.
-    """
-    return _Player(who.name, who.skills, ask).answer(view)
-
-
-class _Player:
-    """A player for the length of one answer: its name, skills and draws."""
-
-    def __init__(self, model: str, skills: Skills, ask: Ask) -> None:
-        self.model = model
-        self.skills = skills
-        self.ask = ask
-
-    def answer(self, view: Sequence[Event]) -> Reply:
-        ask, kind = self.ask, self.ask.kind
-        if kind is AskKind.SPEAK or kind is AskKind.EXPLAINED_VOTE:
-            said = self._spoken(ask, view)
-            return Reply(choice=said.choice, text=said.words.text(ask.limit), private=said.intent.private)
-        seen = look(ask.seat, ask.game, view)
-        if kind is AskKind.VOTE:
-            leaning = _leaning(self.model, seen, ask)
-            return Reply(choice=vote(seen, self.skills, ask, self._random(), leaning))
-        if kind in _ACTS:
-            return Reply(choice=_ACTS[kind](seen, self.skills, ask, self._random()))
-        if kind is AskKind.REFLECTION:
-            return Reply(form=reflect(seen, self.skills, self._random()))
-        if kind is AskKind.NAME_ROLES:
-            return Reply(form=name_roles(seen, ask.options, self.skills, self._random()))
-        heard = next((said for said in reversed(seen.table.said) if said.about == ask.about), None)
-        if heard is None:
-            return _NOTHING
-        random = self._random(heard.actor)
-        if kind is AskKind.PEER_ASSESSMENT:
-            return Reply(assessment=rate(seen, heard, self.skills, random))
-        return Reply(assessment=self._report(seen, heard, view, random))
-
-    def _spoken(self, ask: Ask, view: Sequence[Event]) -> _Spoken:
-        place = replace(ask, step=0, rounds=0, limit=None)  # what was said depends on none of them
-        return _speak(self.model, self.skills, place, Log(ask.game, tuple(view)))
-
-    def _report(self, seen: Knowledge, heard: Heard, view: Sequence[Event], random: Random) -> Assessment:
-        """Derive the statement's intent again: the view from before the statement gives the same one."""
-        begin, spoke = heard.about, replace(self.ask, kind=AskKind.SPEAK, about=None)
-        if heard.phase is Phase.VOTING:
-            place = heard.day, heard.phase
-            ballot = (e.index for e in view if e.kind is EventKind.VOTE and (e.day, e.phase) == place)
-            begin = min(ballot, default=begin)
-        before = [event for event in view if event.index < begin]
-        if heard.phase is Phase.VOTING:
-            gone = {event.target for event in before if event.kind in (EventKind.DEATH, EventKind.EXILE)}
-            others = tuple(name for name in seen.table.names if name != seen.me and name not in gone)
-            spoke = replace(spoke, kind=AskKind.EXPLAINED_VOTE, options=others)
-        said = self._spoken(spoke, before)
-        words = set(heard.text.rstrip("…").split())
-        planted = said.intent.planted
-        if 2 * len(words.intersection(said.words.text(None).split())) <= len(words):  # someone else spoke for this seat
-            planted = suspected_kind(heard.reading) if seen.evil else DeceptionType.NONE
-        return report_self(planted, self.skills, random)
-
-    def _random(self, about: str = "") -> Random:
-        return _random(self.model, self.ask, about)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spoken:
-    """What a player says: its words, what it means by them, and the choice that they explain."""
-
-    intent: Intent
-    words: Composed
-    choice: str | None
-
-
-@lru_cache(maxsize=64)
-def _speak(model: str, skills: Skills, ask: Ask, log: Log) -> _Spoken:
-    """What the player answers to an ask for words, however long; its report on it needs it again."""
-    seen, random = look(ask.seat, ask.game, log.events), _random(model, ask)
-    leaning, choice = _leaning(model, seen, ask), None
-    if ask.kind is AskKind.EXPLAINED_VOTE:
-        choice = vote(seen, skills, ask, random, leaning)
-        intent = explain(seen, skills, choice, random)
+def rate(seen: Knowledge, said: Heard, skills: Skills, random: Random) -> Assessment:
+    """What a peer believes about the speaker and hears in the words; skills.b is added to the log-odds of the flag."""
+    belief = believe(seen).get(said.actor, 0.0)
+    sensitivity = max(skills.v, 0.0)
+    strange = _STRANGE * said.odd
+    if seen.evil:
+        odds = (_PARTNER if said.actor in seen.partners else _OTHER) + strange
     else:
-        intent = intend(seen, skills, ask, random, leaning)
-    return _Spoken(intent, compose(intent.moves, intent.names, intent.strength, random, WORDS), choice)
+        felt = max(-3.0, min(3.0, belief))
+        wronged = any(name == seen.me for name, _ in said.reading.accused)
+        odds = _BASE + _FELT * sensitivity * felt + _WRONGED * wronged + strange
+        odds += _CHARGE * bool(said.reading.accused) - _FIRM * sensitivity * said.reading.strength
+    probability = chance(odds + skills.b)
+    flag = random.random() < probability
+    kind = Kind.NONE
+    if flag:
+        kind = Kind.STRATEGIC_DECEPTION if said.odd else suspected_kind(said.reading)
+        if random.random() < 0.15 + 0.25 * chance(-skills.v):
+            kind = random.choice([near for near in NEAR[kind] if near is not Kind.NONE])
+    sure = 0.5 + 0.5 * abs(2 * probability - 1)
+    confidence = round(min(0.99, max(0.3, random.gauss(sure - 0.05, 0.07))), 2)
+    if seen.evil:  # a player who knows the wolves can still judge who seems to be one
+        belief = public_suspicion(seen.table).get(said.actor, 0.0)
+    seeming = chance(belief if abs(belief) >= SURE else sensitivity * belief + 0.4 * flag - 0.8)
+    suspicion = round(min(1.0, max(0.0, random.gauss(seeming, 0.05))), 2)
+    reason = random.choice(OTHERS[flag]).format(x=said.actor)
+    return Assessment(flag, kind.value, confidence, suspicion, reason)
 
 
-def _leaning(model: str, seen: Knowledge, ask: Ask) -> Mapping[str, float]:
-    return lean(seen.table.names, model, ask.game, ask.day, ask.seat)
+def name_roles(seen: Knowledge, options: tuple[str, ...], skills: Skills, random: Random) -> dict[str, tuple[str, ...]]:
+    """The role of each player, as the composition of the table allows: the most suspect are named as werewolves, the
+    oddest as the jester, those who claim to be doctor or seer are believed; all others are villagers.
+    """
+    table = seen.table
+    deal = Dealing(table.counts, seen.role, options)
+    beliefs, jesters = believe(seen), jesterish(table)
+    noise = {name: random.gauss(0.0, 1.0 / (1.0 + max(skills.v, 0.0))) for name in options}
+    deal.give(WEREWOLF, [name for name in options if name in seen.partners or seen.results.get(name) == WEREWOLF])
+    if table.winner == JESTER:
+        deal.give(JESTER, table.exiled[-1:])
+    deal.give(JESTER, sorted(options, key=lambda name: -(jesters[name] + 0.2 * noise[name])))
+    for role in (SEER, DOCTOR):
+        deal.give(role, [name for name in options if name in table.claiming(role)])
+    cleared = {name for name, role in seen.results.items() if role != WEREWOLF} | set(table.killed)
+    suspects = [name for name in options if name not in cleared]
+    deal.give(WEREWOLF, sorted(suspects, key=lambda name: -(beliefs.get(name, _GONE) + noise[name])))
+    for role in (SEER, DOCTOR):  # whoever it is has not said so
+        deal.give(role, sorted(options, key=lambda name: noise[name]))
+    return deal.form(VILLAGER)
 
 
-def _random(model: str, ask: Ask, about: str = "") -> Random:
-    return draws(model, ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, about)
+def _hear(event: Event, reading: MessageContent, names: tuple[str, ...]) -> Heard:
+    role, odd, jesters = _overtones(event.text, names)
+    claimed = role or (VILLAGER if reading.role == VILLAGER else "")
+    place = event.actor or "", event.day, event.phase, event.index
+    return Heard(*place, event.text, reading, claimed, odd, jesters)
+
+
+@lru_cache(maxsize=2048)
+def _overtones(text: str, names: tuple[str, ...]) -> tuple[str, bool, tuple[str, ...]]:
+    """The special role that a statement claims; whether it is odd; the names that share a sentence with a jester."""
+    lower = text.lower()
+    role = next((role for role, pattern in _CLAIMS.items() if pattern.search(lower)), "")
+    named = [sentence for sentence in lower.split(".") if _JESTER.search(sentence)]
+    jesters = tuple(name for name in names if any(name.lower() in sentence for sentence in named))
+    return role, _ODD.search(lower) is not None, jesters
+
+
+def _place(ask: Ask, about: str) -> tuple[object, ...]:
+    return ask.game, ask.seat, ask.day, ask.phase.value, ask.round, ask.kind.value, about
+
+
+answer = Mind(
+    Follower(WEREWOLF, _hear),
+    WORDS,
+    place=_place,
+    leaning=lambda ask: (ask.game, ask.day, ask.seat),
+    intend=intend,
+    vote=vote,
+    rate=rate,
+    name_roles=name_roles,
+    acts={AskKind.KILL: kill, AskKind.PROTECT: protect, AskKind.INVESTIGATE: investigate, AskKind.BID: bid},
+    explain=explain,
+    reflect=reflect,
+).answer

@@ -9,7 +9,7 @@ import pytest
 
 from liescope.games.core import Ask, Event, Reply
 from liescope.games.registry import find_game
-from liescope.games.script.following import Following, Log
+from liescope.games.script.knowledge import Following, Log
 from liescope.games.script.persona import parse_spec
 from liescope.games.session import drive, start
 from liescope.generate.players.scripted import ScriptedPlayer

@@ -1,0 +1,272 @@
+"""What a seat knows: the public table, which all seats share, and the seat's own secrets.
+
+Both are gathered on from what was known before the latest events. Nothing depends on what is kept: it is used only for
+a log that begins with exactly the same events.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from liescope.games.core import Event, EventKind, Phase
+from liescope.games.script.hearing import MessageContent, read
+from liescope.games.script.persona import ClaimFinder
+
+K = TypeVar("K")
+
+_KEPT = 64  # the seats, or the games, whose last log is kept
+_SECRET = frozenset(
+    {EventKind.ROLE, EventKind.PARTNERS, EventKind.INVESTIGATION, EventKind.PROPOSAL, EventKind.DISCOVERY}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One public statement as every player hears it. about: the index of its event; role: what the speaker claims to
+    be, or ""; odd: the speaker talks itself into trouble; jesters: players it takes for a jester.
+    """
+
+    actor: str
+    day: int
+    phase: Phase
+    about: int
+    text: str
+    reading: MessageContent
+    role: str
+    odd: bool = False
+    jesters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    day: int
+    phase: Phase
+    voter: str
+    target: str
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """What every player knows; one object per log, not to be changed once it is gathered.
+
+    alive: in the order of the table; killed: at night; exiled: by vote; revealed: announced roles of the dead;
+    accusers: by player, those who have accused it, the latest last; winner: once the game has ended.
+    """
+
+    names: tuple[str, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+    rounds: int = 0
+    alive: list[str] = field(default_factory=list)
+    killed: list[str] = field(default_factory=list)
+    exiled: list[str] = field(default_factory=list)
+    revealed: dict[str, str] = field(default_factory=dict)
+    said: list[Heard] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    accusers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    votes: list[Vote] = field(default_factory=list)
+    winner: str = ""
+
+    @property
+    def today(self) -> list[Vote]:
+        """The votes of the newest ballot."""
+        if not self.votes:
+            return []
+        last = self.votes[-1]
+        return [vote for vote in self.votes if (vote.day, vote.phase) == (last.day, last.phase)]
+
+    def claiming(self, role: str) -> set[str]:
+        """The players who have claimed a role."""
+        return {said.actor for said in self.said if said.role == role}
+
+
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """What only the seat knows, and the public events that it saw. night: that of the proposals."""
+
+    me: str
+    role: str = ""
+    partners: frozenset[str] = frozenset()
+    results: dict[str, str] = field(default_factory=dict)
+    exposed: frozenset[str] = frozenset()
+    proposals: Mapping[str, str] = field(default_factory=dict)
+    night: int = 0
+    public: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """The table as one seat knows it. killer: the role of those who kill; partners: who hold it too; results: what the
+    seat's own investigations showed; exposed: with whom it has found each other out; proposals: victims proposed in the
+    latest night with any, by proposer; find_claims: how it reads claims.
+    """
+
+    table: Table
+    killer: str
+    me: str
+    role: str
+    partners: frozenset[str]
+    results: dict[str, str]
+    exposed: frozenset[str]
+    proposals: Mapping[str, str]
+    find_claims: ClaimFinder
+
+    @property
+    def evil(self) -> bool:
+        return self.role == self.killer
+
+    @property
+    def mine(self) -> list[Heard]:
+        return [said for said in self.table.said if said.actor == self.me]
+
+    def others(self) -> list[str]:
+        return [name for name in self.table.alive if name != self.me]
+
+    def prey(self) -> list[str]:
+        """The others without partners, or all where there is nobody else."""
+        return [name for name in self.others() if name not in self.partners] or self.others()
+
+    def culprits(self) -> list[str]:
+        """Living players that this seat has found to be of those who kill."""
+        return [name for name in self.table.alive if self.results.get(name) == self.killer]
+
+    def last_by(self, name: str) -> Heard | None:
+        return next((said for said in reversed(self.table.said) if said.actor == name), None)
+
+    def accusers(self, name: str) -> list[str]:
+        """Living players that have accused someone, each once, the latest last."""
+        return [accuser for accuser in self.table.accusers.get(name, ()) if accuser in self.table.alive]
+
+
+Hear = Callable[[Event, MessageContent, tuple[str, ...]], Heard]
+"""From a statement, what everybody reads in it and the names at the table to what players of a game hear."""
+
+
+def hear_plainly(event: Event, reading: MessageContent, _names: tuple[str, ...]) -> Heard:
+    """What is heard where nothing but the reading counts."""
+    return Heard(event.actor or "", event.day, event.phase, event.index, event.text, reading, reading.role)
+
+
+class Follower:
+    """Follows the games of one kind. killer: the role of those who kill; hear: what players hear in a statement."""
+
+    def __init__(self, killer: str, hear: Hear = hear_plainly) -> None:
+        self._killer = killer
+        self._hear = hear
+        self._seats = Following(_Secrets, _learn)
+        self._tables = Following(lambda _: Table(), self._gather)
+
+    def look(self, me: str, game: str, view: Sequence[Event], find_claims: ClaimFinder) -> Knowledge:
+        """What `me` learns from the events it saw."""
+        own = self._seats.after(game, me, tuple(view))
+        table = self._tables.after(game, "", own.public)
+        secrets = own.role, own.partners, own.results, own.exposed, own.proposals
+        return Knowledge(table, self._killer, me, *secrets, find_claims)
+
+    def _gather(self, known: Table, events: Sequence[Event]) -> Table:
+        """The table after some more public events."""
+        table = replace(
+            known,
+            alive=[*known.alive],
+            killed=[*known.killed],
+            exiled=[*known.exiled],
+            revealed={**known.revealed},
+            said=[*known.said],
+            silent=[*known.silent],
+            accusers={**known.accusers},
+            votes=[*known.votes],
+        )
+        for event in events:
+            kind, actor, target = event.kind, event.actor or "", event.target or ""
+            if kind is EventKind.STATEMENT:
+                heard = self._hear(event, read(event.text, table.names), table.names)
+                table.said.append(heard)
+                for name, _ in heard.reading.accused:
+                    if name != actor:
+                        earlier = (accuser for accuser in table.accusers.get(name, ()) if accuser != actor)
+                        table.accusers[name] = (*earlier, actor)
+            elif kind is EventKind.SILENCE:
+                table.silent.append(actor)
+            elif kind is EventKind.VOTE:
+                table.votes.append(Vote(event.day, event.phase, actor, target))
+            elif kind is EventKind.SETUP:
+                table.names = tuple(event.data["names"])
+                table.counts = dict(event.data.get("composition", {}))
+                table.rounds = event.data.get("rounds", 0)
+                table.alive = list(table.names)
+            elif kind in _LEAVING and target in table.alive:
+                table.alive.remove(target)
+                (table.killed if kind is EventKind.DEATH else table.exiled).append(target)
+                if role := event.data.get("role"):
+                    table.revealed[target] = role
+            elif kind is EventKind.END:
+                table.winner = event.data["winner"]
+        return table
+
+
+_LEAVING = frozenset({EventKind.DEATH, EventKind.ARREST, EventKind.EXILE})
+
+
+def _learn(known: _Secrets, events: Sequence[Event]) -> _Secrets:
+    """The seat's secrets after some more events."""
+    public = tuple(event for event in events if event.audience is None)
+    own = replace(known, public=(*known.public, *public)) if public else known
+    for event in events:
+        if event.kind not in _SECRET or event.audience is None:
+            continue
+        if event.kind is EventKind.ROLE:
+            own = replace(own, role=event.data["role"]) if event.actor == own.me else own
+        elif event.kind is EventKind.PARTNERS:
+            own = replace(own, partners=frozenset(event.data["names"]) - {own.me})
+        elif event.kind is EventKind.INVESTIGATION:
+            found = {event.target or "": event.data["role"]} if event.actor == own.me else {}
+            own = replace(own, results={**own.results, **found})
+        elif event.kind is EventKind.DISCOVERY:
+            own = replace(own, exposed=own.exposed | {event.actor or "", event.target or ""} - {own.me})
+        else:
+            tonight = own.proposals if event.day == own.night else {}
+            own = replace(own, night=event.day, proposals={**tonight, event.actor or "": event.target or ""})
+    return own
+
+
+class Following(Generic[K]):
+    """The state after a log of events. begin: the state before the first event; add: the state after some more events,
+    a new object if they change it.
+    """
+
+    def __init__(self, begin: Callable[[str], K], add: Callable[[K, Sequence[Event]], K]) -> None:
+        self._begin = begin
+        self._add = add
+        self._last: OrderedDict[tuple[str, str], tuple[tuple[Event, ...], K]] = OrderedDict()
+
+    def after(self, game: str, whose: str, log: tuple[Event, ...]) -> K:
+        """The state after a log of this game. whose: the seat that saw it, or whatever else tells logs of one game
+        apart.
+        """
+        known = self._last.pop((game, whose), None)
+        if known is not None and log[: len(known[0])] == known[0]:
+            state = known[1] if len(log) == len(known[0]) else self._add(known[1], log[len(known[0]) :])
+        else:
+            state = self._add(self._begin(whose), log)
+        self._last[game, whose] = log, state
+        if len(self._last) > _KEPT:
+            self._last.popitem(last=False)
+        return state
+
+
+class Log:
+    """Events as the key of a cache: equal to another log if all its events are equal; its hash is cheap."""
+
+    __slots__ = ("events", "game")
+
+    def __init__(self, game: str, events: tuple[Event, ...]) -> None:
+        self.game = game
+        self.events = events
+
+    def __hash__(self) -> int:
+        return hash((self.game, len(self.events)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Log) and self.game == other.game and self.events == other.events

@@ -1,0 +1,124 @@
+"""The scripted player of any game: it answers from nothing but its seat's view and its planted skills.
+
+What differs from game to game is a `Mind`: the moves it considers, its words, how it suspects, votes and acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from random import Random
+
+from liescope.games.core import Ask, AskKind, Assessment, Event, EventKind, Phase, Reply
+from liescope.games.script.assessments import report_self, suspected_kind
+from liescope.games.script.draws import draws, lean
+from liescope.games.script.grammar import Composed, Intent, Phrasebook, compose
+from liescope.games.script.knowledge import Follower, Heard, Knowledge, Log
+from liescope.games.script.persona import Persona, Skills
+from liescope.games.taxonomy import DeceptionType
+
+Leaning = Mapping[str, float]
+Form = Mapping[str, tuple[str, ...]]
+_NOTHING = Reply(problem="what the ask is about is not in the view")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mind:
+    """How scripted players of one game think. follower: of its games; words: what it can say; place: of the draws for
+    an ask, given who spoke if it is about a statement; leaning: the place of the draws that a seat keeps; intend: what
+    to say; vote: for whom; rate: another's statement; name_roles: at the end; acts: other choices, by kind of ask;
+    explain: the reason for a vote, in games that ask for it; reflect: on a game that has ended.
+    """
+
+    follower: Follower
+    words: Phrasebook
+    place: Callable[[Ask, str], tuple[object, ...]]
+    leaning: Callable[[Ask], tuple[object, ...]]
+    intend: Callable[[Knowledge, Skills, Ask, Random, Leaning], Intent]
+    vote: Callable[[Knowledge, Skills, Ask, Random, Leaning], str]
+    rate: Callable[[Knowledge, Heard, Skills, Random], Assessment]
+    name_roles: Callable[[Knowledge, tuple[str, ...], Skills, Random], Form]
+    acts: Mapping[AskKind, Callable[[Knowledge, Skills, Ask, Random], str]] = field(default_factory=dict)
+    explain: Callable[[Knowledge, Skills, str, Random], Intent] | None = None
+    reflect: Callable[[Knowledge, Skills, Random], Form] | None = None
+
+    def answer(self, who: Persona, ask: Ask, view: Sequence[Event]) -> Reply:
+        """The reply of a player, the same for the same place in a game."""
+        seen = self._look(who, ask, view)
+        kind = ask.kind
+        if kind is AskKind.SPEAK or (kind is AskKind.EXPLAINED_VOTE and self.explain):
+            said = self._said(who, ask, seen, view)
+            return Reply(choice=said.choice, text=said.words.text(ask.limit), private=said.intent.private)
+        if kind is AskKind.VOTE:
+            leaning = lean(seen.table.names, who.name, *self.leaning(ask))
+            return Reply(choice=self.vote(seen, who.skills, ask, self._random(who, ask), leaning))
+        if kind in self.acts:
+            return Reply(choice=self.acts[kind](seen, who.skills, ask, self._random(who, ask)))
+        if kind is AskKind.REFLECTION and self.reflect:
+            return Reply(form=self.reflect(seen, who.skills, self._random(who, ask)))
+        if kind is AskKind.NAME_ROLES:
+            return Reply(form=self.name_roles(seen, ask.options, who.skills, self._random(who, ask)))
+        if kind not in (AskKind.SELF_ASSESSMENT, AskKind.PEER_ASSESSMENT):
+            return Reply(problem=f"a scripted player of this game has no answer to {kind.value}")
+        heard = next((said for said in reversed(seen.table.said) if said.about == ask.about), None)
+        if heard is None:
+            return _NOTHING
+        random = self._random(who, ask, heard.actor)
+        if kind is AskKind.PEER_ASSESSMENT:
+            return Reply(assessment=self.rate(seen, heard, who.skills, random))
+        return Reply(assessment=self._report(who, ask, seen, heard, view, random))
+
+    def _look(self, who: Persona, ask: Ask, view: Sequence[Event]) -> Knowledge:
+        return self.follower.look(ask.seat, ask.game, view, who.find_claims)
+
+    def _random(self, who: Persona, ask: Ask, about: str = "") -> Random:
+        return draws(who.name, *self.place(ask, about))
+
+    def _said(self, who: Persona, ask: Ask, seen: Knowledge, view: Sequence[Event]) -> _Said:
+        """What the player says, or said, at this place of a game, however long."""
+        return _speak(self, who, replace(ask, rounds=seen.table.rounds, limit=None), Log(ask.game, tuple(view)))
+
+    def _report(
+        self, who: Persona, ask: Ask, seen: Knowledge, heard: Heard, view: Sequence[Event], random: Random
+    ) -> Assessment:
+        """Derive the statement's intent again: the view from before the statement gives the same one."""
+        begin, spoke = heard.about, replace(ask, kind=AskKind.SPEAK, about=None, step=ask.step - 1)
+        explained = heard.phase is Phase.VOTING
+        if explained:
+            place = heard.day, heard.phase
+            ballot = (e.index for e in view if e.kind is EventKind.VOTE and (e.day, e.phase) == place)
+            begin = min(ballot, default=begin)
+        before = [event for event in view if event.index < begin]
+        if explained:
+            gone = {event.target for event in before if event.kind in (EventKind.DEATH, EventKind.EXILE)}
+            others = tuple(name for name in seen.table.names if name != seen.me and name not in gone)
+            spoke = replace(spoke, kind=AskKind.EXPLAINED_VOTE, options=others)
+        said = self._said(who, spoke, seen, before)
+        words = set(heard.text.rstrip("…").split())
+        planted = said.intent.planted
+        if 2 * len(words.intersection(said.words.text(None).split())) <= len(words):  # someone else spoke for this seat
+            planted = suspected_kind(heard.reading) if seen.evil else DeceptionType.NONE
+        return report_self(planted, who.skills, random)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Said:
+    """What a player says: its words, what it means by them, and the choice that they explain."""
+
+    intent: Intent
+    words: Composed
+    choice: str | None
+
+
+@lru_cache(maxsize=64)
+def _speak(mind: Mind, who: Persona, ask: Ask, log: Log) -> _Said:
+    """What the player answers to an ask for words; its report on it needs it again."""
+    seen, random = mind._look(who, ask, log.events), mind._random(who, ask)
+    leaning, choice = lean(seen.table.names, who.name, *mind.leaning(ask)), None
+    if ask.kind is AskKind.EXPLAINED_VOTE and mind.explain:
+        choice = mind.vote(seen, who.skills, ask, random, leaning)
+        intent = mind.explain(seen, who.skills, choice, random)
+    else:
+        intent = mind.intend(seen, who.skills, ask, random, leaning)
+    return _Said(intent, compose(intent.moves, intent.names, intent.strength, random, mind.words), choice)
