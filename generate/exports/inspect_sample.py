@@ -83,7 +83,6 @@ def sample_of(game: SourceGame, journal: Journal, shown: Shown, began: datetime)
     Raises BadData for a damaged journal, or a game that this version replays in another way.
     """
     record, row = game.record, game.row
-    assert record is not None
     clock = _Clock(record.game_id, began)
     by_model: dict[str, Usage] = defaultdict(Usage)
     by_role: dict[str, Usage] = defaultdict(Usage)
@@ -133,7 +132,6 @@ def _ending(row: GameRow) -> str:
 
 def _metadata(game: SourceGame) -> dict[str, Any]:
     row, record = game.row, game.record
-    assert record is not None
     facts = {
         name: getattr(row, name)
         for name in ("game_id", "run", "origin", "game", "cell", "condition", "seed", "seating", "turn", "source")

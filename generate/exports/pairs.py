@@ -43,8 +43,7 @@ class PairsExporter(ClaimExporter):
     def rows(self, speeches: Speeches, games: Iterator[SourceGame], tally: Tally) -> Iterator[Row]:
         moments: dict[bytes, _Moment] = {}
         for speech, wanted in self.checked(speeches, games, tally):
-            record, asked = speech.game.record, speech.asked
-            fork = None if record is None else record.meta.get("fork")
+            asked, fork = speech.asked, speech.game.record.meta.get("fork")
             if fork is None:
                 tally.left_out["not of a forked game"] += 1
                 continue

@@ -50,7 +50,7 @@ class Speeches:
     def of(self, game: SourceGame) -> Iterator[Speech]:
         """The statements of a game in order. Raises BadData for a game that cannot be replayed."""
         asked: dict[str, Asked] = {}
-        if self._journal is not None and game.record is not None and game.statements:
+        if self._journal is not None and game.statements:
             for one, event in spoken(self._journal, game.record):
                 asked[f"{game.row.game_id}:{event.index}"] = one
         for at, said in enumerate(game.statements):

@@ -30,9 +30,7 @@ class Detector:
 
 @dataclass(frozen=True, slots=True)
 class ViewedGame:
-    """One game with all that is known of it. record: its events are in order of play and each has its index, but where
-    the record was put together from a corpus, indices that no table knows are missing; detectors: those that the scores
-    are of; calls: every request, with the
+    """One game with all that is known of it. detectors: those that the scores are of; calls: every request, with the
     columns of `CallRow`; none in a corpus without them; under_way: it has begun and not ended, so that its record has
     no outcome; has_prompts: `Source.prompt` can show what was asked.
     """

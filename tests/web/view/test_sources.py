@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,7 @@ import pytest
 import liescope
 from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.detectors.evaluation.scores import SCORES
-from liescope.games.core import Event, EventKind
-from liescope.games.drawn import not_chosen
+from liescope.games.core import EventKind
 from liescope.generate.runs.journal import Journal
 from liescope.web.view.corpus_source import CorpusSource
 from liescope.web.view.moments import Said
@@ -24,13 +22,6 @@ from liescope.web.view.run_source import RunSource
 from liescope.web.view.scores import read_scores
 from liescope.web.view.shown import shown
 from tests.web.view.conftest import Played
-
-UNTOLD = {EventKind.SILENCE, EventKind.QUIET, EventKind.SUSPICION}  # events that no table holds
-
-
-def what(event: Event) -> tuple[object, ...]:
-    seen_by = None if event.audience is None else frozenset(event.audience)
-    return event.kind, event.actor, event.target, event.day, event.phase, event.round, event.text, event.about, seen_by
 
 
 def ids_of(run: Path) -> list[str]:
@@ -44,16 +35,8 @@ def test_a_corpus_gives_back_the_games_of_its_run(game: str, request: pytest.Fix
     run, corpus = RunSource(both.run), CorpusSource(both.corpus)
     for game_id in ids_of(both.run):
         known, found = run.game(game_id), corpus.game(game_id)
-        true = {event.index: event for event in known.record.events}
-        indices = [event.index for event in found.record.events]
-        assert indices == sorted(set(indices))
-        assert [what(event) for event in found.record.events] == [what(true[index]) for index in indices]
-        assert not_chosen(found.record.events) == not_chosen(known.record.events)
-        assert all(bool(event.fallback) == bool(true[event.index].fallback) for event in found.record.events)
-        missing = Counter(event.kind for event in true.values()) - Counter(e.kind for e in found.record.events)
-        assert set(missing) <= UNTOLD
+        assert found.record == known.record
         assert found.labels == known.labels
-        assert (found.record.seats, found.record.outcome) == (known.record.seats, known.record.outcome)
         assert [call["raw"] for call in found.calls] == [call["raw"] for call in known.calls]
 
 
@@ -76,53 +59,6 @@ def test_what_a_model_thought_is_shown_from_its_run_and_from_a_corpus(tmp_path: 
         moments = [moment for part in shown(source.game(game_id)).sections for moment in part.moments]
         (found,) = (moment for moment in moments if isinstance(moment, Said) and moment.index == said.index)
         assert dict(found.meant) == {"reasoning": "Say <b>nothing</b> of it."}
-
-
-def test_a_seer_learns_from_a_corpus_no_more_than_it_did_in_the_game(tmp_path: Path) -> None:
-    liescope.play("werewolf", players=["scripted:bold"], games=1, seers=1, villagers=5, out=tmp_path / "seen")
-    liescope.build([tmp_path / "seen"], out=tmp_path / "corpus")
-    (game_id,) = ids_of(tmp_path / "seen")
-    told = [
-        [
-            event.data.get("role")
-            for event in source.game(game_id).record.events
-            if event.kind is EventKind.INVESTIGATION
-        ]
-        for source in (RunSource(tmp_path / "seen"), CorpusSource(tmp_path / "corpus"))
-    ]
-    assert told[0]
-    assert told[0] == told[1]
-
-
-def test_evidence_that_no_table_can_point_at_is_left_out(mini_mafia: Played, tmp_path: Path) -> None:
-    """A game of rules that Liescope does not know may have had anything between its statements."""
-    copy = shutil.copytree(mini_mafia.corpus, tmp_path / "foreign")
-    for name in ("games", "statements"):
-        for file in (copy / name).glob("*.parquet"):
-            table = pl.read_parquet(file).with_columns(game=pl.lit("foreign"))
-            _rewrite(copy, file, table)
-    source = CorpusSource(copy)
-    for game_id in ids_of(mini_mafia.run):
-        viewed = source.game(game_id)
-        by_index = {event.index: event.kind for event in viewed.record.events}
-        kinds = {by_index[index] for claim in viewed.labels.claims for index in claim.evidence}
-        assert kinds <= {EventKind.STATEMENT, EventKind.SETUP, EventKind.ROLE}
-
-
-def _rewrite(corpus: Path, file: Path, table: pl.DataFrame) -> None:
-    """Put a changed table in the place of one, as `build` would have written it."""
-    from hashlib import sha256
-
-    import pyarrow.parquet as pq
-
-    from liescope.data_cards.tables.schemas import arrow_schema
-
-    pq.write_table(table.to_arrow().cast(arrow_schema(file.parent.name)), file)
-    facts = json.loads((corpus / "corpus.json").read_text())
-    for entry in facts["files"]:
-        if entry["path"] == f"{file.parent.name}/{file.name}":
-            entry["sha256"] = sha256(file.read_bytes()).hexdigest()
-    (corpus / "corpus.json").write_text(json.dumps(facts))
 
 
 def test_a_game_under_way_is_seen_up_to_where_it_is(mini_mafia: Played, tmp_path: Path) -> None:
