@@ -16,8 +16,8 @@ from liescope.games.record import GameRecord
 from liescope.generate.corpus.read import corpus_folder, read_facts
 from liescope.generate.corpus.records import RECORD_TABLES, holds_corpus, recorded_games
 from liescope.generate.corpus.terms import NOT_SAID
+from liescope.generate.runs.conditions import plan_terms
 from liescope.generate.runs.journal import Journal
-from liescope.generate.runs.terms import plan_terms
 from liescope.labeling.tables import game_tables
 
 
