@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liescope.data_cards.licences import LABELS, hub_licence
+from liescope.data_cards.licences import LABELS, SOURCES, citation, hub_licence
 from liescope.data_cards.tables import TABLES, TARGETS, Field, Table
-from liescope.data_cards.words import SOURCES, citation
 
 _TYPES = {"text": "sc:Text", "boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
 _PARQUET = "application/x-parquet"

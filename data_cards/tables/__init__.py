@@ -6,12 +6,10 @@ these.
 
 from collections.abc import Mapping
 
-from liescope.data_cards.tables.acts import BidRow, CallRow, NightActRow, VoteRow
-from liescope.data_cards.tables.afterwards import LessonRow, LessonTagRow, RoleGuessRow
-from liescope.data_cards.tables.claims import ClaimRow
+from liescope.data_cards.tables.acts import BidRow, CallRow, LessonRow, LessonTagRow, NightActRow, RoleGuessRow, VoteRow
 from liescope.data_cards.tables.declare import SPLITS, Column, Field, Table, by_name
 from liescope.data_cards.tables.games import EventRow, GameRow, SeatRow
-from liescope.data_cards.tables.statements import RatingRow, StatementRow
+from liescope.data_cards.tables.statements import ClaimRow, RatingRow, StatementRow
 
 _LABEL = "label_"
 TABLES = by_name(

@@ -117,3 +117,19 @@ def _field(row: type, name: str, hint: Any) -> Field:
 def by_name(tables: tuple[Table, ...]) -> Mapping[str, Table]:
     """The tables by name, in their order."""
     return {table.name: table for table in tables}
+
+
+HONESTY = ("honest", "deceptive")  # the classes of every label: false, true
+DECEPTION_TYPES = (
+    "none",
+    "omission",
+    "distortion",
+    "fabrication",
+    "misdirection",
+    "sycophancy",
+    "strategic_deception",
+    "persuasive_manipulation",
+)
+GAME_ID = Column("the game; unique in the corpus, the key that joins configs")
+STATEMENT_ID = Column("the statement: game_id, a colon, the index of its event in the game")
+DAY = Column("the day of the game, from 1")

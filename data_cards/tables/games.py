@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from liescope.data_cards.tables.declare import Column
-from liescope.data_cards.tables.words import GAME_ID
+from liescope.data_cards.tables.declare import GAME_ID, Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""The schemas of a declared table: for Arrow, for polars, and for the Hub's `datasets`."""
+"""A declared table as others read it: schemas for Arrow, polars and the Hub's `datasets`, and Markdown for cards."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from liescope.data_cards.tables.declare import BOOLEAN, INTEGER, NUMBER, TEXT, F
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+
 
 _HUB_TYPES = {TEXT: "string", BOOLEAN: "bool", INTEGER: "int64", NUMBER: "float64"}
 
@@ -57,3 +59,23 @@ def _feature(field: Field) -> dict[str, Any]:
     if field.classes:
         return {"name": field.name, "dtype": {"class_label": {"names": dict(enumerate(field.classes))}}}
     return {"name": field.name, "dtype": _HUB_TYPES[field.type]}
+
+
+def columns_markdown(table: str) -> str:
+    """A Markdown table of a table's columns: name, type, meaning. The fields of records follow their column."""
+    head = "| column | type | meaning |\n|---|---|---|\n"
+    return head + "".join(_lines(TABLES[table].fields))
+
+
+def tables_markdown() -> str:
+    """Every table of a corpus as a section with its columns."""
+    return "\n".join(
+        f"### `{table.name}`\n\n{table.meaning.capitalize()}.\n\n{columns_markdown(table.name)}"
+        for table in TABLES.values()
+    )
+
+
+def _lines(fields: tuple[Field, ...], within: str = "") -> Iterator[str]:
+    for field in fields:
+        yield f"| `{within}{field.name}` | {field.type_words} | {field.words.replace('|', '&#124;')} |\n"
+        yield from _lines(field.fields, f"{within}{field.name}.")

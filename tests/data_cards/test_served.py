@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from liescope.data_cards.served import served_facts
+from liescope.data_cards.cards import served_facts
 
 
 def test_only_runs_that_may_hold_people_are_named_for_saying_nothing_of_them() -> None:

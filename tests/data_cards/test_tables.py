@@ -8,10 +8,14 @@ from typing import Annotated
 import pytest
 
 from liescope.data_cards.tables import TABLES, Column
-from liescope.data_cards.tables.declare import fields_of
-from liescope.data_cards.tables.markdown import columns_markdown, tables_markdown
-from liescope.data_cards.tables.schemas import arrow_schema, hub_features, polars_schema
-from liescope.data_cards.tables.words import DECEPTION_TYPES
+from liescope.data_cards.tables.declare import DECEPTION_TYPES, fields_of
+from liescope.data_cards.tables.schemas import (
+    arrow_schema,
+    columns_markdown,
+    hub_features,
+    polars_schema,
+    tables_markdown,
+)
 from liescope.games.taxonomy import DeceptionType
 
 
