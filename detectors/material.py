@@ -23,7 +23,7 @@ from liescope.detectors.examples import (
 from liescope.detectors.model_file import CorpusName, WordsOf
 from liescope.detectors.view.reading import read_deceivers, read_transcripts
 from liescope.generate.corpus import read_facts
-from liescope.generate.corpus.files import FACTS_FILE
+from liescope.generate.corpus.read import FACTS_FILE
 
 SPLITS = ("train", "validation")
 _COMMON_NAME, _MOST_NAMES = 0.01, 200

@@ -14,7 +14,7 @@ from liescope.detectors.model_file import MODEL_FILE, ModelFile, path_on_hub, re
 from liescope.detectors.protocol import TRAIN_AGAIN
 from liescope.detectors.registry import detector_class
 from liescope.generate.corpus.hub import check_repo, writer
-from liescope.generate.corpus.push import Parcel, Published, check_no_links, push, say
+from liescope.generate.corpus.publish import Parcel, Published, check_no_links, push, say
 
 _STALE = ("*.json", "*.skops", "*.npy", "*.safetensors", "*.txt", "*.parquet", "*.model", ".eval_results/liescope.yaml")
 

@@ -9,7 +9,7 @@ import typer
 
 from liescope.common.console import emit
 from liescope.common.text import plain
-from liescope.generate.corpus.push import Published
+from liescope.generate.corpus.publish import Published
 
 app = typer.Typer()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from liescope.common.errors import BadData, UsageError
 from liescope.generate.corpus import is_corpus
 from liescope.generate.corpus import publish as publish_corpus
-from liescope.generate.corpus.push import Published
+from liescope.generate.corpus.publish import Published
 
 
 def publish(

@@ -3,8 +3,7 @@
 from liescope.generate.corpus.build import CorpusResult, build, pack
 from liescope.generate.corpus.facts import CorpusFacts
 from liescope.generate.corpus.from_run import as_corpus
-from liescope.generate.corpus.publish import publish
-from liescope.generate.corpus.push import Published
+from liescope.generate.corpus.publish import Published, publish
 from liescope.generate.corpus.read import check, collected, corpus_folder, is_corpus, read, read_facts
 from liescope.generate.corpus.splits import split_of
 

@@ -19,13 +19,13 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.folders import replacing
 from liescope.common.leaks import find_secret, key_variables, secrets_of, texts_of
 from liescope.common.model_names import spellings
+from liescope.data_cards import croissant, render_dataset_card
 from liescope.data_cards.licences import Terms
 from liescope.games.record import GameRecord
-from liescope.games.registry import GAMES
+from liescope.games.registry import CARDS, GAMES
 from liescope.generate.corpus.blocks import Asked, Heading, Labelled, Labellers, blocks_of, heading, labelled_rows
 from liescope.generate.corpus.facts import CorpusFacts, Origin, RunFacts, count_facts
-from liescope.generate.corpus.papers import write_papers
-from liescope.generate.corpus.read import is_corpus, read, read_built
+from liescope.generate.corpus.read import CARD_FILE, CROISSANT_FILE, FACTS_FILE, is_corpus, read, read_built
 from liescope.generate.corpus.splits import siblings_of, split_game
 from liescope.generate.corpus.write import CorpusWriter
 from liescope.generate.runs.conditions import plan_terms, plan_texts
@@ -33,6 +33,14 @@ from liescope.generate.runs.journal import Journal, read_runs
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def write_papers(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Write README.md, croissant.json and corpus.json. Raises CardError if the card would have a gap."""
+    (folder / CARD_FILE).write_text(render_dataset_card(facts, CARDS), encoding="utf-8")
+    for name, data in ((CROISSANT_FILE, croissant(facts)), (FACTS_FILE, facts)):
+        (folder / name).write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
 
 Games = Iterable[tuple[str, GameRecord, Sequence[Mapping[str, Any]]]]
 Head = tuple[Mapping[str, Any], Mapping[str, str]]  # the plan and the versions of a run.json

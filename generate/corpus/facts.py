@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
@@ -11,12 +12,75 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from liescope.data_cards.licences import Licensed, Terms
+from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_terms
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS
-from liescope.generate.corpus.claim_facts import ClaimFacts, count_claims, counted
-from liescope.generate.corpus.files import FORMAT, data_file
-from liescope.generate.corpus.terms import licences_of
+from liescope.generate.corpus.read import FORMAT, data_file
+from liescope.labeling.agreement import from_counts
+from liescope.labeling.ledger import BY_MODEL, PROMISED
 from liescope.labeling.reading_notes import LOST_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFacts:
+    """origins: how many claims each found; classes, kinds: how many have each; promises: how many were kept, were
+    broken and stayed open (these three without the claims that models found, of which no label is made); lying:
+    statements of a deceiving role that have label_claim, and those of them in which it is true; others: the same for
+    the other statements; raw, kappa: how far label_claim and label_role agree where a statement has both, None if that
+    is not defined.
+    """
+
+    origins: Mapping[str, int]
+    classes: Mapping[str, int]
+    kinds: Mapping[str, int]
+    promises: Mapping[str, int]
+    lying: tuple[int, int]
+    others: tuple[int, int]
+    raw: float | None
+    kappa: float | None
+
+
+def count_claims(claims: pl.LazyFrame, statements: pl.LazyFrame) -> ClaimFacts:
+    """Count the facts of the tables `claims` and `statements`."""
+    both = statements.drop_nulls(["label_role", "label_claim"]).group_by("label_role", "label_claim").len()
+    counts = {(role, claim): count for role, claim, count in both.collect(engine="streaming").iter_rows()}
+    agreed = from_counts(counts)
+    fate = pl.when("kept").then(pl.lit("kept")).when(~pl.col("kept")).then(pl.lit("broken")).otherwise(pl.lit("open"))
+    own = claims.filter(~pl.col("origin").str.starts_with(BY_MODEL))
+    promises = own.filter(pl.col("kind").is_in(sorted(PROMISED))).select(fate=fate)
+    return ClaimFacts(
+        origins=counted(claims, "origin"),
+        classes=counted(own, "claim_class"),
+        kinds=counted(own, "kind"),
+        promises=counted(promises, "fate"),
+        lying=_labelled(counts, role=True),
+        others=_labelled(counts, role=False),
+        raw=agreed.raw,
+        kappa=agreed.kappa,
+    )
+
+
+def _labelled(counts: Mapping[tuple[bool, bool], int], role: bool) -> tuple[int, int]:
+    true = counts.get((role, True), 0)
+    return true + counts.get((role, False), 0), true
+
+
+def counted(frame: pl.LazyFrame, column: str) -> dict[str, int]:
+    """How often each value of a text column occurs, most frequent first."""
+    table = frame.group_by(column).len().sort("len", column, descending=[True, False]).collect(engine="streaming")
+    return dict(table.iter_rows())
+
+
+NOT_SAID = Terms("games whose run does not say whose they are", f"Licence {NOT_STATED}.")
+
+
+def licences_of(games: pl.LazyFrame, terms: Mapping[str, Mapping[str, Terms]]) -> tuple[Licensed, ...]:
+    """The terms of the games of a corpus, by origin. games: the table; terms: by run, and by origin."""
+    counts: Counter[tuple[str, Terms]] = Counter()
+    kinds = games.group_by("run", "origin", "source").len().sort("origin", "run", "source")
+    for run, origin, source, count in kinds.collect(engine="streaming").iter_rows():
+        of_origin = own_terms(source) if origin == OURS else terms.get(run, {}).get(origin, NOT_SAID)
+        counts[origin, of_origin] += count
+    return tuple(Licensed(origin, of_origin, count) for (origin, of_origin), count in counts.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,16 +13,67 @@ import polars as pl
 import pyarrow as pa
 
 from liescope.common.addresses import all_without_addresses
+from liescope.common.errors import BadData
 from liescope.data_cards.tables import TABLES
 from liescope.data_cards.tables.schemas import polars_schema
-from liescope.games.record import GameRecord
+from liescope.games.record import GameRecord, Source, Status
 from liescope.generate.corpus.facts import RunFacts
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import collected, corpus_folder, is_corpus, read, read_facts
-from liescope.generate.corpus.trusted import check_table, runs_of
 from liescope.generate.corpus.write import GROUP_ROWS, column_array
 from liescope.generate.runs.journal import Journal
 from liescope.labeling.tables import game_tables
+
+_AGAIN = "build the corpus again"
+
+
+def runs_of(facts: Mapping[str, Any], source: str) -> tuple[RunFacts, ...]:
+    """The runs that corpus.json lists. Raises BadData if it lists none, or not the right ones."""
+    runs = facts.get("runs")
+    if not isinstance(runs, list) or not all(_is_run(run) for run in runs):
+        raise BadData(f"{source}: corpus.json does not list the runs of the corpus; {_AGAIN}")
+    return tuple(RunFacts(run["name"], run["plan"], run["versions"]) for run in runs)
+
+
+def _is_run(run: object) -> bool:
+    if not isinstance(run, Mapping):
+        return False
+    versions = run.get("versions")
+    return (
+        isinstance(run.get("name"), str)
+        and isinstance(run.get("plan"), Mapping)
+        and isinstance(versions, Mapping)
+        and all(isinstance(text, str) for text in versions.values())
+    )
+
+
+def check_table(name: str, table: pl.DataFrame, source: str) -> None:
+    """Raises BadData if a column has nulls that its declaration does not allow, or a game has impossible values."""
+    for field in TABLES[name].fields[:-1]:
+        if not field.nullable and table[field.name].null_count():
+            raise BadData(f"{source}: the column {field.name} of {name} has nulls, which it cannot have; {_AGAIN}")
+    if name == "games":
+        _check_games(table, source)
+
+
+def _check_games(games: pl.DataFrame, source: str) -> None:
+    sources = games["seats"].explode(empty_as_null=False).struct.field("source").unique()
+    for column, known, found in (
+        ("status", Status, games["status"].unique()),
+        ("source", Source, sources),
+    ):
+        if odd := sorted({str(value) for value in found} - {member.value for member in known}):
+            raise BadData(f"{source}: {odd[0][:80]!r} is not a valid {column} of a game; {_AGAIN}")
+    for text in games["settings"].unique():
+        try:
+            settings = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadData(f"{source}: the settings of a game cannot be read ({error}); {_AGAIN}") from error
+        if not isinstance(settings, dict) or not all(isinstance(value, str) for value in settings.values()):
+            raise BadData(f"{source}: the settings of a game are not an object of strings; {_AGAIN}")
+    if games["game_id"].is_duplicated().any():
+        raise BadData(f"{source}: a game appears twice in the table of games; {_AGAIN}")
+
 
 GAME_TABLES = tuple(name for name in TABLES if name not in ("calls", "events"))
 """The tables that analyses read: of the games themselves, with what their events mean."""

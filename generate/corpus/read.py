@@ -18,8 +18,16 @@ from liescope.common.errors import BadData, UnknownName
 from liescope.common.reading import read_text, regular
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.data_cards.tables.schemas import arrow_schema, polars_schema
-from liescope.generate.corpus.files import FACTS_FILE, FORMAT, data_file
 from liescope.generate.corpus.hub import download, hub_repo
+
+FORMAT = 5
+FACTS_FILE, CARD_FILE, CROISSANT_FILE = "corpus.json", "README.md", "croissant.json"
+
+
+def data_file(config: str, split: str) -> str:
+    """The path of a split's file within a corpus."""
+    return f"{config}/{split}-00000.parquet"
+
 
 Source = str | os.PathLike[str]
 

@@ -23,9 +23,8 @@ from liescope.common.addresses import all_without_addresses
 from liescope.common.errors import BadData
 from liescope.data_cards.tables import TARGETS
 from liescope.generate.exports.inspect_sample import Usage, sample_of
-from liescope.generate.exports.protocol import Exporter, Tally, json_line
+from liescope.generate.exports.protocol import Exporter, GamesSource, SourceGame, Tally, json_line
 from liescope.generate.exports.shown import Shown
-from liescope.generate.exports.source import GamesSource, SourceGame
 from liescope.generate.runs.folder import PLAN_FILE
 
 _VERSION = 2  # of the layout of eval logs

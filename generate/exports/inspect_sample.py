@@ -14,8 +14,8 @@ from liescope.common.addresses import without_addresses
 from liescope.data_cards.tables import TARGETS, GameRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
+from liescope.generate.exports.protocol import SourceGame
 from liescope.generate.exports.shown import Asked, Shown, messages_of, steps
-from liescope.generate.exports.source import SourceGame
 from liescope.generate.players.protocol import VIA_CACHE
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.rebuild import RENDERED, SENT

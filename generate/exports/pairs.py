@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from liescope.generate.exports.protocol import Tally, json_line
-from liescope.generate.exports.rows import ClaimExporter, Row, facts_of
-from liescope.generate.exports.source import SourceGame
-from liescope.generate.exports.speech import Speeches, Turn
+from liescope.generate.exports.protocol import SourceGame, Tally, json_line
+from liescope.generate.exports.rows import ClaimExporter, Row, Speeches, Turn, facts_of
 
 _FACTS = ("game", "speaker", "speaker_role", "source", "origin", "prompt_origin")  # common to both of a pair
 

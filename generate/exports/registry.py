@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from liescope.common.registry import Registry
 from liescope.generate.exports.inspect_log import InspectExporter
-from liescope.generate.exports.kto import KtoExporter
 from liescope.generate.exports.pairs import PairsExporter
 from liescope.generate.exports.protocol import Exporter
 from liescope.generate.exports.sharegpt import SharegptExporter
-from liescope.generate.exports.verifiers import VerifiersExporter
+from liescope.generate.exports.verifiers import KtoExporter, VerifiersExporter
 
 EXPORTERS: Registry[type[Exporter]] = Registry(
     "format to export to",

@@ -6,11 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from liescope.games.core import Event, EventKind
-from liescope.generate.exports.protocol import Tally
-from liescope.generate.exports.rows import Row, RowExporter
+from liescope.generate.exports.protocol import SourceGame, Tally
+from liescope.generate.exports.rows import (
+    FROM_TRANSCRIPT,
+    Row,
+    RowExporter,
+    Speech,
+    Speeches,
+    introduction,
+    line,
+    question,
+)
 from liescope.generate.exports.shown import Asked, Shown
-from liescope.generate.exports.source import SourceGame
-from liescope.generate.exports.speech import FROM_TRANSCRIPT, Speech, Speeches, introduction, line, question
 from liescope.generate.runs.rebuild import RENDERED, SENT
 
 

@@ -16,7 +16,7 @@ import pytest
 from liescope.data_cards.tables import SPLITS, TABLES
 from liescope.data_cards.tables.schemas import arrow_schema
 from liescope.generate.corpus import split_of
-from liescope.generate.corpus.files import FORMAT, data_file
+from liescope.generate.corpus.read import FORMAT, data_file
 from liescope.generate.players.openai import patience
 from tests.generate.players.openai.stub import Script, Stub
 

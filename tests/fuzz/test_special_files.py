@@ -18,7 +18,7 @@ from liescope.common.errors import BadData, LiescopeError
 from liescope.data_cards.tables import TABLES
 from liescope.detectors.audit.marks import read_marks
 from liescope.generate.corpus import check
-from liescope.generate.corpus.files import data_file
+from liescope.generate.corpus.read import data_file
 from liescope.generate.importers import Rejected, read_games
 from liescope.generate.players.prompts.sandbox import read_template
 from liescope.generate.runs.journal import Journal

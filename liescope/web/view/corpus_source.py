@@ -14,8 +14,7 @@ from liescope.common.errors import UnknownName, UsageError
 from liescope.common.reading import read_bytes
 from liescope.common.text import plain
 from liescope.generate.corpus import collected, read
-from liescope.generate.corpus.files import FACTS_FILE
-from liescope.generate.corpus.read import read_facts
+from liescope.generate.corpus.read import FACTS_FILE, read_facts
 from liescope.generate.corpus.records import RECORD_TABLES, record_in
 from liescope.generate.runs.rebuild import CallPrompt
 from liescope.labeling.label import label_game

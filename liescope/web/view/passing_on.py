@@ -9,9 +9,9 @@ from typing import Any
 from liescope.common.errors import UsageError
 from liescope.data_cards.licences import OURS, Terms, own_terms
 from liescope.games.record import GameRecord
+from liescope.generate.corpus.facts import NOT_SAID
 from liescope.generate.corpus.publish import notices
 from liescope.generate.corpus.read import read_facts
-from liescope.generate.corpus.terms import NOT_SAID
 from liescope.generate.runs.conditions import plan_terms
 from liescope.generate.runs.folder import read_head
 from liescope.labeling.conditions import origin_of
