@@ -21,8 +21,7 @@ from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
 from liescope.generate.corpus import collected, read
 from liescope.generate.corpus.hub import hub_repo
-from liescope.labeling.audiences import Heard, known_before
-from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
+from liescope.labeling.label import LOST_TEXT, Heard, known_before, text_is_lost
 
 TARGETS = tuple(tables.TARGETS)
 _LARGE = ("transcript",)  # no detector reads it

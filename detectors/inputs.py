@@ -12,8 +12,7 @@ from liescope.common.errors import UsageError
 from liescope.detectors.examples import Example, is_lost
 from liescope.detectors.textualize import PLAYER_TOKEN, SPEAKER_TOKEN, clean
 from liescope.detectors.view.transcript import SAID, Moment, Transcript, Turn
-from liescope.labeling.audiences import Heard, known_before
-from liescope.labeling.reading_notes import LOST_TEXT
+from liescope.labeling.label import LOST_TEXT, Heard, known_before
 
 NO_TEXT = "no text"
 COLUMNS = (

@@ -10,8 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from liescope.data_cards.tables import TARGETS
-from liescope.labeling.rows import StatementRow
+from liescope.data_cards.tables import TARGETS, StatementRow
 
 LABELS = tuple(column.name for column in TARGETS.values())
 

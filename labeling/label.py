@@ -10,21 +10,55 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, TypeVar
 
 from liescope.data_cards.licences import OURS
+from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow, VoteRow
 from liescope.games.assessing import START, smooth
 from liescope.games.core import Event, EventKind, reasoning_in
 from liescope.games.record import GameRecord, Seat, Source
 from liescope.games.taxonomy import DeceptionType, parse_type
 from liescope.games.withdrawal import withdrawn_from
 from liescope.labeling.acts import FATES, vote_rows
-from liescope.labeling.audiences import Heard, audience_of, known_before
 from liescope.labeling.conditions import origin_of
 from liescope.labeling.ledger import ClaimLabels, claim_labels, claim_rows, statement_id
-from liescope.labeling.rows import ClaimRow, LabelledGame, RatingRow, StatementRow
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledGame:
+    """All rows of one game, in order of play."""
+
+    statements: tuple[StatementRow, ...]
+    ratings: tuple[RatingRow, ...]
+    votes: tuple[VoteRow, ...]
+    claims: tuple[ClaimRow, ...]
+
+
+T = TypeVar("T")
+
+Heard = tuple[frozenset[str], T]
+"""What was said, after those who heard it; an empty set stands for everyone at the table."""
+
+
+def audience_of(heard_by: Collection[str] | None, names: Collection[str]) -> tuple[str, ...]:
+    """An audience as the table of statements has it: sorted names, empty if it is everyone at the table."""
+    if heard_by is None or set(names) <= set(heard_by):
+        return ()
+    return tuple(sorted(heard_by))
+
+
+def known_before(said: Sequence[Heard[T]], audience: frozenset[str], most: int | None = None) -> tuple[T, ...]:
+    """What all who hear a statement have heard before it, oldest first: what was said to everyone, and what was said to
+    a group that contains this audience.
+
+    said: the earlier statements in order; audience: empty for everyone at the table; most: keep only the last ones.
+    """
+    known = (what for heard, what in reversed(said) if not heard or (audience and audience <= heard))
+    return tuple(islice(known, most))[::-1]
+
 
 NO_ROLE = "the source does not say what the speaker's role wants"
 NOT_ASKED = "not asked"
@@ -279,3 +313,15 @@ def _share(assessment: dict[str, Any], name: str) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     there = [value for value in values if value is not None]
     return math.fsum(there) / len(there) if there else None
+
+
+LOST_TEXT = "the text was lost before it was published: only a backslash is left of it"
+CUT_TEXT = "the text was cut at an escaped quotation mark before it was published"
+MAYBE_CUT = "may have been cut off: it ends in dots"
+CUT_NOTES = (CUT_TEXT, MAYBE_CUT)
+"""The end of what was said is lost, or seems to be."""
+
+
+def text_is_lost(read_notes: Iterable[str]) -> bool:
+    """Whether none of what was said is left, so that the statement, like a silence, has no words to judge."""
+    return LOST_TEXT in read_notes

@@ -7,8 +7,7 @@ from functools import cache
 from typing import Any
 
 from liescope.games.record import GameRecord, Status
-from liescope.labeling.acts import bid_rows, night_act_rows, vote_rows
-from liescope.labeling.afterwards import lesson_rows, lesson_tag_rows, role_guess_rows
+from liescope.labeling.acts import bid_rows, lesson_rows, lesson_tag_rows, night_act_rows, role_guess_rows, vote_rows
 from liescope.labeling.label import rating_rows, statement_rows
 from liescope.labeling.ledger import claim_rows
 from liescope.labeling.record_rows import event_rows, game_row

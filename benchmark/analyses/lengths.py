@@ -14,7 +14,7 @@ from liescope.benchmark.analyses.frames import Frames
 from liescope.benchmark.analyses.intervals import Interval, game_means
 from liescope.benchmark.analyses.needs import SAID
 from liescope.common.statistics import POSITIVE
-from liescope.labeling.reading_notes import CUT_NOTES, LOST_TEXT
+from liescope.labeling.label import CUT_NOTES, LOST_TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

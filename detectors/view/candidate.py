@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from liescope.detectors.textualize import clean, hide_roles, replace_names
 from liescope.detectors.view.claim_graph import ClaimGraph, claim_graph
 from liescope.detectors.view.transcript import Moment, Transcript
-from liescope.labeling.audiences import Heard, known_before
+from liescope.labeling.label import Heard, known_before
 
 OWN, BEFORE, ABOUT, REST = "own", "before", "about", "rest"
 FIELDS = (OWN, BEFORE, ABOUT, REST)

@@ -15,8 +15,8 @@ from functools import cache
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
 from liescope.games.registry import WORDS, roles_of
 from liescope.games.vocabulary import NOT, FoundClaim, Vocabulary
-from liescope.labeling.audiences import known_before
 from liescope.labeling.claims import find_claims
+from liescope.labeling.label import known_before
 from liescope.labeling.ledger import PROMISED
 
 EVIL, GOOD, SEER = "evil", "good", "seer"

@@ -14,7 +14,7 @@ from liescope.data_cards.tables import SPLITS
 from liescope.detectors.view.transcript import EXILED, KILLED, SAID, SILENT, VOTED, Transcript, Turn
 from liescope.games.registry import GAMES
 from liescope.generate.corpus import collected, read
-from liescope.labeling.reading_notes import text_is_lost
+from liescope.labeling.label import text_is_lost
 
 _SAID = ("statement_id", "game_id", "day", "phase", "round", "speaker", "text", "audience", "alive", "read_notes")
 _STAGES = {"night": 0, "discussion": 1, "voting": 2, "defence": 4}  # the first ballot is 3, the second 5

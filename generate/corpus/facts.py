@@ -16,8 +16,8 @@ from liescope.data_cards.licences import NOT_STATED, OURS, Licensed, Terms, own_
 from liescope.data_cards.tables import SPLITS, TABLES, TARGETS
 from liescope.generate.corpus.read import FORMAT, data_file
 from liescope.labeling.agreement import from_counts
+from liescope.labeling.label import LOST_TEXT
 from liescope.labeling.ledger import BY_MODEL, PROMISED
-from liescope.labeling.reading_notes import LOST_TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 from liescope.common.errors import UsageError
 from liescope.common.settings import Setting, like, resolve, saved, takes
 from liescope.common.text import plain
+from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import EventKind
 from liescope.games.judging import JudgeSpec
 from liescope.generate.runs.config import RunConfig
@@ -26,7 +27,6 @@ from liescope.generate.runs.shards.engine import open_engine
 from liescope.labeling.claim_agreement import ClaimAgreement, claim_agreement
 from liescope.labeling.ledger import BY_MODEL, RULES, claim_rows, statement_id
 from liescope.labeling.model_claims import model_claims
-from liescope.labeling.rows import ClaimRow
 
 
 class RatingSettings(TypedDict, total=False):

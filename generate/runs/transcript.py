@@ -13,12 +13,13 @@ from typing import Any
 from rich.text import Text
 
 from liescope.common.text import plain
+from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord
 from liescope.generate.runs.journal import Journal
 from liescope.generate.runs.plan import TABLE
+from liescope.labeling.label import LabelledGame
 from liescope.labeling.ledger import LIE, MISTAKE, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
-from liescope.labeling.rows import ClaimRow, LabelledGame, RatingRow, StatementRow
 
 STYLES = {LIE: "red", MISTAKE: "yellow", UNSUPPORTED: "cyan", TRUTHFUL: "green", UNDECIDABLE: "blue"}
 _ACTS = {

@@ -33,7 +33,7 @@ from liescope.detectors.evaluation.metrics import Scored
 from liescope.detectors.examples import make_examples, read_statements
 from liescope.detectors.inputs import NO_TEXT
 from liescope.generate.corpus import read
-from liescope.labeling.reading_notes import LOST_TEXT
+from liescope.labeling.label import LOST_TEXT
 
 Corpus = Callable[..., Path]
 Rows = dict[str, list[dict[str, Any]]]

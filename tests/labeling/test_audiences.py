@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liescope.labeling.audiences import audience_of, known_before
+from liescope.labeling.label import audience_of, known_before
 
 EVERYONE = frozenset[str]()
 ANN_BEN = frozenset({"Ann", "Ben"})

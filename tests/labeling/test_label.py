@@ -7,13 +7,13 @@ from dataclasses import asdict, fields, replace
 
 import pytest
 
+from liescope.data_cards.tables import RatingRow, StatementRow, VoteRow
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, Event, EventKind, Reply
 from liescope.games.mafia import MINI_MAFIA, MiniMafia
 from liescope.games.record import GameRecord, Source, Status, record, record_from_json, record_to_json
 from liescope.games.session import drive, start
 from liescope.labeling.label import NO_RATING, NOT_ASKED, TIE, UNREADABLE, label_game
 from liescope.labeling.ledger import NO_CLAIM, NO_KNOWN_CLAIM
-from liescope.labeling.rows import RatingRow, StatementRow, VoteRow
 
 LIE = {"Alice": "I am the detective."}
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import EventKind, Reply
 from liescope.games.mafia import Mafia, MafiaSpec
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.labeling.label import label_game
-from liescope.labeling.rows import ClaimRow
 from liescope.labeling.truth import possible_roles
 
 # Alice is the mafioso, Bob the detective, who learned it at night; Charlie and Diana are villagers, one of whom died.

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
+from liescope.data_cards.tables import ClaimRow
 from liescope.games.core import ASSESSMENTS, Ask, AskKind, Assessment, EventKind, Game, Phase, Reply
 from liescope.games.judging import JudgeSpec, Judging
 from liescope.games.record import GameRecord, Source, record
 from liescope.games.session import drive, start
 from liescope.games.werewolf import Werewolf, WerewolfSpec
 from liescope.labeling.label import label_game
-from liescope.labeling.rows import ClaimRow
 from liescope.labeling.truth import possible_roles
 from tests.golden.by_hand import VILLAGERS_SAVED
 

@@ -21,9 +21,9 @@ import polars as pl
 
 import liescope
 from liescope.generate.corpus.open import open_games
-from liescope.web.view.corpus_source import CorpusSource
 from liescope.web.view.doubts import most_doubtful, queue_length
 from liescope.web.view.facts import OPINIONS
+from liescope.web.view.game_sources import CorpusSource
 from liescope.web.view.index import Index
 from liescope.web.view.listing import SORTS, Filters, choices, list_games
 from liescope.web.view.opening import Opened

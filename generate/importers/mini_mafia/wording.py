@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from liescope.games.mafia import MAFIOSO
 from liescope.generate.importers.mini_mafia.log_game import LogMessage, LogVote
-from liescope.labeling.reading_notes import CUT_TEXT, LOST_TEXT, MAYBE_CUT
+from liescope.labeling.label import CUT_TEXT, LOST_TEXT, MAYBE_CUT
 
 UNCLOSED = "the closing quote is missing"
 BROKEN = "characters that are no text were replaced"

@@ -6,11 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from liescope.common.errors import UnknownName
-from liescope.data_cards.tables import TARGETS
-from liescope.labeling.audiences import known_before
-from liescope.labeling.rows import StatementRow
+from liescope.data_cards.tables import TARGETS, StatementRow
+from liescope.labeling.label import known_before
 from liescope.web.view.facts import OPINIONS
-from liescope.web.view.sources import Detector, ViewedGame
+from liescope.web.view.game_sources import Detector, ViewedGame
 from liescope.web.view.store import Store, doubt
 
 BEFORE = 5  # lines of context

@@ -13,8 +13,8 @@ from itertools import combinations
 import polars as pl
 
 from liescope.data_cards.tables import TARGETS
+from liescope.web.view.game_sources import Detector
 from liescope.web.view.scores import ScoreTable
-from liescope.web.view.sources import Detector
 
 LABELS = ("role", "claim", "self", "peer")
 """The labels that can disagree on whether a statement is deceptive; a broken promise is another question."""

@@ -15,11 +15,11 @@ from liescope.generate.runs.rebuild import CallPrompt
 from liescope.web.site import link, page
 from liescope.web.view.call_places import CallPlace
 from liescope.web.view.compare import compared
+from liescope.web.view.game_sources import GameSource, ViewedGame
 from liescope.web.view.moments import ShownGame
 from liescope.web.view.opening import Opened, id_of, path_of
 from liescope.web.view.shown import shown
 from liescope.web.view.sight import all_looks, look_through
-from liescope.web.view.sources import Source, ViewedGame
 
 Switch = Literal["on", "off"] | None
 
@@ -79,7 +79,7 @@ def game_routes(opened: Opened, beside: Opened | None = None) -> APIRouter:
     return router
 
 
-def _asked(source: Source, viewed: ViewedGame, step: int, seat: str) -> tuple[CallPrompt | None, str]:
+def _asked(source: GameSource, viewed: ViewedGame, step: int, seat: str) -> tuple[CallPrompt | None, str]:
     """The prompt of a call, or why it cannot be shown."""
     if not viewed.has_prompts:
         return None, "This source holds no prompts: they are in the run that the games come from."

@@ -12,10 +12,8 @@ from liescope.common.text import plain
 from liescope.generate.corpus.hub import hub_repo
 from liescope.generate.corpus.read import corpus_folder, is_corpus
 from liescope.generate.runs.folder import PLAN_FILE
-from liescope.web.view.corpus_source import TABLES_SHOWN, CorpusSource
-from liescope.web.view.run_source import RunSource
+from liescope.web.view.game_sources import TABLES_SHOWN, CorpusSource, GameSource, RunSource, ViewedGame
 from liescope.web.view.scores import REPORT, TABLE, ScoreTable, read_scores
-from liescope.web.view.sources import Source, ViewedGame
 
 StrPath = str | os.PathLike[str]
 
@@ -24,7 +22,7 @@ StrPath = str | os.PathLike[str]
 class Opened:
     """What is looked at. scores: laid over its games, None without any."""
 
-    source: Source
+    source: GameSource
     scores: ScoreTable | None = None
 
     def game(self, game_id: str) -> ViewedGame:
@@ -59,7 +57,7 @@ def open_source(path: StrPath, scores: StrPath | None = None, detectors: Sequenc
     return Opened(source, None if scores is None else read_scores(Path(scores), detectors))
 
 
-def _games(path: str) -> Source:
+def _games(path: str) -> GameSource:
     folder = Path(path)
     if (folder / PLAN_FILE).is_file():
         return RunSource(folder)
@@ -75,7 +73,7 @@ def _games(path: str) -> Source:
     )
 
 
-def _games_of(report: Path, name: str) -> Source:
+def _games_of(report: Path, name: str) -> GameSource:
     """The run or corpus that a report names."""
     last = Path(name).name
     near = report.resolve().parent

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from liescope.data_cards.tables import ClaimRow, RatingRow, StatementRow
 from liescope.games.core import Event, EventKind
 from liescope.generate.runs.transcript import proof_words, verdict_words
 from liescope.labeling.ledger import LIE, MISTAKE, RULES, TRUTHFUL, UNDECIDABLE, UNSUPPORTED
-from liescope.labeling.rows import ClaimRow, RatingRow, StatementRow
 from liescope.web.view.call_places import CallPlace
-from liescope.web.view.sources import Detector
+from liescope.web.view.game_sources import Detector
 
 _GRAVEST = (LIE, MISTAKE, UNSUPPORTED, UNDECIDABLE, TRUTHFUL)
 YES, NO, NONE = "yes", "no", "none"

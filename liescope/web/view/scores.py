@@ -15,7 +15,7 @@ from liescope.common.errors import BadData, UnknownName, UsageError
 from liescope.common.reading import read_text
 from liescope.detectors.evaluation.metrics import DECISION
 from liescope.detectors.evaluation.scores import CONTROL, SCORES
-from liescope.web.view.sources import Detector, Scores
+from liescope.web.view.game_sources import Detector, Scores
 
 REPORT, TABLE = "report.json", "scores.parquet"
 _HALF = 0.5

@@ -12,7 +12,7 @@ from liescope.benchmark.analyses.lengths import cut_statements, statement_length
 from liescope.benchmark.analyses.mishaps import mishaps
 from liescope.games.core import EventKind
 from liescope.games.drawn import DRAWN
-from liescope.labeling.reading_notes import CUT_TEXT, LOST_TEXT
+from liescope.labeling.label import CUT_TEXT, LOST_TEXT
 from tests.benchmark.analyses.made import made
 from tests.benchmark.random_play import mini_mafia, werewolf
 

@@ -13,8 +13,7 @@ from sklearn.metrics import f1_score
 from liescope.games.record import GameRecord
 from liescope.generate.importers import Rejected, read_games
 from liescope.labeling.agreement import agreement
-from liescope.labeling.label import NOT_IN_SOURCE, label_game
-from liescope.labeling.rows import LabelledGame
+from liescope.labeling.label import NOT_IN_SOURCE, LabelledGame, label_game
 
 SPLITS = ("train", "validation", "test")
 

@@ -18,8 +18,7 @@ from liescope.games.core import Event, EventKind
 from liescope.games.record import GameRecord, Source, record_from_json, record_to_json
 from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.mini_mafia.importer import paper_name
-from liescope.labeling.label import label_game
-from liescope.labeling.reading_notes import CUT_TEXT, text_is_lost
+from liescope.labeling.label import CUT_TEXT, label_game, text_is_lost
 from tests.generate.importers.written import as_benchmark, as_log
 
 Played = Callable[..., GameRecord]

@@ -17,7 +17,7 @@ from liescope.generate.importers import Rejected, read_games
 from liescope.generate.importers.mini_mafia.importer import PAPER_NAMES
 from liescope.generate.importers.mini_mafia.wording import BLANK
 from liescope.labeling.conditions import condition_of
-from liescope.labeling.reading_notes import LOST_TEXT, text_is_lost
+from liescope.labeling.label import LOST_TEXT, text_is_lost
 
 DRAWN = "(the vote was cast randomly because of a failed format)"
 

@@ -16,7 +16,7 @@ from liescope.games.core import EventKind
 from liescope.games.record import GameRecord
 from liescope.games.withdrawal import WITHDRAWN
 from liescope.generate.runs.journal import Journal
-from liescope.web.view.run_source import RunSource
+from liescope.web.view.game_sources import RunSource
 from tests.generate.players.openai.stub import Request, Stub, says
 from tests.generate.runs.people import FOX, HELD, MARK, OTTER, play_with_people, table
 

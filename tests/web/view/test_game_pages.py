@@ -25,11 +25,10 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.label import label_game
 from liescope.web.view.game_file import write_games
 from liescope.web.view.game_routes import id_of, path_of
+from liescope.web.view.game_sources import RunSource, ViewedGame
 from liescope.web.view.opening import open_source
-from liescope.web.view.run_source import RunSource
 from liescope.web.view.shown import shown
 from liescope.web.view.sight import all_looks, look_through
-from liescope.web.view.sources import ViewedGame
 from tests.web.server import Server
 
 Context = Callable[..., Any]

@@ -14,11 +14,10 @@ from liescope.generate.runs.journal import Journal
 from liescope.labeling.acts import FATES
 from liescope.labeling.label import label_game
 from liescope.web.view.compare import SHARED, compared
+from liescope.web.view.game_sources import RunSource, ViewedGame
 from liescope.web.view.moments import Ballot, Said, ShownGame
-from liescope.web.view.run_source import RunSource
 from liescope.web.view.shown import shown
 from liescope.web.view.sight import TABLE, Look, look_through
-from liescope.web.view.sources import ViewedGame
 
 GAMES = ("mini-mafia", "werewolf", "one-night-werewolf")
 
