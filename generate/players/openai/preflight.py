@@ -1,4 +1,4 @@
-"""One small question to a model before the first game: whether it answers at all, and what it can do.
+"""What a model at an endpoint can do: asked in one small question before the first game, and learned from answers.
 
 A dead server, an unknown model or a bad key ends the run within seconds, before a game is begun. A rate limit or an
 overload does not: it passes. The question asks for a JSON schema and for log-probabilities at once; only if that is
@@ -34,7 +34,12 @@ _BOUNDED: dict[str, Any] = {**_SHARE, "minimum": 0, "maximum": 1}
 
 
 def response_format(ask: Ask, bounds: bool = False) -> dict[str, Any]:
-    """The `response_format` of a request for an assessment or a form. bounds: whether to include number bounds."""
+    """The `response_format` of a request for an assessment or a form. bounds: whether to include number bounds.
+
+    All schemas are strict: every field is required, no other is allowed. The range of a number is given in its
+    description, and as `minimum` and `maximum` only if these are accepted: OpenAI takes them (its fine-tuned models do
+    not), Anthropic and Azure refuse the whole request for them (400), and several local servers ignore them.
+    """
     if ask.kind is AskKind.REFLECTION:
         return _strict("lessons", {kind.value: {"type": "array", "items": _TEXT} for kind in LessonKind})
     if ask.kind is AskKind.NAME_ROLES:
